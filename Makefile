@@ -3,6 +3,26 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 
+# Go fetches a newer toolchain where a release of Kubernetes needs one.
+export GOTOOLCHAIN ?= auto
+
+.PHONY: test-all
+test-all: ## Run all tests, each proof that is repeated as often as it ever is: hours
+	KUBECTL_DRA_TEST_EFFORT=full cargo test --locked
+
+# The variable that names what runs the programs of the tests.
+HOST_RUNNER = CARGO_TARGET_$$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
+
+.PHONY: size
+size: ## Count lines of code without tests, comments and blank lines, by crate and folder
+	tests/size.py
+
+.PHONY: timings
+timings: ## Run the tests and put the table of their groups into docs/testing.md
+	mkdir -p target
+	env "$(HOST_RUNNER)=$(CURDIR)/tests/timed.sh" cargo test --locked 2>&1 | tee target/tests.log
+	tests/timings.py target/tests.log --into docs/testing.md
+
 # How many random allocator cases to compare, and which ones.
 CASES ?= 10000
 SEED ?= $(shell date +%s)
@@ -26,6 +46,14 @@ MINUTES ?= 10
 .PHONY: fuzz-input
 fuzz-input: ## Give random input to everything that reads input, MINUTES=n for each target, TARGETS="json cel" for some of them
 	tests/fuzz/run.sh $$(( $(MINUTES) * 60 )) $(TARGETS)
+
+# How many files and lists are damaged, of each class of docs/security.md.
+MUTATIONS ?= 10000
+
+.PHONY: mutations
+mutations: ## Damage files and live lists: no verdict may turn good; MUTATIONS=n of each class
+	KUBECTL_DRA_MUTATIONS=$(MUTATIONS) cargo test --locked --lib cli::tests::damaged
+	KUBECTL_DRA_MUTATIONS=$(MUTATIONS) cargo test --locked --test it hostile::servers::no_live_list
 
 # How long members come and go while their claims are converted.
 ROUNDS ?= 200
@@ -88,19 +116,13 @@ older: ## Compare placements by real schedulers of older releases with dry runs,
 	KUBECTL_DRA_RELEASES=$(RELEASES) cargo test --locked --test it live::older::placement -- --ignored --nocapture
 
 .PHONY: known-bugs
-known-bugs: RELEASES = 1.36.1,1.35
-known-bugs: ## Let real 1.36.1 and 1.35.8 show bugs that check tells of, and 1.36.4 show none of them, RELEASES=list
+known-bugs: RELEASES = 1.37.1,1.36.1,1.35
+known-bugs: ## Let real 1.37.1, 1.36.1 and 1.35.8 show bugs that check tells of, RELEASES=list
 	KUBECTL_DRA_RELEASES=$(RELEASES) cargo test --locked --test it live::older::bugs -- --ignored --nocapture
 
 .PHONY: upgrade
 upgrade: ## Replace a real control plane of 1.35 by 1.36 and 1.37 with pods running
 	cargo test --locked --test it live::older::upgrade -- --ignored --nocapture
-
-.PHONY: unused
-unused: ## List what the library offers and the program does not use, as the compiler sees it; some of it is for tests and benchmarks
-	rm -rf target/unused && mkdir -p target/unused && git archive HEAD | tar -x -C target/unused
-	sed -i 's/^pub mod/mod/' target/unused/src/lib.rs
-	cd target/unused && CARGO_TARGET_DIR=$(CURDIR)/target cargo check --locked --lib 2>&1 | grep -A1 '\(is\|are\) never' || true
 
 # Go knows what has changed.
 .PHONY: target/oracle
@@ -109,11 +131,11 @@ target/oracle:
 
 .PHONY: bench-allocator
 bench-allocator: ## Measure the allocator beside the Go library, for docs/performance.md
-	cargo bench --locked --no-default-features --bench allocator
+	cargo bench --locked --bench allocator
 
 .PHONY: bench-rules
 bench-rules: ## Measure the eviction timeline, check, events and stages on a large cluster, beside decoding it
-	cargo bench --locked --no-default-features --bench eviction --bench findings --bench events --bench stage
+	cargo bench --locked --bench eviction --bench findings --bench events --bench stage
 
 # How many claims the live benchmark reads.
 CLAIMS ?= 50000
@@ -140,7 +162,7 @@ WRITES ?= 1000
 .PHONY: bench-convert
 bench-convert: ## Measure planning and writing of conversions, for docs/performance.md; WRITES=n
 	cargo build --locked --release
-	cargo bench --locked --no-default-features --bench conversion
+	cargo bench --locked --bench conversion
 	KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --bench writes -- $(WRITES)
 
 .PHONY: bench-run

@@ -24,11 +24,11 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kubectl_dra::allocator::{Budget, Inputs, Limits};
-use kubectl_dra::inspect::allocation::Settings;
-use kubectl_dra::inspect::explanation::explain_pod;
-use kubectl_dra::model::{Change, Claim, Cluster, Key, Kind, Object, Pod, Time};
-use kubectl_dra::scheduling::in_order;
+use dra_allocator::{Budget, Inputs, Limits};
+use dra_model::{Change, Claim, Cluster, Key, Kind, Object, Pod, Time};
+use dra_reports::allocation::Settings;
+use dra_reports::explanation::explain_pod;
+use dra_rules::scheduling::in_order;
 use serde_json::{Value, json};
 
 #[global_allocator]

@@ -20,7 +20,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cel_case::Case;
-use kubectl_dra::cel::{DeviceInput, Program};
+use dra_cel::{DeviceInput, Program};
 use serde_json::Value;
 
 #[global_allocator]

@@ -11,13 +11,13 @@
 
 use std::time::{Duration, Instant};
 
-use kubectl_dra::inspect::Selection;
-use kubectl_dra::inspect::conversion::{planned, verification};
-use kubectl_dra::model::{
+use dra_model::{
     Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Interner, Kind, Object,
     with_interner,
 };
-use kubectl_dra::reservation::conversion::{Kinds, Options, plan};
+use dra_reports::Selection;
+use dra_reports::conversion::{planned, verification};
+use dra_rules::reservation::conversion::{Kinds, Options, plan};
 use serde_json::{Value, json};
 
 #[global_allocator]

@@ -14,9 +14,9 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use kubectl_dra::controllers::{Engine, Features, Origin, ResourceClaims, TaintEviction};
-use kubectl_dra::eviction::Release;
-use kubectl_dra::model::{Change, Cluster, Environment, Kind, Object, Time};
+use dra_model::{Change, Cluster, Environment, Kind, Object, Time};
+use dra_rules::controllers::{Engine, Features, Origin, ResourceClaims, TaintEviction};
+use dra_rules::eviction::Release;
 use serde_json::{Value, json};
 
 use support::Objects;

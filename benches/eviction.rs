@@ -10,8 +10,8 @@
 
 mod support;
 
-use kubectl_dra::model::{Change, Environment, Kind, Object, Time};
-use kubectl_dra::simulation::{World, report};
+use dra_model::{Change, Environment, Kind, Object, Time};
+use dra_rules::simulation::{World, report};
 use serde_json::{Value, json};
 
 use support::{Objects, head, least, row};

@@ -11,9 +11,9 @@
 
 mod support;
 
-use kubectl_dra::inspect::Selection;
-use kubectl_dra::inspect::findings::{CheckRequest, Code, Question, Target, Topic, check, check_by};
-use kubectl_dra::model::{Environment, Kind, Time};
+use dra_model::{Environment, Kind, Time};
+use dra_reports::Selection;
+use dra_reports::findings::{CheckRequest, Code, Question, Target, Topic, check, check_by};
 use serde_json::{Value, json};
 
 use support::{Objects, head, least, row};

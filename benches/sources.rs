@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use kubectl_dra::sources::files::{
+use dra_sources::files::{
     Found, ItemBatch, JsonEvent, JsonItems, JsonLimits, ReadError, ReadOptions, Source, read, read_parallel,
 };
 use serde::Deserialize;

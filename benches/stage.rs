@@ -11,8 +11,8 @@
 
 mod support;
 
-use kubectl_dra::inspect::stage::StageCount;
-use kubectl_dra::model::{Environment, Kind, Time};
+use dra_model::{Environment, Kind, Time};
+use dra_reports::stage::StageCount;
 use serde_json::json;
 
 use support::{Objects, head, least, row};

@@ -1427,7 +1427,6 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             [CompletionResult]::new('--timeout', '--timeout', [CompletionResultType]::ParameterName, 'End after this long, as in `90` or `1m30s`; 0 is never')
             [CompletionResult]::new('--take-over', '--take-over', [CompletionResultType]::ParameterName, 'Work instead of the built-in controllers')
             [CompletionResult]::new('--assume-builtin-disabled', '--assume-builtin-disabled', [CompletionResultType]::ParameterName, 'Do not watch first: they are off')
-            [CompletionResult]::new('--collect-orphans', '--collect-orphans', [CompletionResultType]::ParameterName, 'Also delete claims whose pod is gone')
             [CompletionResult]::new('--no-lease', '--no-lease', [CompletionResultType]::ParameterName, 'Work without a Lease: no other replica runs')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, 'Send each write once, as a dry run')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (more: `kubectl dra help run`)')

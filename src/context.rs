@@ -3,6 +3,8 @@
 //! Flags are parsed in `cli`; here they have become plain values that commands and sources can use. `load` turns them into a
 //! cluster.
 
+#![expect(clippy::disallowed_methods, reason = "asks whether they are terminals")]
+
 mod load;
 
 use std::collections::BTreeSet;
@@ -16,10 +18,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::model::{Cluster, Key, Kind, LabelSelector, Time};
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
-use crate::sources::VersionSettings;
-use crate::sources::live::{Connection, Live};
+use dra_model::{Cluster, Key, Kind, LabelSelector, Time};
+use dra_sources::VersionSettings;
+use dra_sources::live::{self, Connection, Live};
 
 /// So many warnings are kept for the report. A command that watches for weeks may give more of them, on stderr alone.
 const MOST_WARNINGS: usize = 1_000;
@@ -372,4 +374,9 @@ impl Ctx {
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         self.printer.progress(what, total)
     }
+}
+
+/// Ends the programs that were started for the command, and what they have started. Call it when the process ends.
+pub(crate) fn end_programs() {
+    live::end_programs();
 }

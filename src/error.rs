@@ -10,13 +10,12 @@ use std::process::ExitCode;
 
 use thiserror::Error;
 
-use crate::conversion;
-use crate::inspect::presence::Absence;
 use crate::output::{PrintError, SortError};
-use crate::runner;
-use crate::sources::bundle::SnapshotError;
-use crate::sources::destination::DestinationError;
-use crate::sources::{LoadError, live};
+use dra_reports::presence::Absence;
+use dra_runner::conversion;
+use dra_sources::bundle::SnapshotError;
+use dra_sources::destination::DestinationError;
+use dra_sources::{LoadError, live};
 
 /// The exit codes of every command, whatever it prints.
 pub(crate) mod exit_code {
@@ -299,7 +298,7 @@ impl Hints for conversion::Error {
     }
 }
 
-impl Hints for runner::Failure {
+impl Hints for dra_runner::Failure {
     fn hints(&self) -> Vec<String> {
         self.hint().into_iter().collect()
     }
@@ -340,7 +339,7 @@ impl Hints for DestinationError {
 const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
     hints_of::<Absent>,
-    hints_of::<runner::Failure>,
+    hints_of::<dra_runner::Failure>,
     hints_of::<TimedOut>,
     hints_of::<PrintError>,
     hints_of::<live::Error>,

@@ -1,55 +1,26 @@
 //! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
 //!
-//! `docs/architecture.md` has the map: what each folder is, in reading order, and which rules hold between them. In short, the
-//! pure core is public and knows nothing of clusters, files, clocks or terminals; the feature `cli` adds the shell around it. `main`
-//! ties them together: every way in which the process can end is in it.
+//! `docs/architecture.md` has the map: what each crate and folder is, in reading order, and which rules hold between them. In short, the
+//! crates below this one have the rules and reports, which know nothing of terminals, and this one the command line. `main` ties them
+//! together: every way in which the process can end is in it.
 
-pub mod access;
-pub mod allocator;
-#[expect(
-    clippy::float_cmp,
-    clippy::match_same_arms,
-    reason = "CEL compares numbers exactly, and its tables name each type and operator in upstream's order"
+#![cfg_attr(
+    test,
+    expect(clippy::disallowed_methods, reason = "tests read what they made")
 )]
-pub mod cel;
-pub mod controllers;
-pub mod devices;
-pub mod eviction;
-pub mod inspect;
-pub mod model;
-pub mod quota;
-pub mod reservation;
-pub mod scheduling;
-pub mod script;
-pub mod simulation;
-pub mod validation;
 
-#[cfg(feature = "cli")]
 mod cli;
-#[cfg(feature = "cli")]
 mod commands;
-#[cfg(feature = "cli")]
 mod context;
-#[cfg(feature = "cli")]
 mod error;
-#[cfg(feature = "cli")]
 mod output;
 
-#[cfg(feature = "cli")]
-pub mod conversion;
-#[cfg(feature = "cli")]
-pub mod runner;
-#[cfg(feature = "cli")]
-pub mod sources;
-
-#[cfg(all(feature = "cli", any(test, fuzzing)))]
+#[cfg(any(test, fuzzing))]
 #[expect(clippy::disallowed_methods, reason = "targets read the files that they wrote")]
 pub mod fuzzing;
 
-#[cfg(feature = "cli")]
 pub use shell::main;
 
-#[cfg(feature = "cli")]
 mod shell {
     use std::cell::Cell;
     use std::ffi::OsString;
@@ -66,7 +37,7 @@ mod shell {
 
     use crate::cli::{self, Invocation};
     use crate::commands::{Command, Job, STACK, Threads};
-    use crate::context::{Ctx, Environment, Settings, SourceSetting};
+    use crate::context::{Ctx, Environment, Settings, SourceSetting, end_programs};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
     use crate::output::{Options, Printer};
 
@@ -87,6 +58,7 @@ mod shell {
             Ok(Invocation::Run(settings, command)) => {
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
                 let result = run(*command, &ctx);
+                end_programs();
                 let code = match &result {
                     Err(error) if error.is::<TimedOut>() => last_words(result, &ctx, LAST_WORDS),
                     Err(error) if Failure::of(error) == Failure::Interrupted => {
@@ -340,6 +312,7 @@ mod shell {
                 Some(COMPLETION_TIME),
                 |_| Then::End(Interrupted.into()),
             );
+            end_programs();
             completion.add(names.unwrap_or_default());
         }
         completion.to_string()

@@ -2,7 +2,7 @@
 //!
 //! `allocator/release.rs` does the same for older releases.
 //!
-//! Which cases is said as `support/random_cases.rs` says; `make fuzz` does so. The seed and what the cases cover are printed, and
+//! Which cases is said as `dra_testing::random_cases` says; `make fuzz` does so. The seed and what the cases cover are printed, and
 //! short coverage fails. A difference is shrunk to a small case, which is kept in `tests/data/cases/allocator-found.jsonl`, where
 //! `tests/allocator_cases.rs` finds it from then on.
 
@@ -17,8 +17,6 @@ mod allocator;
 mod files;
 #[path = "it/support/go.rs"]
 mod go;
-#[path = "support/random_cases.rs"]
-mod random_cases;
 #[path = "allocator/release.rs"]
 mod release;
 
@@ -29,18 +27,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use allocator::case::Case;
-use random_cases::KEPT;
+use dra_testing::effort::by_effort;
+use dra_testing::random_cases::{self, KEPT};
 
 const NAME: &str = "random_cases_have_the_result_of_the_go_library";
 
 /// The same for older releases.
 const OF_RELEASES: &str = "older_releases_have_the_result_of_their_go_library";
-
-/// Cases of an ordinary test run.
-const FEW: u64 = 3_000;
-
-/// Cases of each older release in an ordinary test run. Each is tried in many orders.
-const FEW_OF_RELEASES: u64 = 2_000;
 
 /// Set for the runs of this program that shrinking makes: it reads a case and succeeds if the answer differs.
 const DIFFERS: &str = "KUBECTL_DRA_FUZZ_DIFFERS";
@@ -50,8 +43,9 @@ fn main() -> ExitCode {
         return differs();
     }
     // Each says how it ended.
-    let newest = random_cases::run(NAME, FEW, fuzz);
-    let older = random_cases::run_known(OF_RELEASES, FEW_OF_RELEASES, release::compare);
+    let newest = random_cases::run(NAME, by_effort(500, 3_000, 100_000), fuzz);
+    // Each is tried in many orders.
+    let older = random_cases::run_known(OF_RELEASES, by_effort(100, 2_000, 100_000), release::compare);
     if newest == ExitCode::SUCCESS {
         older
     } else {

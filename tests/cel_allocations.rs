@@ -4,8 +4,8 @@
 
 use std::hint::black_box;
 
-use kubectl_dra::cel::{DeviceInput, Environment, Features, Mode};
-use kubectl_dra::model::{AttributeValue, Quantity};
+use dra_cel::{DeviceInput, Environment, Features, Mode};
+use dra_model::{AttributeValue, Quantity};
 
 #[test]
 fn evaluating_a_usual_selector_allocates_nothing() {

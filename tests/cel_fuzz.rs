@@ -1,7 +1,7 @@
 //! Fresh random selectors: the Go library generates and answers, the engine answers, and every difference fails. The libraries of older
 //! releases answer the same selectors, as stored ones and as new ones.
 //!
-//! Which cases is said as `support/random_cases.rs` says; `make fuzz-cel` does so, `RELEASE=1.35` for an older release. The seed is
+//! Which cases is said as `dra_testing::random_cases` says; `make fuzz-cel` does so, `RELEASE=1.35` for an older release. The seed is
 //! printed. A difference is shrunk to a small case, which is kept in
 //! `tests/data/cases/cel-found.jsonl`, where `tests/cel.rs` finds it from then on.
 
@@ -14,15 +14,14 @@
 mod cel_case;
 #[path = "it/support/go.rs"]
 mod go;
-#[path = "support/random_cases.rs"]
-mod random_cases;
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use cel_case::Case;
-use random_cases::KEPT;
+use dra_testing::effort::by_effort;
+use dra_testing::random_cases::{self, KEPT};
 use serde_json::Value;
 
 const NAME: &str = "random_selectors_have_the_result_of_the_go_library";
@@ -30,18 +29,12 @@ const NAME: &str = "random_selectors_have_the_result_of_the_go_library";
 /// The same for older releases.
 const OF_RELEASES: &str = "older_releases_have_the_result_of_their_cel_library";
 
-/// Cases of an ordinary test run.
-const FEW: u64 = 3_000;
-
-/// Cases of each older release in an ordinary test run.
-const FEW_OF_RELEASES: u64 = 500;
-
 /// Cases that are generated and compared at a time.
 const BATCH: u64 = 5_000;
 
 fn main() -> ExitCode {
-    let newest = random_cases::run(NAME, FEW, fuzz);
-    let older = random_cases::run_known(OF_RELEASES, FEW_OF_RELEASES, fuzz_releases);
+    let newest = random_cases::run(NAME, by_effort(500, 3_000, 100_000), fuzz);
+    let older = random_cases::run_known(OF_RELEASES, by_effort(100, 500, 20_000), fuzz_releases);
     if newest == ExitCode::SUCCESS {
         older
     } else {

@@ -2,7 +2,7 @@
 //!
 //! Each allocated claim gets a pod that uses it. Where waiting never helps, the library may find nothing with every other claim, taint and
 //! rule gone; where it helps when some have ended, the library has to find devices without what they hold. Which cases is said as
-//! `support/random_cases.rs` says.
+//! `dra_testing::random_cases` says.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,28 +15,24 @@
 mod case;
 #[path = "it/support/go.rs"]
 mod go;
-#[expect(dead_code, reason = "nothing is kept")]
-#[path = "support/random_cases.rs"]
-mod random_cases;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitCode, Stdio};
 
 use case::Case;
-use kubectl_dra::allocator::Budget;
-use kubectl_dra::devices::Features;
-use kubectl_dra::model::{Cluster, Component, Gate, Kind, Object, Time};
-use kubectl_dra::scheduling::{Consumer, Effort, Scheduler, Subject, Waiting, emptied, in_order, waiting};
+use dra_allocator::Budget;
+use dra_allocator::devices::Features;
+use dra_model::{Cluster, Component, Gate, Kind, Object, Time};
+use dra_rules::scheduling::{Consumer, Effort, Scheduler, Subject, Waiting, emptied, in_order, waiting};
+use dra_testing::effort::by_effort;
+use dra_testing::random_cases;
 use serde_json::{Value, json};
 
 const NAME: &str = "waiting_helps_as_the_go_library_says";
 
-/// Cases of an ordinary test run.
-const FEW: u64 = 3_000;
-
 fn main() -> ExitCode {
-    random_cases::run(NAME, FEW, fuzz)
+    random_cases::run(NAME, by_effort(500, 3_000, 100_000), fuzz)
 }
 
 /// What is said of a case, and what the library has to answer then.
@@ -211,7 +207,7 @@ fn with_users(case: &Case, json: &Value, own: &BTreeSet<String>) -> Cluster {
                 "status": {"phase": "Running"},
             });
             let pod = Object::from_json(Kind::Pod, pod.to_string().as_bytes()).expect("a pod");
-            cluster.apply(kubectl_dra::model::Change::Put(pod));
+            cluster.apply(dra_model::Change::Put(pod));
         }
     }
     let features = case.features;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use kubectl_dra::model::{Cluster, ClusterBuilder, Environment, Kind, Object};
+use dra_model::{Cluster, ClusterBuilder, Environment, Kind, Object};
 use serde_json::Value;
 
 #[global_allocator]

@@ -2,7 +2,7 @@
 //!
 //! kubectl completes plugins in every shell by running `kubectl_complete-dra` with these words; candidates come back one
 //! per line, each with a description behind a tab, then `:N`, cobra's directive for the shell. The protocol is that of
-//! kubectl `pkg/cmd/plugin/plugin_completion.go`, v1.37.1. Names of objects are looked up by the commands' own table.
+//! kubectl `pkg/cmd/plugin/plugin_completion.go`, v1.37.2. Names of objects are looked up by the commands' own table.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -273,7 +273,7 @@ impl Completion {
 }
 
 fn first_line(text: &clap::builder::StyledStr) -> String {
-    text.to_string().lines().next().unwrap_or_default().to_owned()
+    crate::output::unglued(text.to_string().lines().next().unwrap_or_default())
 }
 
 /// Whether the program was called under the name of the completion script. A link of that name does what the script

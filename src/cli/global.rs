@@ -10,10 +10,10 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 
 use crate::context::{Scope, Settings, SourceSetting};
-use crate::model::Time;
 use crate::output::{Color, Format, Options, SortBy};
-use crate::sources::live::{Connection, Impersonation};
-use crate::sources::{GateSetting, MinorVersion, VersionSettings};
+use dra_model::Time;
+use dra_sources::live::{Connection, Impersonation};
+use dra_sources::{GateSetting, MinorVersion, VersionSettings};
 
 use super::values;
 

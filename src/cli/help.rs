@@ -8,6 +8,8 @@ use std::ffi::OsString;
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
+use crate::output::{glued, unglued, whole};
+
 /// The word for the help of the command that the words behind it name.
 pub(super) const HELP: &str = "help";
 /// The flag that the word stands for, which is for the word alone.
@@ -42,10 +44,40 @@ pub(super) fn shape(root: Command) -> Command {
     shaped(shared.disable_help_subcommand(true).subcommands(words), "")
 }
 
+/// Help is set by clap, which breaks lines at any space: at none within what is copied, the lines of examples above all.
+fn kept_whole(text: &str) -> String {
+    let mut is_example = false;
+    let lines = text.split('\n').map(|line| {
+        is_example = line == "Examples:" || is_example && line.starts_with("  ");
+        if is_example { whole(line) } else { glued(line) }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The flag with its help kept whole.
+fn kept(flag: Arg) -> Arg {
+    let text = |part: Option<&StyledStr>| part.map(|text| kept_whole(&text.to_string()));
+    let (short, long) = (text(flag.get_help()), text(flag.get_long_help()));
+    let flag = match short {
+        Some(short) => flag.help(short),
+        None => flag,
+    };
+    match long {
+        Some(long) => flag.long_help(long),
+        None => flag,
+    }
+}
+
+/// What clap has set, as people read it.
+pub(super) fn set(rendered: &StyledStr) -> String {
+    unglued(&rendered.to_string())
+}
+
 /// `path` is the names of the commands above `command` and its own, each behind a space.
 fn shaped(command: Command, path: &str) -> Command {
     let text = |part: Option<&StyledStr>| part.map(StyledStr::to_string);
     let about = text(command.get_about()).unwrap_or_default();
+    let listed = kept_whole(&about);
     // The first paragraph of the long form is the short form.
     let details =
         text(command.get_long_about()).and_then(|long| Some(long.strip_prefix(&about)?.trim().to_owned()));
@@ -62,12 +94,18 @@ fn shaped(command: Command, path: &str) -> Command {
         .long(AT_LENGTH)
         .action(ArgAction::HelpLong)
         .hide(true);
+    let command = if listed.is_empty() {
+        command
+    } else {
+        command.about(listed)
+    };
     command
-        .before_help(joined(top))
-        .after_help(joined(end))
+        .mut_args(kept)
+        .before_help(kept_whole(&joined(top)))
+        .after_help(kept_whole(&joined(end)))
         .help_template(TEMPLATE)
         .disable_help_flag(true)
-        .args([help, at_length])
+        .args([kept(help), at_length])
         .mut_subcommands(|subcommand| {
             let path = format!("{path} {}", subcommand.get_name());
             shaped(subcommand, &path)
@@ -75,18 +113,19 @@ fn shaped(command: Command, path: &str) -> Command {
 }
 
 /// The page of the flags of `root` that all commands have. `root` is not in its shape yet.
-pub(super) fn options(root: &Command) -> StyledStr {
+pub(super) fn options(root: &Command) -> String {
     let flags = root
         .get_arguments()
         .filter(|flag| flag.is_global_set())
-        .map(|flag| flag.clone().hide_short_help(false));
-    Command::new("kubectl dra options")
+        .map(|flag| kept(flag.clone()).hide_short_help(false));
+    let rendered = Command::new("kubectl dra options")
         .args(flags)
         .disable_help_flag(true)
         .max_term_width(super::WIDTH)
         .before_help("Every command takes these options, as far as they mean something to it.")
         .help_template("{before-help}{all-args}")
-        .render_help()
+        .render_help();
+    set(&rendered)
 }
 
 /// `args`, the program's name first, with `help COMMAND` written as `COMMAND` and the flag for help at length.

@@ -93,7 +93,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         Err(error) => return shown(error, |error| words::meant(error, &args, &command)),
     };
     if matches.subcommand_name() == Some(help::OPTIONS) {
-        return Ok(Invocation::Show(help::options(&Cli::command()).to_string()));
+        return Ok(Invocation::Show(help::options(&Cli::command())));
     }
     let Cli {
         global,
@@ -131,7 +131,7 @@ fn shown(error: clap::Error, meant: impl FnOnce(clap::Error) -> anyhow::Error) -
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Ok(Invocation::Show(error.render().to_string()))
+            Ok(Invocation::Show(help::set(&error.render())))
         }
         _ => Err(meant(error)),
     }

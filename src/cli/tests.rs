@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::context::{Scope, SourceSetting};
 use crate::error::Failure;
 use crate::output::{Color, Format};
-use crate::sources::live::{Connection, Impersonation};
-use crate::sources::{GateSetting, MinorVersion};
+use dra_sources::live::{Connection, Impersonation};
+use dra_sources::{GateSetting, MinorVersion};
 
 use super::*;
 
@@ -187,7 +187,7 @@ fn flags_amount_to_settings() {
     );
     assert_eq!(settings.output.verbosity, 3);
     assert_eq!(
-        settings.now.map(crate::model::Time::unix_seconds),
+        settings.now.map(dra_model::Time::unix_seconds),
         Some(1_785_585_600)
     );
     let gate = |name: &str, enabled| GateSetting {
@@ -370,10 +370,7 @@ fn every_command_has_examples_that_are_understood() {
         if [help::HELP, help::OPTIONS].contains(&path.as_str()) {
             continue;
         }
-        let text = command
-            .get_before_help()
-            .map(ToString::to_string)
-            .unwrap_or_default();
+        let text = command.get_before_help().map(help::set).unwrap_or_default();
         let (_, examples) = text
             .split_once("\n\nExamples:\n")
             .unwrap_or_else(|| panic!("`{path}` has no examples"));
@@ -414,5 +411,41 @@ fn help_of_a_command_fits_on_a_screen() {
     for (path, mut command) in whole.chain(all_commands(&root)) {
         let lines = command.render_help().to_string().lines().count();
         assert!(lines < 60, "`{path}`: {lines} lines");
+    }
+}
+
+#[test]
+fn help_breaks_no_line_within_what_is_copied() {
+    let pages = |columns: usize| {
+        let mut root = command_line().term_width(columns);
+        root.build();
+        let whole = std::iter::once((String::new(), root.clone()));
+        let pages = whole.chain(all_commands(&root));
+        pages
+            .flat_map(|(_, mut command)| [command.render_help(), command.render_long_help()])
+            .map(|text| help::set(&text))
+            .collect::<Vec<String>>()
+    };
+    let wide = pages(100_000);
+    let is_example = |line: &&str| line.starts_with("  kubectl ") || line.starts_with("  # ");
+    let examples = wide.iter().flat_map(|page| page.lines()).filter(is_example);
+    assert!(examples.count() > 50);
+    for columns in [30, 50, 80] {
+        for (narrow, wide) in pages(columns).iter().zip(&wide) {
+            for line in wide.lines().filter(is_example) {
+                assert!(
+                    narrow.lines().any(|known| known == line),
+                    "{columns}: {line}\n{narrow}"
+                );
+            }
+            for line in wide.lines() {
+                for quoted in line.split('`').skip(1).step_by(2) {
+                    assert!(
+                        narrow.contains(&format!("`{quoted}`")),
+                        "{columns}: {quoted}\n{narrow}"
+                    );
+                }
+            }
+        }
     }
 }

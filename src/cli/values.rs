@@ -8,10 +8,10 @@ use clap::builder::{EnumValueParser, PossibleValue, PossibleValuesParser, TypedV
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
-use crate::model::{LabelSelector, LabelSelectorError, Time};
 use crate::output::{Color, Export, Format, LogFormat};
-use crate::sources::live::{check_proxy, no_path_segment};
-use crate::sources::{GateSetting, MinorVersion};
+use dra_model::{LabelSelector, LabelSelectorError, Time};
+use dra_sources::live::{check_proxy, no_path_segment};
+use dra_sources::{GateSetting, MinorVersion};
 
 impl ValueEnum for Format {
     fn value_variants<'a>() -> &'a [Self] {
@@ -176,7 +176,7 @@ pub(super) fn gate(text: &str) -> Result<GateSetting, String> {
     })
 }
 
-/// A release: `1.37`, `v1.37`, `v1.37.1`, `1.37.2-gke.1`; with its patch where that is given.
+/// A release: `1.37`, `v1.37`, `v1.37.2`, `1.37.2-gke.1`; with its patch where that is given.
 pub(super) fn kubernetes_version(text: &str) -> Result<(MinorVersion, Option<u32>), String> {
     let parse = || {
         let mut parts = text.strip_prefix('v').unwrap_or(text).splitn(3, '.');

@@ -4,17 +4,15 @@ mod screen;
 
 use std::fmt::Write;
 
-use crate::cel::MAX_COST;
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::presence::Mention;
-use crate::inspect::{
-    self, CEL_NEEDS, FailingItem, Selected, SelectedDevice, SelectorFilter, SelectorReport,
-};
-use crate::model::{Kind, Str};
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View};
-use crate::scheduling::DevicePattern;
-use crate::sources::Needs;
+use dra_cel::MAX_COST;
+use dra_model::{Kind, Str};
+use dra_reports::presence::Mention;
+use dra_reports::{CEL_NEEDS, FailingItem, Selected, SelectedDevice, SelectorFilter, SelectorReport};
+use dra_rules::scheduling::DevicePattern;
+use dra_sources::Needs;
 
 use super::devices::node;
 use super::{Accepts, presence};
@@ -197,7 +195,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         class: class.map(Into::into),
         node: node.map(Into::into),
     };
-    let mut report = inspect::cel(&cluster, &expression, &filter);
+    let mut report = dra_reports::cel(&cluster, &expression, &filter);
     report.incomplete |= !nothing.is_empty();
     for nothing in &nothing {
         ctx.warn(nothing);

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
-use crate::inspect::presence::Mention;
-use crate::inspect::{self, ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
-use crate::model::{Change, Cluster, Key, Kind, Object, Time};
 use crate::output::{
     Cell, Column, Detail, Format, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
 };
+use dra_model::{Change, Cluster, Key, Kind, Object, Time};
+use dra_reports::presence::Mention;
+use dra_reports::{ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
 
 use super::shown::folded;
 use super::watching::{self, Rows};
@@ -226,7 +226,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     presence::claims_of_list(ctx, &loaded.cluster, &selection).await?;
     presence::hint(ctx, &loaded.cluster, &mentions(&filter)).await?;
     let rows = |cluster: &Cluster, selection: &Selection, now| {
-        inspect::claims(cluster, selection, &filter, show_taints, now)
+        dra_reports::claims(cluster, selection, &filter, show_taints, now)
     };
     let report = rows(&loaded.cluster, &selection, ctx.now(&loaded.cluster));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));

@@ -6,6 +6,7 @@ use clap_complete::generate;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
+use crate::output::unglued;
 
 use super::Accepts;
 use super::names::{self, Names, Typed};
@@ -121,5 +122,5 @@ fn for_powershell(ctx: &Ctx) -> String {
     let mut script = Vec::new();
     // The script completes the program itself: as a plugin it is completed by kubectl.
     generate(PowerShell, &mut ctx.command_line(), "kubectl-dra", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
+    unglued(&String::from_utf8_lossy(&script))
 }

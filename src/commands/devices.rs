@@ -10,20 +10,20 @@ use std::time::Duration;
 use itertools::Itertools;
 
 use crate::context::Ctx;
-use crate::devices::{ClassSelectors, DeviceNode, DeviceState};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::presence::Mention;
-use crate::inspect::{
-    self, CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceMap, Health,
-    UsageBy,
-};
-use crate::model::{Cluster, Kind, Str};
 use crate::output::{
     Cell, Column, Detail, Format, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View,
 };
-use crate::sources::Needs;
+use dra_allocator::devices::{ClassSelectors, DeviceNode, DeviceState};
+use dra_model::{Cluster, Kind, Str};
+use dra_reports::presence::Mention;
+use dra_reports::{
+    CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceMap, Health,
+};
+use dra_sources::Needs;
 
 use self::map::Picture;
+use super::usage::By;
 use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
 
@@ -87,7 +87,7 @@ pub(crate) struct Args {
 
     /// What the letters of the map stand for
     #[arg(long, value_enum, value_name = "WHAT", requires = "map", default_value_t)]
-    by: UsageBy,
+    by: By,
 }
 
 pub(super) const COLUMNS: &[Column<DeviceItem>] = &[
@@ -236,7 +236,7 @@ impl fmt::Display for State<'_> {
 }
 
 /// `namespace/name`, with `(admin)` behind a claim with admin access.
-struct Holder<'a>(&'a inspect::HolderItem);
+struct Holder<'a>(&'a dra_reports::HolderItem);
 
 impl fmt::Display for Holder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -331,12 +331,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         cluster.meter().renew();
         let selectors = ClassSelectors::of(cluster);
         let selects = selector.as_ref().map(|expression| selectors.selector(expression));
-        inspect::devices(cluster, &filter, &selectors, selects.as_deref())
+        dra_reports::devices(cluster, &filter, &selectors, selects.as_deref())
     };
     let report = rows(&loaded.cluster);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     if map {
-        let map = DeviceMap::of(&loaded.cluster, &report, by);
+        let map = DeviceMap::of(&loaded.cluster, &report, by.into());
         ctx.print(Picture { devices: report, map })?;
         return Ok(Outcome::Done);
     }
@@ -367,7 +367,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// Refuses what a map could only ignore.
-fn accepts_map(ctx: &Ctx, by: UsageBy) -> Result<(), UsageError> {
+fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
     let settings = ctx.settings();
     let output = &settings.output;
     let is_for_people = matches!(output.format, Format::Table | Format::Wide);
@@ -381,7 +381,7 @@ fn accepts_map(ctx: &Ctx, by: UsageBy) -> Result<(), UsageError> {
         let error = UsageError::new(format!("`{flag}` has no meaning for a map, which is for people"));
         return Err(error.hint("the list has the same data: leave out `--map`"));
     }
-    if by == UsageBy::Node {
+    if matches!(by, By::Node) {
         let error = UsageError::new("the rows of a map are nodes already");
         return Err(error.hint("its letters can stand for `--by namespace`, `owner` or `class`"));
     }

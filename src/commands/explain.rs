@@ -10,22 +10,23 @@ mod target;
 use std::sync::Arc;
 
 use clap::ValueHint;
+use serde::Serialize;
 
-use self::report::Explained;
 use self::target::Wanted;
 use super::objects::{Found, Named};
 use super::{Accepts, judging, presence, threads};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::allocation::Settings;
-use crate::inspect::explanation::{
+use crate::output::{Detail, Report, Screen, View};
+use dra_model::{Cluster, Key, Kind, Object, Str};
+use dra_reports::allocation::Settings;
+use dra_reports::explanation::{
     ClusterVerdict, EXPLAIN_NEEDS, Explanation, explain_claims, explain_new_pods, explain_pod, rests_on,
     unjudged,
 };
-use crate::inspect::presence::Mention;
-use crate::inspect::{CauseItem, RoomVerdict, explain_all, node_room};
-use crate::model::{Cluster, Key, Kind, Object, Str};
-use crate::sources::Needs;
+use dra_reports::presence::Mention;
+use dra_reports::{CauseItem, RoomVerdict, explain_all, node_room};
+use dra_sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -124,9 +125,6 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         emit::fix(ctx, &report, number).await?;
         return Ok(Outcome::Done);
     }
-    for missing in &report.unknown {
-        ctx.warn(missing.as_str());
-    }
     if report.verdict == ClusterVerdict::Unknown && report.lacks_objects() {
         tell_role(ctx);
     }
@@ -186,9 +184,6 @@ async fn room_of(
     };
     let report = node_room(cluster, node, settings);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    for missing in &report.unknown {
-        ctx.warn(missing.as_str());
-    }
     let outcome = match report.verdict {
         RoomVerdict::Room => Outcome::Done,
         RoomVerdict::Full | RoomVerdict::Closed => Outcome::Findings,
@@ -272,9 +267,10 @@ fn of_manifest(
     Ok(explain_claims(cluster, &claims, settings))
 }
 
-/// Says which rights would show what is not known.
+/// Says which rights would show what is not known of a cluster.
 fn tell_role(ctx: &Ctx) {
-    if !ctx.printer().options().quiet {
+    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    if is_live && !ctx.printer().options().quiet {
         ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));
     }
 }
@@ -301,3 +297,25 @@ rules:
 - apiGroups: [policy]
   resources: [poddisruptionbudgets]
   verbs: [get, list, watch]";
+
+/// An explanation, and whether the cluster is there that it is of.
+#[derive(Serialize)]
+struct Explained {
+    #[serde(flatten)]
+    report: Explanation,
+    /// Whether `--emit-fix` can write what a fix makes again.
+    #[serde(skip)]
+    is_live: bool,
+}
+
+impl Report for Explained {
+    const KIND: &'static str = "Explanation";
+
+    fn screen(&self, screen: Screen) -> View {
+        screen::on(&self.report, screen, self.is_live).into()
+    }
+
+    fn view(&self, detail: Detail) -> View {
+        report::layout(&self.report, detail).into()
+    }
+}

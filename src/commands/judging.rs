@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use crate::allocator::{Budget, Observer};
 use crate::context::Ctx;
-use crate::devices::expressions_of_new_objects;
 use crate::error::UsageError;
-use crate::inspect::presence::Mention;
-use crate::model::{Change, Claim, Cluster, Kind, Object, Pod, Str};
-use crate::scheduling::{daemon_pods, with_defaults};
-use crate::sources::{Daemon, LoadError, MOST_PODS, Manifests, manifests};
-use crate::validation::{ADMIN_ACCESS, AdminAccess, admin_access, validate};
+use crate::output::counted;
+use dra_allocator::devices::expressions_of_new_objects;
+use dra_allocator::{Budget, Observer};
+use dra_model::{Change, Claim, Cluster, Key, Kind, NewerFields, Object, OwnerReference, Pod, Str};
+use dra_reports::presence::Mention;
+use dra_rules::owners::Lineage;
+use dra_rules::scheduling::{daemon_pods, remove_pod, with_defaults};
+use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, validate};
+use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, Workload, manifests};
 
 use super::presence;
 
@@ -52,10 +54,13 @@ pub(super) fn valid_manifests(
     namespace: &str,
 ) -> Result<Manifests, LoadError> {
     let expressions = expressions_of_new_objects(cluster.environment());
-    manifests(files, namespace, &|kind, object, within| {
+    let mut found = manifests(files, namespace, &|kind, object, within| {
         let violations = validate(kind, object, within, &expressions);
         (violations.list, violations.more)
-    })
+    })?;
+    let newer = NewerFields::drop_from(&mut found.objects, cluster.environment().version);
+    found.warnings.extend(newer.warnings());
+    Ok(found)
 }
 
 /// Puts the objects of the manifests `files` into `cluster`, and returns them as they are then.
@@ -88,6 +93,9 @@ pub(super) async fn add_manifests(
     for warning in found.warnings {
         ctx.warn(warning);
     }
+    for workload in &found.workloads {
+        replace_workload(ctx, cluster, workload);
+    }
     let mut objects = Vec::with_capacity(found.objects.len());
     for object in found.objects {
         let object = match object {
@@ -96,8 +104,10 @@ pub(super) async fn add_manifests(
                 with_defaults(&mut claim);
                 Object::ResourceClaim(claim.into())
             }
+            Object::Pod(pod) => Object::Pod(with_free_name(cluster, pod)),
             object => object,
         };
+        replace(ctx, cluster, &object);
         cluster.apply(Change::Put(object.clone()));
         objects.push(object);
     }
@@ -127,7 +137,7 @@ pub(super) async fn add_manifests(
             return Err(UsageError::new(message).hint(hint).into());
         }
         for pod in of_set {
-            let object = Object::Pod(pod);
+            let object = Object::Pod(with_free_name(cluster, pod));
             cluster.apply(Change::Put(object.clone()));
             objects.push(object);
         }
@@ -135,6 +145,84 @@ pub(super) async fn add_manifests(
     // Whoever writes of PodGroups or counters asks about a cluster that has them.
     cluster.learn_gates();
     Ok(objects)
+}
+
+/// Kinds whose pods have names that nobody can foresee, so that those given to pods here mean no other pod.
+const RANDOM_NAMES: [&str; 6] = [
+    "CronJob",
+    "DaemonSet",
+    "Deployment",
+    "Job",
+    "ReplicaSet",
+    "ReplicationController",
+];
+
+/// The pod, by another name where its controller gives it one that no pod has.
+fn with_free_name(cluster: &Cluster, pod: Arc<Pod>) -> Arc<Pod> {
+    let has_random_name = |owner: &OwnerReference| RANDOM_NAMES.contains(&owner.kind.as_str());
+    if !pod.metadata.controller().is_some_and(has_random_name) {
+        return pod;
+    }
+    let mut pod = Pod::clone(&pod);
+    while cluster.pod(&pod.key()).is_some() {
+        pod.metadata.name = format!("{}-new", pod.metadata.name).into();
+    }
+    pod.into()
+}
+
+/// Makes room for an object of a manifest whose name is taken.
+fn replace(ctx: &Ctx, cluster: &mut Cluster, object: &Object) {
+    let (kind, key) = (object.kind(), object.metadata().key());
+    let known = cluster.get(kind, &key);
+    if kind == Kind::Namespace || known.is_none_or(|known| known.metadata().is_of_manifest()) {
+        return;
+    }
+    ctx.warn(format!(
+        "{} exists already: judged as if replaced",
+        called(kind.name(), &key)
+    ));
+    if kind == Kind::Pod {
+        remove_pod(cluster, &key);
+    }
+}
+
+/// Ends the pods that a workload of a manifest has already, but for those that a rollout keeps until the new ones are ready.
+fn replace_workload(ctx: &Ctx, cluster: &mut Cluster, workload: &Workload) {
+    let Workload {
+        namespace, reference, ..
+    } = workload;
+    let is_old = |pod: &&Arc<Pod>| {
+        !pod.metadata.is_of_manifest() && Lineage::of_pod(cluster, pod).has(reference, namespace)
+    };
+    let old: Vec<Key> = cluster.pods().filter(is_old).map(|pod| pod.key()).collect();
+    if old.is_empty() && cluster.environment().owners.find(reference, namespace).is_none() {
+        return;
+    }
+    let name = called(
+        &reference.kind,
+        &Key::new(namespace.clone(), reference.name.clone()),
+    );
+    let pods = counted(old.len(), "pod", "pods");
+    if workload.keeps_old_pods {
+        return ctx.warn(format!(
+            "{name} exists already: judged as if replaced in a rollout, which keeps its {pods} until new ones are ready"
+        ));
+    }
+    ctx.warn(format!(
+        "{name} exists already: judged as if replaced, without its {pods}"
+    ));
+    for pod in old {
+        remove_pod(cluster, &pod);
+    }
+}
+
+fn called(kind: &str, key: &Key) -> String {
+    let kind = kind.to_ascii_lowercase();
+    if key.namespace.is_empty() {
+        format!("{kind}/{}", key.name)
+    } else {
+        format!("{kind}/{key}")
+    }
 }
 
 /// The pods of a DaemonSet. Where nodes could not be read, its pod alone, so that what is unknown is told of it.

@@ -37,8 +37,8 @@ use clap::ValueEnum;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::findings::Counts;
 use crate::output::Format;
+use dra_reports::findings::Counts;
 
 pub(crate) use completion::{Find, Lookup, lookup};
 pub(crate) use names::Typed;

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::context::{Ctx, Scope, SourceSetting};
-use crate::model::{Kind, Slice};
-use crate::sources::Needs;
+use dra_model::{Kind, Slice};
+use dra_sources::Needs;
 
 use super::describe;
 
@@ -162,7 +162,7 @@ pub(super) fn taints(ctx: &Ctx, _: Typed) -> Names<'_> {
         let rules = plain(ctx, Kind::DeviceTaintRule).await?;
         let of_drivers = published(ctx, |slice| {
             let pool = slice.pool_id();
-            let of_device = |device: &crate::model::Device| {
+            let of_device = |device: &dra_model::Device| {
                 let taints = device.taints.iter();
                 let keys = taints.map(|taint| format!("{pool}/{}={}", device.name, taint.key));
                 keys.collect::<Vec<_>>()
@@ -263,7 +263,7 @@ async fn published(ctx: &Ctx, names: impl Fn(&Slice) -> Vec<String>) -> anyhow::
     Ok(found)
 }
 
-fn configured(ctx: &Ctx, names: fn(crate::sources::live::ConfiguredNames) -> Vec<String>) -> Names<'_> {
+fn configured(ctx: &Ctx, names: fn(dra_sources::live::ConfiguredNames) -> Vec<String>) -> Names<'_> {
     Box::pin(async move {
         match &ctx.settings().source {
             SourceSetting::Cluster(connection) => Ok(names(connection.names()?)),

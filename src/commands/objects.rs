@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use crate::context::{Ctx, Scope};
 use crate::error::UsageError;
-use crate::inspect::Selection;
-use crate::inspect::allocation::Target;
-use crate::inspect::presence::Mention;
-use crate::model::{Claim, Cluster, Key, Kind, Pod};
-use crate::sources::Needs;
+use dra_model::{Claim, Cluster, Key, Kind, Pod};
+use dra_reports::Selection;
+use dra_reports::allocation::Target;
+use dra_reports::presence::Mention;
+use dra_sources::Needs;
 
 use super::presence;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::UsageError;
-use crate::sources::destination::{Destination, DestinationError, FileIdentity};
-use crate::sources::files_read;
+use dra_sources::destination::{Destination, DestinationError, FileIdentity};
+use dra_sources::files_read;
 
 /// A file that is read, with what to call it.
 pub(super) type Read = (String, FileIdentity);

@@ -6,9 +6,9 @@ use itertools::Itertools;
 
 use crate::context::{Ctx, Scope, SourceSetting};
 use crate::error::{Absent, Unread, instead};
-use crate::inspect::Selection;
-use crate::inspect::presence::{Absence, Mention, Presence, absent_namespace, namespaces, presence};
-use crate::model::{Change, Cluster, Key, Kind, Str};
+use dra_model::{Change, Cluster, Key, Kind, Str};
+use dra_reports::Selection;
+use dra_reports::presence::{Absence, Mention, Presence, absent_namespace, namespaces, presence};
 
 /// Ends the command if something that is named is not there, unless `--allow-missing` makes it a warning.
 ///

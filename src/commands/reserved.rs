@@ -2,12 +2,10 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::{
-    self, AnyPodItem, Consumer, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList,
-};
-use crate::model::Kind;
 use crate::output::{Column, Detail, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View};
-use crate::reservation::EntryStatus;
+use dra_model::Kind;
+use dra_reports::{AnyPodItem, Consumer, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList};
+use dra_rules::reservation::EntryStatus;
 
 use super::{Accepts, objects, presence};
 
@@ -178,7 +176,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .pods_after_claims();
     let cluster = ctx.load(needs).await?;
     presence::claims_of_list(ctx, &cluster, &selection).await?;
-    let report = inspect::reserved(&cluster, &selection);
+    let report = dra_reports::reserved(&cluster, &selection);
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

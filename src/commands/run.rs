@@ -15,11 +15,11 @@ use anyhow::Context as _;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
-use crate::inspect::{ShadowItem, ShadowReport, shadow_report};
-use crate::model::Environment;
 use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
-use crate::runner::{self, Failure, Operation, Probes, Recheck, Watching};
-use crate::sources::Needs;
+use dra_model::Environment;
+use dra_reports::{ShadowItem, ShadowReport, shadow_report};
+use dra_runner::{Failure, Operation, Probes, Recheck, Watching};
+use dra_sources::Needs;
 
 use self::telling::Telling;
 use self::view::Viewing;
@@ -40,7 +40,7 @@ Examples:
 
 /// Watch the controllers of claims and taints, or do their work
 ///
-/// Watches resourceclaim-controller and device-taint-eviction-controller, by the rules of Kubernetes 1.37.1. Nothing is written, unless
+/// Watches resourceclaim-controller and device-taint-eviction-controller, by the rules of Kubernetes 1.37.2. Nothing is written, unless
 /// --take-over or --supplement says so. Findings are lines on stderr, and a report at the end: `Overdue`, `Flapping`, `Unexpected`; exit code
 /// 1 if there are any.
 #[derive(Debug, clap::Args)]
@@ -151,11 +151,33 @@ impl Report for ShadowReport {
             "write",
             "writes",
         );
+        if !self.unknown.is_empty() {
+            return Some(format!(
+                "Whether the built-in controllers do what the rules want is unknown: {done} seen, {} still open",
+                self.open
+            ));
+        }
         Some(format!(
             "The built-in controllers do what the rules want: {done} seen, {} still open",
             self.open
         ))
     }
+}
+
+/// What kube-controller-manager does itself from 1.37.2 on; before, a deviation of a take-over, and a part of a supplement.
+const EXTENDED: &str = "extended-resource-eviction";
+
+/// Whether [`EXTENDED`], as `flag` asks for it, has no effect on a cluster of this release; says so.
+fn is_superfluous(ctx: &Ctx, environment: &Environment, flag: &str) -> bool {
+    let is_upstreams = environment.release().evicts_for_extended_resources;
+    if is_upstreams {
+        ctx.printer().warning(&format!(
+            "`{flag} {EXTENDED}` has no effect: kube-controller-manager evicts these pods itself from Kubernetes 1.37.2 on \
+             (kubernetes/kubernetes#142289), and this cluster is {}",
+            environment.version
+        ));
+    }
+    is_upstreams
 }
 
 /// What the modes that write have in common.
@@ -167,6 +189,24 @@ struct Run<'a> {
     format: LogFormat,
     operation: Arc<Operation>,
     recheck: Option<Recheck>,
+}
+
+/// Warns of a kind that could not be watched when the work ended.
+fn not_seen(ctx: &Ctx, unknown: &str) {
+    ctx.warn(format!("changes were not seen when this ended: {unknown}"));
+}
+
+/// What a run that writes ends with.
+fn written(ctx: &Ctx, operation: &Operation) -> Outcome {
+    let unknown = operation.blind();
+    for unknown in &unknown {
+        not_seen(ctx, unknown);
+    }
+    if unknown.is_empty() {
+        Outcome::Done
+    } else {
+        Outcome::Unknown
+    }
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
@@ -217,7 +257,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let mut said = Environment::default();
     // What is wrong with it is told where it is put over what the cluster says.
     let _ = ctx.settings().versions.apply(&mut said);
-    let needs = runner::needed(&said)
+    let needs = dra_runner::needed(&said)
         .into_iter()
         .fold(Needs::none(), Needs::require)
         .with_gates();
@@ -248,7 +288,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         interruption: ctx.interruption(),
         as_released: ctx.settings().versions.kubernetes.is_some(),
         wall: ctx.wall(),
-        operation,
+        operation: Arc::clone(&operation),
         recheck,
         is_viewed: viewing.is_seen(),
     };
@@ -259,15 +299,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         viewing: &viewing,
     };
     let tell = |happening| telling.happening(happening);
-    let ending = runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
+    let ending = dra_runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
     drop(probes);
     viewing.clear();
-    let report = shadow_report(&ending.found, ending.counts, ending.time);
-    let outcome = if report.items.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Findings
+    let unknown = operation.blind();
+    let outcome = match (ending.found.is_empty(), unknown.is_empty()) {
+        (false, _) => Outcome::Findings,
+        (true, false) => Outcome::Unknown,
+        (true, true) => Outcome::Done,
     };
+    let report = ShadowReport {
+        unknown,
+        ..shadow_report(&ending.found, ending.counts, ending.time)
+    };
+    report.unknown.iter().for_each(|unknown| not_seen(ctx, unknown));
     ctx.print(report)?;
     match ending.moved {
         Some(differences) => Err(Failure::Moved { differences }.into()),

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::inspect::conversion::DowngradeCost;
-use crate::model::Key;
 use crate::output::{Layout, Screen, Tone, counted, span};
-use crate::script::Script;
+use dra_model::Key;
+use dra_reports::conversion::DowngradeCost;
+use dra_reports::script::Script;
 
 /// Adds a command that somebody copies, behind `before` and `indent` columns: in one line, or broken so that a shell reads its lines as
 /// one. Nothing is added where the terminal has no room for it, which the answer says.
@@ -21,15 +21,9 @@ pub(super) fn command(
         return false;
     };
     let below = " ".repeat(before.len());
-    let lines = lines.into_iter().enumerate().map(|(number, (goes_on, line))| {
-        let label = match number {
-            0 => before,
-            _ if goes_on => "",
-            _ => &below,
-        };
-        (goes_on, format!("{label}{line}"))
-    });
-    layout.command(lines);
+    for (number, line) in lines.iter().enumerate() {
+        layout.verbatim(&format!("{}{line}", if number == 0 { before } else { &below }));
+    }
     true
 }
 
@@ -169,7 +163,8 @@ pub(super) fn cost(layout: &mut Layout, cost: &DowngradeCost) {
         converted,
         later,
         pending,
-        staying,
+        refused,
+        foreign,
         rules,
         enforced_rules,
         groups,
@@ -222,11 +217,16 @@ pub(super) fn cost(layout: &mut Layout, cost: &DowngradeCost) {
         );
         say("convert", Tone::Good, text);
     }
-    if !staying.is_empty() {
+    if !refused.is_empty() {
+        let claims = counted(refused.len(), "claim", "claims");
+        let text = format!("{claims} that `convert` refuses: {}", named(refused));
+        say("ask", Tone::Notice, text);
+    }
+    if !foreign.is_empty() {
+        let claims = counted(foreign.len(), "claim", "claims");
         let text = format!(
-            "{} for which `convert` has no write: {}",
-            counted(staying.len(), "claim", "claims"),
-            named(staying)
+            "{claims} reserved for other kinds, which `convert --kind` selects: {}",
+            named(foreign)
         );
         say("ask", Tone::Notice, text);
     }

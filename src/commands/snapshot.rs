@@ -6,11 +6,11 @@ use clap::ValueHint;
 
 use crate::context::{Ctx, Scope, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::presence::Mention;
-use crate::model::Cluster;
-use crate::sources::bundle::{Compression, SnapshotInfo};
-use crate::sources::destination::Destination;
-use crate::sources::live::SnapshotRequest;
+use dra_model::Cluster;
+use dra_reports::presence::Mention;
+use dra_sources::bundle::{Compression, SnapshotInfo};
+use dra_sources::destination::Destination;
+use dra_sources::live::SnapshotRequest;
 
 use super::{Accepts, places, presence};
 

@@ -2,15 +2,13 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::findings::Counts;
-use crate::inspect::stage::StageCount;
-use crate::inspect::{
-    self, ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageBy, UsageItem,
-};
-use crate::model::Kind;
 use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View};
+use dra_model::Kind;
+use dra_reports::findings::Counts;
+use dra_reports::stage::StageCount;
+use dra_reports::{ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageItem};
 
-use super::usage;
+use super::usage::{self, By};
 use super::{Accepts, objects, presence, threads};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
@@ -34,7 +32,7 @@ Examples:
 pub(crate) struct Args {
     /// Tell who uses how much by this
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
-    by: UsageBy,
+    by: By,
 }
 
 pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
@@ -151,7 +149,7 @@ impl Report for ClusterStatus {
         let users = |section: &mut Layout, items: &[UsageItem]| {
             usage::screen(self.usage_by, items, screen, section);
         };
-        self.layout(Detail::Normal, drivers, users)
+        layout(self, Detail::Normal, drivers, users)
     }
 
     fn view(&self, detail: Detail) -> View {
@@ -159,102 +157,105 @@ impl Report for ClusterStatus {
             section.table(Table::new(DRIVERS, detail, &self.drivers));
         };
         let users = |section: &mut Layout, items: &[UsageItem]| usage::table(self.usage_by, items, section);
-        self.layout(detail, drivers, users)
+        layout(self, detail, drivers, users)
     }
 }
 
-impl ClusterStatus {
-    /// The report with what `drivers` shows of the drivers, and `users` of who uses them.
-    fn layout(
-        &self,
-        detail: Detail,
-        drivers: impl FnOnce(&mut Layout),
-        users: impl FnOnce(&mut Layout, &[UsageItem]),
-    ) -> View {
-        let mut layout = Layout::new();
-        let assumed = if self.version_is_assumed { " (assumed)" } else { "" };
-        layout.field("Kubernetes", format_args!("{}{assumed}", self.version));
-        layout.list(
-            "Kubelets",
-            self.kubelets
-                .iter()
-                .map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes))),
-        );
-        layout.section("Drivers", |section| {
-            drivers(section);
-            for remark in remarks(self) {
-                section.text(remark);
-            }
-        });
-        match &self.usage {
-            None => {
-                layout.field("Usage", UNKNOWN);
-            }
-            Some(items) if items.is_empty() => {}
-            Some(items) => {
-                layout.section("Usage", |section| users(section, items));
-            }
+/// The report with what `drivers` shows of the drivers, and `users` of who uses them.
+fn layout(
+    status: &ClusterStatus,
+    detail: Detail,
+    drivers: impl FnOnce(&mut Layout),
+    users: impl FnOnce(&mut Layout, &[UsageItem]),
+) -> View {
+    let mut layout = Layout::new();
+    let assumed = if status.version_is_assumed {
+        " (assumed)"
+    } else {
+        ""
+    };
+    layout.field("Kubernetes", format_args!("{}{assumed}", status.version));
+    layout.list(
+        "Kubelets",
+        status
+            .kubelets
+            .iter()
+            .map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes))),
+    );
+    layout.section("Drivers", |section| {
+        drivers(section);
+        for remark in remarks(status) {
+            section.text(remark);
         }
-        match &self.idle {
-            None => {
-                layout.field("Idle", UNKNOWN);
-            }
-            Some(idle) => usage::idle(idle, self.now, detail, &mut layout),
+    });
+    match &status.usage {
+        None => {
+            layout.field("Usage", UNKNOWN);
         }
-        match &self.claims {
-            None => {
-                layout.field("Claims", UNKNOWN);
-            }
-            Some(claims) => {
-                layout.section("Claims", |section| {
-                    section.table(Table::new(CLAIMS, detail, &claims.states));
-                });
-            }
+        Some(items) if items.is_empty() => {}
+        Some(items) => {
+            layout.section("Usage", |section| users(section, items));
         }
-        match &self.pod_stages {
-            None => {
-                layout.field("Pods With Devices", UNKNOWN);
-            }
-            Some(stages) if stages.is_empty() => {}
-            Some(stages) => {
-                layout.section("Pods With Devices", |section| {
-                    section.table(Table::new(STAGES, detail, stages));
-                });
-            }
+    }
+    match &status.idle {
+        None => {
+            layout.field("Idle", UNKNOWN);
         }
-        let more = if self.findings_are_incomplete {
-            ", perhaps more"
-        } else {
-            ""
-        };
-        let tone = match self.findings {
-            Counts { errors: 1.., .. } => Tone::Bad,
-            Counts { warnings: 1.., .. } => Tone::Notice,
-            Counts { .. } => Tone::Plain,
-        };
-        let mut findings = format!("{}{more}", super::words_of(&self.findings));
-        let is_clean = matches!(
-            self.findings,
-            Counts {
-                errors: 0,
-                warnings: 0,
-                infos: 0
-            }
-        );
-        if !is_clean || self.findings_are_incomplete {
-            findings.push_str(" (see kubectl dra check)");
+        Some(idle) => usage::idle(idle, status.now, detail, &mut layout),
+    }
+    match &status.claims {
+        None => {
+            layout.field("Claims", UNKNOWN);
         }
-        layout.toned("Findings", tone, findings);
-        if self.gates.is_empty() {
-            layout.field("Feature Gates", "defaults of the release (assumed)");
-        } else {
-            layout.section("Feature Gates", |section| {
-                section.table(Table::new(GATES, detail, &self.gates));
-                section.text("All others have the defaults of the release (assumed).");
+        Some(claims) => {
+            layout.section("Claims", |section| {
+                section.table(Table::new(CLAIMS, detail, &claims.states));
             });
         }
-        layout.into()
     }
+    match &status.pod_stages {
+        None => {
+            layout.field("Pods With Devices", UNKNOWN);
+        }
+        Some(stages) if stages.is_empty() => {}
+        Some(stages) => {
+            layout.section("Pods With Devices", |section| {
+                section.table(Table::new(STAGES, detail, stages));
+            });
+        }
+    }
+    let more = if status.findings_are_incomplete {
+        ", perhaps more"
+    } else {
+        ""
+    };
+    let tone = match status.findings {
+        Counts { errors: 1.., .. } => Tone::Bad,
+        Counts { warnings: 1.., .. } => Tone::Notice,
+        Counts { .. } => Tone::Plain,
+    };
+    let mut findings = format!("{}{more}", super::words_of(&status.findings));
+    let is_clean = matches!(
+        status.findings,
+        Counts {
+            errors: 0,
+            warnings: 0,
+            infos: 0
+        }
+    );
+    if !is_clean || status.findings_are_incomplete {
+        findings.push_str(" (see kubectl dra check)");
+    }
+    layout.toned("Findings", tone, findings);
+    if status.gates.is_empty() {
+        layout.field("Feature Gates", "defaults of the release (assumed)");
+    } else {
+        layout.section("Feature Gates", |section| {
+            section.table(Table::new(GATES, detail, &status.gates));
+            section.text("All others have the defaults of the release (assumed).");
+        });
+    }
+    layout.into()
 }
 
 fn nodes(count: usize) -> String {
@@ -302,7 +303,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { by } = args;
     let selection = objects::selection(ctx, objects::Default::All);
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
-    let needs = crate::sources::Needs::kinds(STATUS_NEEDS).with_gates();
+    let needs = dra_sources::Needs::kinds(STATUS_NEEDS).with_gates();
     let cluster = ctx.load(needs).await?;
     presence::hint(
         ctx,
@@ -310,7 +311,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         &presence::mentions(&selection, [Kind::ResourceClaim]),
     )
     .await?;
-    let report = inspect::status(&cluster, &selection, by, ctx.now(&cluster), &threads::on_all);
+    let report = dra_reports::status(
+        &cluster,
+        &selection,
+        by.into(),
+        ctx.now(&cluster),
+        &threads::on_all,
+    );
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

@@ -6,11 +6,11 @@ use std::fmt;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::{self, Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
-use crate::model::{Kind, NO_EFFECT, Time};
 use crate::output::{
     Cell, Column, Detail, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
 };
+use dra_model::{Kind, NO_EFFECT, Time};
+use dra_reports::{Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
 
 use super::{Accepts, objects, presence};
 
@@ -233,7 +233,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let cluster = ctx.load(needs).await?;
     let chosen = [Kind::ResourceSlice, Kind::DeviceTaintRule];
     presence::hint(ctx, &cluster, &presence::mentions(&selection, chosen)).await?;
-    let report = inspect::taints(&cluster, &selection, ctx.now(&cluster));
+    let report = dra_reports::taints(&cluster, &selection, ctx.now(&cluster));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
     Ok(Outcome::Done)

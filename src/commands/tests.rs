@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{check, claims, convert, devices, reserved, status, taints, usage};
-use crate::devices::RuledOut;
 use crate::output::Column;
+use dra_allocator::devices::RuledOut;
 
 /// A table: the page that explains its columns, the items of its report, and the columns with the paths that they sort by.
 struct Shown {
@@ -164,7 +164,7 @@ fn each_page_explains_the_columns_of_its_tables_and_no_others() {
 #[test]
 fn the_page_of_explain_has_each_check_that_rules_a_device_out() {
     let page = read("commands/explain.md");
-    let judge = include_str!("../devices/judge.rs");
+    let judge = include_str!("../../crates/dra-allocator/src/devices/judge.rs");
     let arms = judge
         .lines()
         .filter_map(|line| line.trim().strip_prefix("Self::")?.split_once(" => \""));

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::scheduling::in_order;
+use dra_rules::scheduling::in_order;
 
 /// The stack of a thread that computes. Texts and values from outside are read, checked, evaluated and let go of by recursion whose
 /// depth is bounded, at some thousand levels; only what is used of a stack takes memory.

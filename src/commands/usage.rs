@@ -1,28 +1,33 @@
 //! How use is shown: by whom, and claims that are idle.
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 
-use crate::inspect::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
-use crate::model::{Quantity, Time};
 use crate::output::{Cell, Column, Detail, Layout, Screen, Table, Tone, UNKNOWN, age, counted};
+use dra_model::{Quantity, Time};
+use dra_reports::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
 
-impl ValueEnum for UsageBy {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Namespace, Self::Owner, Self::Class, Self::Node]
-    }
+/// By what use is grouped, as it is typed.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum By {
+    /// The namespace of the claim
+    #[default]
+    Namespace,
+    /// Who made the pod that the claim is for, such as a Job; else the pod, or the claim
+    Owner,
+    /// The class that the request names
+    Class,
+    /// The node that reaches the device
+    Node,
+}
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Self::Namespace => ("namespace", "The namespace of the claim"),
-            Self::Owner => (
-                "owner",
-                "Who made the pod that the claim is for, such as a Job; else the pod, or the claim",
-            ),
-            Self::Class => ("class", "The class that the request names"),
-            Self::Node => ("node", "The node that reaches the device"),
-        };
-        Some(PossibleValue::new(name).help(help))
+impl From<By> for UsageBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Namespace => Self::Namespace,
+            By::Owner => Self::Owner,
+            By::Class => Self::Class,
+            By::Node => Self::Node,
+        }
     }
 }
 
@@ -274,7 +279,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, detail: Detail, layout: &mut L
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Format;
+    use dra_model::Format;
 
     #[test]
     fn what_is_little_is_not_nothing_and_what_lacks_little_is_not_all() {

@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::model::Environment;
 use crate::output::{Detail, Layout, Report, View};
-use crate::sources::Needs;
+use dra_model::Environment;
+use dra_sources::Needs;
 
 use super::Accepts;
 

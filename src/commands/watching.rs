@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::context::Ctx;
 use crate::error::UsageError;
-use crate::model::{Change, Cluster};
 use crate::output::{Detail, Format, PrintError, Report, View, Widths};
-use crate::sources::live::{Persistence, Watched};
-use crate::sources::{Loaded, Needs};
+use dra_model::{Change, Cluster};
+use dra_sources::live::{Persistence, Watched};
+use dra_sources::{Loaded, Needs};
 
 /// Where rows appear below each other, in columns that stay where they were.
 pub(super) struct Rows<'c> {

@@ -1,9 +1,9 @@
 //! Words that the program itself knows, for whoever presses the Tab key.
 
-use crate::inspect::StateFilter;
-use crate::inspect::findings::Code;
-use crate::model::{Gate, Version};
-use crate::sources::examples;
+use dra_model::{Gate, Version};
+use dra_reports::StateFilter;
+use dra_reports::findings::Code;
+use dra_sources::examples;
 
 use super::run;
 

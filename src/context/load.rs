@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 
 use super::{Ctx, Scope, SourceSetting};
-use crate::model::{Cluster, Component, Environment, Evidence, Gate, Kind, Version};
 use crate::output::{GateState, Progress, Source, one_line};
-use crate::sources::live::{self, Live};
-use crate::sources::{self, Loaded, Needs, Observer};
+use dra_model::{Cluster, Component, Environment, Evidence, Gate, Kind, Version};
+use dra_sources::live::{self, Live};
+use dra_sources::{Loaded, Needs, Observer};
 
 impl Ctx {
     /// Loads what a command needs, and warns of what could not be understood on the way.
@@ -27,7 +27,7 @@ impl Ctx {
                     .await?
             }
             SourceSetting::Files(names) => {
-                let request = sources::Request {
+                let request = dra_sources::Request {
                     names,
                     namespace: self.namespace_of_bare(),
                     strict: self.settings.strict,
@@ -36,7 +36,7 @@ impl Ctx {
                 // Whether there is the namespace that is asked about can only be told with them.
                 let needs = needs.clone().and(Kind::Namespace);
                 let whole = needs.clone().files_are_whole();
-                sources::load(
+                dra_sources::load(
                     &request,
                     if self.settings.complete { &whole } else { &needs },
                     self.observer(&format!("reading {}", names.join(", "))),

@@ -1,7 +1,7 @@
 //! The target for printed commands: whatever a name is, a shell reads the arguments that were meant.
 
-use crate::model::{Key, Kind};
-use crate::script::{self, Command, NoCommand, Script};
+use dra_model::{Key, Kind};
+use dra_reports::script::{self, Command, NoCommand, Script};
 
 /// Three names in commands of each shape.
 pub(super) fn command(data: &[u8]) {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::conversion::saved;
-use crate::sources::destination::{Destination, Readers};
+use dra_runner::conversion::saved;
+use dra_sources::destination::{Destination, Readers};
 
 use super::bytes::Bytes;
 use super::program::file;

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::model::Kind;
-use crate::sources::bundle::Redaction;
-use crate::sources::live::probe;
+use dra_model::Kind;
+use dra_sources::bundle::Redaction;
+use dra_sources::live::probe;
 
 use super::bytes::Bytes;
 use super::clusters::SmallCluster;

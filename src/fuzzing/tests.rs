@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use super::TARGETS;
-
-/// How many random inputs each target gets in an ordinary run.
-const RANDOM: u32 = 64;
+use dra_testing::effort::by_effort;
 
 #[test]
 fn kept_inputs_break_no_promise() {
@@ -36,7 +34,7 @@ fn random_inputs_break_no_promise() {
         mixed ^ (mixed >> 31)
     };
     for (name, target) in TARGETS {
-        for round in 0..RANDOM {
+        for round in 0..by_effort(16, 64, 640) {
             let length = next() % 400;
             let data: Vec<u8> = (0..length).map(|_| (next() >> 24) as u8).collect();
             println!("{name} {round}");

@@ -1,8 +1,9 @@
 //! Targets for the small languages: what is parsed from one text.
 
-use crate::cel::{DeviceInput, Environment, Features, Mode};
-use crate::model::{Device, LabelSelector, Quantity};
 use crate::output;
+use dra_allocator::devices::slice_device;
+use dra_cel::{DeviceInput, Environment, Features, Mode};
+use dra_model::{Device, LabelSelector, Quantity};
 
 use super::program;
 
@@ -31,7 +32,7 @@ pub(super) fn cel(data: &[u8]) {
         for mode in [Mode::Stored, Mode::New] {
             match environment.compile(text, mode) {
                 Ok(program) => {
-                    let device = DeviceInput::of("gpu.example.com", &device);
+                    let device = DeviceInput::of(slice_device("gpu.example.com", &device));
                     let evaluation = program.evaluate(&device);
                     assert_eq!(
                         format!("{:?}", evaluation.result),

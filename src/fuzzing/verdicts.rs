@@ -6,7 +6,7 @@ use super::bytes::Bytes;
 use super::clusters::{self, MOST, SmallCluster};
 use super::program::{Run, file, run};
 use super::texts::assert_harmless;
-use crate::sources::examples;
+use dra_sources::examples;
 
 /// The commands that read a file and say something about it. `{}` is the name of an object.
 const COMMANDS: &[&str] = &[

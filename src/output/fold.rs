@@ -2,30 +2,61 @@
 
 use super::width::width_of;
 
-/// Words and the spaces before each. What stands in backticks is one word, since somebody copies it.
-fn words(line: &str) -> Vec<&str> {
+/// Stands for a space at which no line may break. A character for private use, which no text has that is shown.
+const GLUE: char = '\u{f8ff}';
+
+/// Words and the spaces before each. What stands in backticks is one word, and so is an argument in single quotes: somebody copies it.
+pub(crate) fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
-    let mut is_quoted = false;
-    let mut in_word = false;
+    let mut quote = None;
+    let mut before = ' ';
     for (place, one) in line.char_indices() {
-        match one {
-            '`' => {
-                // A backtick without a second one quotes nothing.
-                is_quoted = !is_quoted && line[place + 1..].contains('`');
-                in_word = true;
+        let rest = &line[place + one.len_utf8()..];
+        match quote {
+            Some(open) if one == open => quote = None,
+            // A mark without a second one quotes nothing.
+            None if one == '`' && rest.contains('`') => quote = Some(one),
+            // An apostrophe stands within a word or at its end.
+            None if one == '\'' && matches!(before, ' ' | '=' | '`') && ends_quote(rest) => quote = Some(one),
+            None if one == ' ' && before != ' ' => {
+                words.push(&line[start..place]);
+                start = place;
             }
-            ' ' if !is_quoted => {
-                if in_word {
-                    words.push(&line[start..place]);
-                    (start, in_word) = (place, false);
-                }
-            }
-            _ => in_word = true,
+            Some(_) | None => {}
         }
+        before = one;
     }
     words.push(&line[start..]);
     words
+}
+
+/// Whether a single quote in `rest` ends an argument.
+fn ends_quote(rest: &str) -> bool {
+    rest.find('\'').is_some_and(|end| {
+        let next = rest[end + 1..].chars().next();
+        next.is_none_or(|next| !next.is_alphanumeric())
+    })
+}
+
+/// `text` with every space that belongs to a word so marked that no line is broken there.
+pub(crate) fn glued(text: &str) -> String {
+    let words = words(text).into_iter().map(|word| {
+        let bare = word.trim_start_matches(' ');
+        let spaces = &word[..word.len() - bare.len()];
+        format!("{spaces}{}", whole(bare))
+    });
+    words.collect()
+}
+
+/// `text` with every space so marked that no line is broken there.
+pub(crate) fn whole(text: &str) -> String {
+    text.replace(' ', GLUE.encode_utf8(&mut [0; 4]))
+}
+
+/// `text` with its spaces again.
+pub(crate) fn unglued(text: &str) -> String {
+    text.replace(GLUE, " ")
 }
 
 /// `text` with no line of more than `width` columns, as far as words are not longer; `taken` columns of the first line are used before it.
@@ -80,6 +111,16 @@ mod tests {
                 "see `kubectl get pods -A` for all",
                 0,
                 "see\n  `kubectl get pods -A`\n  for all",
+            ),
+            (
+                "run kubectl get 'a b' --x='c d e' now",
+                0,
+                "run kubectl get 'a b'\n  --x='c d e' now",
+            ),
+            (
+                "the pods' claim's end is not theirs' at all",
+                0,
+                "the pods' claim's end is\n  not theirs' at all",
             ),
             (
                 "a lone ` quotes nothing at all",

@@ -8,6 +8,7 @@ use std::io;
 
 use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 
+use super::fold;
 use super::gate::Gate;
 use super::sanitize;
 use super::screen::Screen;
@@ -73,8 +74,6 @@ enum Block {
         hanging: usize,
     },
     Verbatim(String),
-    /// Lines of a command, and whether each has to begin where the terminal does.
-    Command(Vec<(bool, String)>),
 }
 
 impl Layout {
@@ -188,13 +187,6 @@ impl Layout {
         self
     }
 
-    /// Lines of a command that somebody copies. Those that go on with a word begin where the terminal does, since a space would end the
-    /// word.
-    pub(crate) fn command(&mut self, lines: impl IntoIterator<Item = (bool, String)>) -> &mut Self {
-        self.blocks.push(Block::Command(lines.into_iter().collect()));
-        self
-    }
-
     /// Prints the layout. `width` is that of the terminal, if the output is one that says how wide it is; tables have to fit into
     /// `screen`.
     pub(super) fn print(
@@ -247,11 +239,6 @@ impl Page<'_, '_> {
                 Block::Verbatim(text) => {
                     for line in text.split('\n') {
                         self.line(indent, line)?;
-                    }
-                }
-                Block::Command(lines) => {
-                    for (goes_on, line) in lines {
-                        self.line(if *goes_on { 0 } else { indent }, line)?;
                     }
                 }
                 Block::Text(text) => {
@@ -324,26 +311,9 @@ impl Page<'_, '_> {
             taken += owed;
             owed = 0;
             for (tone, text) in &word.pieces {
-                let mut rest = text.as_str();
-                // A word that no line has room for is broken where the terminal would do it, but lined up.
-                while taken + width_of(rest) > room && room > below {
-                    let head = rest.chars().scan(taken, |at, one| {
-                        *at += width_of(one.encode_utf8(&mut [0; 4]));
-                        (*at <= room).then_some(one.len_utf8())
-                    });
-                    let (head, tail) = rest.split_at(head.sum());
-                    if head.is_empty() && taken <= below {
-                        break;
-                    }
-                    self.gate.toned(*tone, head)?;
-                    self.gate.text("\n")?;
-                    self.gate.pad(below)?;
-                    taken = below;
-                    rest = tail;
-                }
-                self.gate.toned(*tone, rest)?;
-                taken += width_of(rest);
+                self.gate.toned(*tone, text)?;
             }
+            taken += width;
         }
         self.gate.text("\n")
     }
@@ -366,19 +336,40 @@ impl Page<'_, '_> {
         if width_of(&text) <= left || left < LEAST_VALUE {
             return vec![text.into_owned()];
         }
-        let mut table = comfy_table::Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .add_row([text.as_ref()])
-            .set_constraints([ColumnConstraint::Absolute(Width::Fixed(
-                u16::try_from(left).unwrap_or(u16::MAX),
-            ))]);
-        if let Some(column) = table.column_mut(0) {
-            column.set_padding((0, 0));
+        let mut lines = Vec::new();
+        let mut run = String::new();
+        for word in fold::words(&text) {
+            let bare = word.trim_start_matches(' ');
+            if width_of(bare) > left {
+                wrap(&mut lines, std::mem::take(&mut run), left);
+                lines.push(bare.to_owned());
+            } else {
+                let is_first = run.is_empty() && !lines.is_empty();
+                run.push_str(&fold::glued(if is_first { bare } else { word }));
+            }
         }
-        table.lines().map(|line| line.trim_end().to_owned()).collect()
+        wrap(&mut lines, run, left);
+        lines
     }
+}
+
+/// Adds the lines that `text` takes in so many columns, which its words fit into.
+fn wrap(lines: &mut Vec<String>, text: String, columns: usize) {
+    if text.is_empty() {
+        return;
+    }
+    let mut table = comfy_table::Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .add_row([text])
+        .set_constraints([ColumnConstraint::Absolute(Width::Fixed(
+            u16::try_from(columns).unwrap_or(u16::MAX),
+        ))]);
+    if let Some(column) = table.column_mut(0) {
+        column.set_padding((0, 0));
+    }
+    lines.extend(table.lines().map(|line| fold::unglued(line.trim_end())));
 }
 
 /// What stands between spaces: parts of one piece or of several.
@@ -394,9 +385,11 @@ fn words(spans: &[Span], shown: impl Fn(&str) -> String) -> Vec<Word> {
     let mut spaces = 0;
     let mut is_open = false;
     for (tone, text) in spans {
-        for (number, part) in text.split(' ').enumerate() {
-            if number > 0 {
-                spaces += 1;
+        for part in fold::words(text) {
+            let part_begin = part.len();
+            let part = part.trim_start_matches(' ');
+            if part.len() < part_begin {
+                spaces += part_begin - part.len();
                 is_open = false;
             }
             if part.is_empty() {
@@ -528,6 +521,30 @@ Name:     gpu
             print(&layout, None),
             "Message:  cannot allocate all claims on this node\u{1b}[2J\nName:     gpu\n"
         );
+    }
+
+    #[test]
+    fn nothing_breaks_within_what_is_copied() {
+        let long = "resource.kubernetes.io/a-name-that-no-line-has-room-for-1234567890";
+        let text =
+            format!("see {long} and `kubectl get pods -A` or kubectl patch pod/a -p 'a b c' 98765432 now");
+        let mut layout = Layout::new();
+        layout
+            .field("Key", &text)
+            .line(2, [span(Tone::Plain, &text)])
+            .text(&text);
+        for width in 34..120 {
+            let printed = print(&layout, Some(width));
+            for whole in [long, "`kubectl get pods -A`", "'a b c'", "98765432"] {
+                assert_eq!(printed.matches(whole).count(), 3, "{width}: {whole}\n{printed}");
+            }
+            let words: Vec<&str> = printed
+                .split_whitespace()
+                .filter(|word| *word != "Key:")
+                .collect();
+            let expected: Vec<&str> = text.split_whitespace().collect();
+            assert_eq!(words, expected.repeat(3), "{width}\n{printed}");
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) enum LogFormat {
 }
 
 /// What tells the cluster of events says so to the log too, which takes more than other lines of its level.
-const EVENTS: &str = "::runner::events";
+const EVENTS: &str = "dra_runner::events";
 
 /// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 3 and more the events that the cluster is
 /// told of, as kube-controller-manager has them, 6 and more the requests; nothing, as with `-q`, shows errors alone.
@@ -59,11 +59,11 @@ struct Log {
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let target = metadata.target();
-        let ours = target.strip_prefix(env!("CARGO_CRATE_NAME"));
-        *metadata.level() <= self.level
-            && ours.is_some_and(|rest| {
-                (rest.is_empty() || rest.starts_with("::")) && (self.events || rest != EVENTS)
-            })
+        let is_ours = target
+            .split("::")
+            .next()
+            .is_some_and(|krate| krate == env!("CARGO_CRATE_NAME") || krate.starts_with("dra_"));
+        *metadata.level() <= self.level && is_ours && (self.events || target != EVENTS)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

@@ -25,6 +25,7 @@ mod words;
 mod yaml;
 
 pub(crate) use envelope::{Envelope, GateState, Source};
+pub(crate) use fold::{glued, unglued, whole};
 pub(crate) use layout::{Layout, Span, span};
 pub(crate) use log::LogFormat;
 pub(crate) use printer::{Options, PrintError, Printer};

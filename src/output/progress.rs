@@ -3,6 +3,11 @@
 //! Work that can take long takes a [`Progress`] and tells it how far it is. Whether that is drawn is decided here: only
 //! on a terminal, not with `-q`, and not with `-v`, whose lines would tear it apart.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a library draws text there that was escaped"
+)]
+
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;

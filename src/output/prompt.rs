@@ -1,5 +1,10 @@
 //! Questions, on stderr, to whoever sits at the terminal.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a library asks there with text that was escaped"
+)]
+
 use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, PoisonError};
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Number, Value};
 use thiserror::Error;
 
-use crate::model::{Quantity, Time};
+use dra_model::{Quantity, Time};
 
 use super::path::{Path, PathError};
 use super::table::Column;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use jiff::SignedDuration;
 
-use crate::model::Time;
+use dra_model::Time;
 
 /// Stands where there is nothing to show.
 pub(crate) const NONE: &str = "<none>";
@@ -22,7 +22,7 @@ pub(crate) fn age(now: Time, then: Option<Time>) -> String {
 
 /// A duration in two or three significant figures: `90s`, `5m10s`, `3h`, `2d4h`, `2y35d`.
 ///
-/// Mirrors apimachinery `util/duration/duration.go`, `HumanDuration`, v1.37.1.
+/// Mirrors apimachinery `util/duration/duration.go`, `HumanDuration`, v1.37.2.
 pub(crate) fn human_duration(duration: SignedDuration) -> String {
     let seconds = duration.as_secs();
     // Clocks differ a little between machines: up to two seconds into the future count as now.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use kubectl_dra::allocator::{Attempt, INVALID_POOLS, Inputs, Limits, Outcome};
-use kubectl_dra::devices::Features;
-use kubectl_dra::model::{
+use dra_allocator::devices::Features;
+use dra_allocator::{Attempt, INVALID_POOLS, Inputs, Limits, Outcome};
+use dra_model::{
     Allocation, Claim, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind,
     Node, Object, Quantity, with_interner,
 };
@@ -194,7 +194,7 @@ fn environment(release: &Value) -> Result<Environment, String> {
 
 fn cluster(objects: &Value, environment: Environment) -> Result<Cluster, String> {
     let mut builder = ClusterBuilder::default();
-    let mut interner = kubectl_dra::model::Interner::default();
+    let mut interner = dra_model::Interner::default();
     let mut slices: HashMap<String, u32> = HashMap::new();
     for object in objects.as_array().ok_or("no objects")? {
         let kind = match object["kind"].as_str() {

@@ -13,7 +13,7 @@
 //! Before 1.36, in which order a status lists devices and what follows from them depends on the order of pools, and is not compared. There
 //! an error is sure if there is one in every order, and ours in one of them. Cases in which the library panics are only counted.
 //!
-//! Which cases is said as `support/random_cases.rs` says, and `KUBECTL_DRA_FUZZ_RELEASE=1.35` asks for one release; `make fuzz
+//! Which cases is said as `dra_testing::random_cases` says, and `KUBECTL_DRA_FUZZ_RELEASE=1.35` asks for one release; `make fuzz
 //! RELEASE=1.35` does so. The files of cases of `tests/allocator_cases.rs` are reduced to what each release stores, and compared too.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,12 +22,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
-use kubectl_dra::allocator::{Certainty, Inputs, Limits, Outcome};
-use kubectl_dra::scheduling::{doubts, orders};
+use dra_allocator::{Certainty, Inputs, Limits, Outcome};
+use dra_rules::scheduling::{doubts, orders};
 use serde_json::Value;
 
 use crate::allocator::case::{Answer, Case};
-use crate::{files, go, random_cases};
+use dra_testing::random_cases;
+
+use crate::{files, go};
 
 /// In how many orders the library decides.
 const ORDERS: u32 = 20;
@@ -39,6 +41,9 @@ const AGREED: u32 = 6;
 /// In how many it decides where ours is not among the outcomes of the first ones, one after the other until it is: rare orders are not
 /// among twenty, and most are among a few hundred.
 const MORE_ORDERS: [u32; 3] = [100, 400, 2_000];
+
+/// More cases than this are no ordinary run.
+const MANY: u64 = 2_000;
 
 /// Differences that are shown with their cases; more rarely have another reason.
 const SHOWN: usize = 5;
@@ -54,7 +59,7 @@ pub(crate) fn compare(count: u64, seed: u64) -> bool {
         let release = Release {
             minor,
             oracle: go::older_oracle(minor),
-            agreed: if count > crate::FEW_OF_RELEASES { AGREED } else { 0 },
+            agreed: if count > MANY { AGREED } else { 0 },
             asked: Mutex::default(),
         };
         good &= release.compare_random(&newest, &profile, count, seed);

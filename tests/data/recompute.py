@@ -213,11 +213,11 @@ def is_evicted_with(pod, claim):
     """Whether the eviction controller takes an eviction of the claim for one of the pod."""
     if not is_bound(pod) or "deletionTimestamp" in pod["metadata"] or namespace_of(pod) != namespace_of(claim):
         return False
-    # It does not look at claims for extended resources.
-    entries = pod["spec"].get("resourceClaims") or []
-    plain = {"spec": {"resourceClaims": entries}, "status": {**pod["status"], "extendedResourceClaimStatus": None}}
+    # From 1.37.2 on it looks at the claim for extended resources too, whose owner it always checks.
+    extended = (pod["status"].get("extendedResourceClaimStatus") or {}).get("resourceClaimName")
     named = any(
-        name == name_of(claim) and (not check or owns(pod, claim)) for name, check in claims_named_by(plain)
+        name == name_of(claim) and (not (check or name == extended) or owns(pod, claim))
+        for name, check in claims_named_by(pod)
     )
     listed = any(
         entry["uid"] == uid_of(pod) or (consumer_kind(entry) == "PodGroup" and entry["name"] == group_of(pod))

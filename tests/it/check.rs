@@ -246,7 +246,7 @@ fn defects_are_shown_worst_first() {
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                                MESSAGE
-    Error      DRA014   Possible    pod/default/again                     is on node gpu-node-1 and uses claim/default/pod-recreated, which is not reserved for it: the kubelet refuses to start its containers, and the devices go to others as soon as the claim's own consumers end
+    Error      DRA014   Possible    pod/default/again                     is on node gpu-node-1 and uses claim/default/pod-recreated, which is not reserved for it: it keeps running until its sandbox is recreated, but its devices may be allocated to others
     Error      DRA018   Possible    pod/default/again                     is on node gpu-node-1, which does not reach the devices of claim/default/pod-recreated
     Warning    DRA010   Possible    resourceclaim/default/pod-gone        is reserved for pod/gone, which does not exist: the claim keeps its devices for no pod unless the claim controller removes the entry
     Warning    DRA011   Possible    resourceclaim/default/pod-done        is reserved for pod/done, which has ended: the claim keeps its devices for no pod unless the claim controller removes the entry
@@ -405,7 +405,7 @@ fn a_driver_can_be_asked_about() {
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
     warning: unknown: no slice, claim, class or taint rule names the driver `tpu.example.com`; did you mean `gpu.example.com` or `nic.example.com`?
-    No findings in all namespaces before removing driver `tpu.example.com`; not everything could be found out
+    Nothing checked in all namespaces: driver/tpu.example.com not found
     ");
     dra_snapshot!(check(&["--driver", "gpu.example.com", "--only", "DRA061"], "unschedulable-pods"), @r"
     exit_code: 1
@@ -463,15 +463,15 @@ fn the_status_tells_the_number_of_findings() {
 #[test]
 fn how_long_a_claim_may_be_idle_is_told_on_the_command_line() {
     let found = |args: &[&str]| -> Vec<String> {
-        let (report, _) = report(&[&["--only", "claim-idle"], args].concat(), "binding-conditions");
+        let (report, _) = report(
+            &[&["--only", "claim-idle"], args].concat(),
+            "downgrade-groups-1.37",
+        );
         items(&report).iter().map(object).collect()
     };
-    // Allocated at 10:14, and NOW is 14:00.
-    assert_eq!(
-        found(&["--idle", "3h30m"]),
-        ["resourceclaim/default/waits-gpu-27ljm"]
-    );
-    assert_eq!(found(&["--idle", "4h"]), [""; 0]);
+    // Its group was made at 11:13, and NOW is 14:00.
+    assert_eq!(found(&["--idle", "2h30m"]), ["resourceclaim/default/ended-gpu"]);
+    assert_eq!(found(&["--idle", "3h"]), [""; 0]);
     assert_eq!(found(&[]), [""; 0]);
     let long = dra(&["check", "--idle", "soon", "--from", "example:gpus"])
         .run()

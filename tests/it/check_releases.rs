@@ -92,6 +92,123 @@ fn the_bugs_of_the_exact_release_are_told_by_check_and_beside_an_answer() {
 }
 
 #[test]
+fn a_capacity_that_is_named_otherwise_is_told_with_the_name_to_write() {
+    const GATE: &[&str] = &["--feature-gates", "DRAConsumableCapacity=true"];
+    const BOTH: &[&str] = &["d/m", "m"];
+    for (release, gates, published, requested, reason, is_bug) in [
+        (
+            "1.37.2",
+            &[][..],
+            &["d/m"][..],
+            "m",
+            Some("has no capacity m (did you mean d/m?)"),
+            true,
+        ),
+        (
+            "1.37.2",
+            &[],
+            &["m"],
+            "d/m",
+            Some("has no capacity d/m (did you mean m?)"),
+            true,
+        ),
+        (
+            "1.36.6",
+            &[],
+            &["d/m"],
+            "m",
+            Some("has no capacity m (did you mean d/m?)"),
+            true,
+        ),
+        (
+            "1.35.10",
+            GATE,
+            &["m"],
+            "d/m",
+            Some("has no capacity d/m (did you mean m?)"),
+            true,
+        ),
+        (
+            "1.34.13",
+            GATE,
+            &["m"],
+            "d/m",
+            Some("has no capacity d/m (did you mean m?)"),
+            true,
+        ),
+        // Without the gate nobody looks at capacities.
+        ("1.35.10", &[], &["m"], "d/m", None, false),
+        ("1.37.2", &[], &["m"], "m", None, false),
+        ("1.37.2", &[], BOTH, "m", None, false),
+        ("1.37.2", &[], BOTH, "d/m", None, false),
+        (
+            "1.37.2",
+            &[],
+            &["other.example.com/m"],
+            "m",
+            Some("has no capacity m"),
+            false,
+        ),
+        (
+            "1.37.2",
+            &[],
+            &["m"],
+            "other.example.com/m",
+            Some("has no capacity other.example.com/m"),
+            false,
+        ),
+    ] {
+        let capacity: serde_json::Map<_, _> = published
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"value": "8Gi"})))
+            .collect();
+        let mut claim = claim();
+        claim["spec"]["devices"]["requests"][0]["exactly"]["capacity"] =
+            json!({"requests": {requested: "1Gi"}});
+        let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}});
+        let objects = [
+            claim,
+            class(&json!([])),
+            slice(&json!({"name": "x", "capacity": capacity})),
+            node,
+        ];
+        let what = format!("{requested} of {published:?} in {release}");
+        let of_release = [&["--kubernetes-version", release], gates].concat();
+        let (_, report, stderr) = check(&[&["--only", "known-bug"], &of_release[..]].concat(), &objects);
+        let finding = "DRA090 kubernetes/140650".to_owned();
+        assert_eq!(
+            told(&report).contains(&finding),
+            is_bug,
+            "{what}: {report:#}{stderr}"
+        );
+
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
+        let given = ["--from", "-", "--complete", "--now", NOW, "-o", "json"];
+        for command in [&["explain"][..], &["simulate", "allocation"]] {
+            let run = dra(&[command, &["claim/n/c"], &given, &of_release[..]].concat())
+                .stdin(list.clone())
+                .run();
+            let answer = assert_valid(&run.stdout);
+            let notes = answer["notes"].to_string();
+            assert_eq!(
+                notes.contains("kubernetes/kubernetes#140650)"),
+                is_bug,
+                "{what}: {notes}"
+            );
+            if command == ["explain"] {
+                let reasons = answer["nodes"][0]["reasons"]
+                    .as_array()
+                    .cloned()
+                    .unwrap_or_default();
+                let mut messages = reasons.iter().filter(|reason| reason["code"] == "NoSuchCapacity");
+                let message = messages.next().and_then(|reason| reason["message"].as_str());
+                assert_eq!(message, reason, "{what}: {answer:#}");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_way_up_goes_through_each_release() {
     let written = json!([{"manager": "helm", "apiVersion": "resource.k8s.io/v1beta1", "operation": "Update", "time": "2026-10-01T00:00:00Z"}]);
     let tainted = json!({"name": "x", "taints": [{"key": "k", "effect": "NoSchedule"}]});

@@ -3,14 +3,17 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::command::dra;
 use crate::support::process::Run;
+use crate::support::wait::wait_for;
+use dra_testing::effort::some_of;
 
 /// What no output may hold, nor a long part of it.
 const SECRET: &str = "hunter2-s3cr3t-t0ken";
@@ -581,7 +584,7 @@ fn no_text_crashes_the_program() {
         "--user",
         "--certificate-authority",
     ];
-    for text in bad_texts() {
+    for text in some_of(&bad_texts(), 4) {
         for flag in flags {
             let mut args = vec!["claims", "--request-timeout=5s", "--insecure-skip-tls-verify"];
             let value = if flag == "--as-user-extra" {
@@ -606,7 +609,7 @@ fn no_text_crashes_the_program() {
                 discreet(&run, flag);
             }
         }
-        let token = write(&folder, "token", &text);
+        let token = write(&folder, "token", text);
         let script = write(
             &folder,
             "told",
@@ -680,5 +683,157 @@ fn names_do_not_lead_elsewhere() {
         let path = head.split(' ').nth(1).unwrap_or_default();
         let known = path.starts_with("/version") || path.starts_with("/api");
         assert!(known && !path.contains("..") && !path.contains('#'), "{path}");
+    }
+}
+
+/// A kubeconfig whose plugin runs this script. Each process that it starts writes its number into the file `$STARTED`.
+fn hanging(folder: &TempDir, script: &str, interactive: &str) -> PathBuf {
+    let started = folder.path().join("started");
+    let user = json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "sh",
+        "args": ["-c", script], "interactiveMode": interactive,
+        "env": [{"name": "STARTED", "value": started.to_str().expect("UTF-8")}]}});
+    write(folder, "config", config(&json!({"server": NOWHERE}), &user))
+}
+
+/// The processes that a plugin has started, once it has started so many.
+fn started(folder: &TempDir, count: usize) -> Vec<String> {
+    wait_for("the plugin runs", || {
+        let text = std::fs::read_to_string(folder.path().join("started")).unwrap_or_default();
+        let ids: Vec<String> = text.lines().map(str::to_owned).collect();
+        (ids.len() == count && text.ends_with('\n')).then_some(ids)
+    })
+}
+
+/// Waits until none of the processes runs. One that has ended may wait for its parent to ask how.
+fn have_ended(ids: &[String]) {
+    let has_ended = |id: &String| {
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        stat.rsplit_once(')')
+            .is_none_or(|(_, rest)| rest.starts_with(" Z"))
+    };
+    wait_for("what the plugin has started ends", || {
+        ids.iter().all(has_ended).then_some(())
+    });
+}
+
+/// Plugins that never come to an end, with how many processes each starts.
+const HANGING: [(&str, usize); 4] = [
+    ("echo $$ >>$STARTED; sleep 1000; echo", 1),
+    (
+        "echo $$ >>$STARTED; sleep 1000 & echo $! >>$STARTED; wait; echo",
+        2,
+    ),
+    // It has let go of its children.
+    (
+        "(sleep 1000 & echo $! >>$STARTED); echo $$ >>$STARTED; sleep 1000; echo",
+        2,
+    ),
+    // They do not want to end.
+    (
+        "trap '' TERM INT HUP; echo $$ >>$STARTED; sh -c 'echo $$ >>$STARTED; sleep 1000; sleep 1000'; sleep 1000; sleep 1000",
+        2,
+    ),
+];
+
+/// The pipes are the proof as well: no run comes to its end while a process holds them.
+#[test]
+fn a_plugin_that_hangs_ends_with_the_program() {
+    for (script, count) in HANGING {
+        for signal in [None, Some(Signal::INT), Some(Signal::TERM)] {
+            let folder = folder();
+            let path = hanging(&folder, script, "Never");
+            let timeout = if signal.is_some() { "1h" } else { "1s" };
+            let run = dra(&["status", "--timeout", timeout])
+                .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+                .env("KUBECONFIG", &path)
+                .start_unguarded();
+            if let Some(signal) = signal {
+                started(&folder, count);
+                run.signal(signal);
+            }
+            let run = run.finish();
+            let expected = if signal.is_some() { 130 } else { 3 };
+            assert_eq!(run.code, Some(expected), "{script}: {run:?}");
+            if signal.is_some() {
+                have_ended(&started(&folder, count));
+            }
+        }
+    }
+}
+
+/// At a terminal a plugin may ask, so that it stays in the group that has the terminal.
+#[test]
+fn a_plugin_that_may_ask_ends_with_the_program() {
+    for (script, count) in [HANGING[0], HANGING[1], HANGING[3]] {
+        let folder = folder();
+        let path = hanging(&folder, script, "IfAvailable");
+        let (run, _keyboard) = dra(&["status", "--timeout", "1h"])
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("KUBECONFIG", &path)
+            .start_at_terminal();
+        let ids = started(&folder, count);
+        // Of the program alone, as that of whoever ends a job by its number.
+        run.signal(Signal::TERM);
+        run.finish().exits(130);
+        have_ended(&ids);
+    }
+}
+
+/// Any bytes are a path, as for kubectl; what is ignored would be another cluster.
+#[cfg(unix)]
+#[test]
+fn settings_that_are_not_utf_8_are_used_or_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = folder();
+    let odd = OsStr::from_bytes(b"k\xff");
+    std::fs::create_dir(folder.path().join(odd)).expect("a folder");
+    let relative = Path::new(odd).join("config");
+    let path = folder.path().join(&relative);
+    std::fs::write(&path, config(&json!({"server": NOWHERE}), &json!({}))).expect("a file");
+    // An address for documentation, which is nobody's; this machine itself needs no proxy.
+    let other = write(
+        &folder,
+        "other",
+        config(&json!({"server": "https://203.0.113.1"}), &json!({})),
+    );
+    let claims = || dra(&["claims", "--request-timeout=5s"]).current_dir(folder.path());
+    let both = std::env::join_paths([&path, &other]).expect("paths without colons");
+    for list in [path.as_os_str(), relative.as_os_str(), &both] {
+        let run = claims().env("KUBECONFIG", list).run().exits(3);
+        assert!(run.stderr.contains(NOWHERE), "{list:?}: {}", run.stderr);
+    }
+    let missing = claims()
+        .env("KUBECONFIG", folder.path().join(odd).join("missing"))
+        .run()
+        .exits(3);
+    assert!(missing.stderr.contains("does not exist"), "{}", missing.stderr);
+    for (cluster, user) in [
+        (
+            json!({"server": NOWHERE, "certificate-authority": "ca.pem"}),
+            json!({}),
+        ),
+        (json!({"server": NOWHERE}), json!({"tokenFile": "token"})),
+        (
+            json!({"server": NOWHERE}),
+            json!({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "./plugin"}}),
+        ),
+    ] {
+        std::fs::write(&path, config(&cluster, &user)).expect("a file");
+        let run = claims().env("KUBECONFIG", &path).run().exits(3);
+        assert!(
+            run.stderr.contains("its own folder is not UTF-8"),
+            "{cluster} {user}: {}",
+            run.stderr
+        );
+    }
+    for name in ["HTTPS_PROXY", "https_proxy", "NO_PROXY"] {
+        let run = claims()
+            .env("KUBECONFIG", &other)
+            .env(name, OsStr::from_bytes(b"a\xff"))
+            .run()
+            .exits(3);
+        assert!(run.stderr.contains("is not an http"), "{name}: {}", run.stderr);
     }
 }

@@ -191,7 +191,10 @@ fn limits_are_those_of_the_code() {
     let root = Path::new(ROOT);
     let page = std::fs::read_to_string(root.join("docs/limits.md")).expect("the page of limits");
     let mut compared = 0;
-    for row in page.lines().filter(|row| row.contains("`src/")) {
+    for row in page
+        .lines()
+        .filter(|row| row.contains("`src/") || row.contains("`crates/"))
+    {
         let place = row
             .trim_end_matches([' ', '|'])
             .rsplit('|')

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use kubectl_dra::model::Time;
-use kubectl_dra::sources::files::{Found, ReadError, ReadOptions, Source, read};
+use dra_model::Time;
+use dra_sources::files::{Found, ReadError, ReadOptions, Source, read};
 use serde_json::{Value, json};
 
 use crate::support::command::{dra, dra_snapshot};
@@ -488,7 +488,7 @@ fn the_trace_is_shown_in_every_form() {
     ----- stdout -----
     apiVersion: dra.kubectl.io/v1
     kind: ControllerTrace
-    kubernetesVersion: "1.37.1"
+    kubernetesVersion: "1.37.2"
     featureGates: []
     source:
       type: Files

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use kubectl_dra::allocator::Limits;
-use kubectl_dra::model::{Cluster, Pod};
-use kubectl_dra::scheduling::{Message, Scheduler, Start, Verdict, message, message_of_obstacle};
-use kubectl_dra::sources::{GateSetting, MinorVersion, Needs, Request, Unobserved, VersionSettings, load};
+use dra_allocator::Limits;
+use dra_model::{Cluster, Pod};
+use dra_rules::scheduling::{Message, Scheduler, Start, Verdict, message, message_of_obstacle};
+use dra_sources::{GateSetting, MinorVersion, Needs, Request, Unobserved, VersionSettings, load};
 
 /// The version and the gates that a snapshot's `README.md` tells, since these files do not.
 fn versions(file: &str) -> VersionSettings {

@@ -1,25 +1,24 @@
 //! What is lost or damaged in a file never makes a verdict good, and makes no finding.
 
-#[path = "../../../tests/support/damage.rs"]
-mod damage;
-
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use dra_testing::damage;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::Value;
 
-use self::damage::Damage;
+use self::damage::{Damage, Listed};
 use super::mutations::snapshot;
-use crate::devices::{ClassSelectors, DeviceState};
 use crate::error::Outcome;
 use crate::fuzzing::program::result_on;
-use crate::inspect::findings::{CheckRequest, check};
-use crate::inspect::{DeviceFilter, devices};
-use crate::model::{Cluster, Kind, Time};
-use crate::sources::{Needs, Request, Unobserved, VersionSettings, load};
+use dra_allocator::devices::{ClassSelectors, DeviceState};
+use dra_model::{Cluster, Kind, Time};
+use dra_reports::findings::{CheckRequest, check};
+use dra_reports::{DeviceFilter, devices};
+use dra_sources::{Needs, Request, Unobserved, VersionSettings, load};
+use dra_testing::effort::by_effort;
 
 const SNAPSHOTS: [&str; 10] = [
     "bound-pods",
@@ -115,9 +114,74 @@ fn accusations(cluster: &Cluster) -> BTreeSet<String> {
         .collect()
 }
 
+/// A whole snapshot, and what comes of it.
+struct Whole {
+    list: Value,
+    lines: Vec<String>,
+    verdicts: Vec<Option<Outcome>>,
+    free: BTreeSet<String>,
+    accused: BTreeSet<String>,
+}
+
+impl Whole {
+    fn of(name: &'static str) -> Arc<Self> {
+        static KNOWN: Mutex<BTreeMap<&str, Arc<Whole>>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap();
+        let whole = known.entry(name).or_insert_with(|| {
+            let list = snapshot(name);
+            let lines = lines(&list);
+            let file = written(&list);
+            let cluster = cluster(file.path()).unwrap();
+            Arc::new(Self {
+                verdicts: lines.iter().map(|line| verdict(line, file.path())).collect(),
+                lines,
+                free: free(&cluster),
+                accused: accusations(&cluster),
+                list,
+            })
+        });
+        Arc::clone(whole)
+    }
+
+    /// Nothing is better of `damaged`, of which `what` says what is wrong with it.
+    fn compare(&self, damaged: &Value, line: Index, what: &str) -> Result<(), TestCaseError> {
+        let after = written(damaged);
+        for at in [line.index(self.lines.len()), 0] {
+            let (line, whole) = (&self.lines[at], &self.verdicts[at]);
+            let left = verdict(line, after.path());
+            let what = format!("{line} on {what}: {whole:?}, then {left:?}");
+            prop_assert!(
+                left != Some(Outcome::Done) || *whole == Some(Outcome::Done),
+                "{}",
+                what
+            );
+            prop_assert!(
+                left != Some(Outcome::Findings) || *whole != Some(Outcome::Done),
+                "{}",
+                what
+            );
+        }
+        let Some(left) = cluster(after.path()) else {
+            return Ok(());
+        };
+        let freed: Vec<_> = free(&left).difference(&self.free).cloned().collect();
+        prop_assert!(freed.is_empty(), "{what}: free are {freed:?}");
+        let accused: Vec<_> = accusations(&left).difference(&self.accused).cloned().collect();
+        prop_assert!(accused.is_empty(), "{what}: accused are {accused:?}");
+        Ok(())
+    }
+}
+
+/// How many files are damaged. `make mutations` says how many.
+fn cases() -> u32 {
+    match std::env::var_os("KUBECTL_DRA_MUTATIONS") {
+        Some(count) => count.to_str().unwrap().parse().unwrap(),
+        None => by_effort(10, 50, 2_000),
+    }
+}
+
 proptest! {
-    // Each case reads the file six times; `PROPTEST_CASES` asks for more.
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 5, max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 0, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_lost_or_damaged_makes_a_verdict_good(
@@ -126,29 +190,25 @@ proptest! {
         at in any::<Index>(),
         line in any::<Index>(),
     ) {
-        let whole = snapshot(name);
-        let mut damaged = whole.clone();
-        let at = at.index(whole["items"].as_array().unwrap().len());
-        let Some(object) = damage.apply(&mut damaged, at) else {
-            return Ok(());
-        };
-        let (before, after) = (written(&whole), written(&damaged));
-        let lines = lines(&whole);
-        for line in [&lines[line.index(lines.len())], &lines[0]] {
-            let whole = verdict(line, before.path());
-            let left = verdict(line, after.path());
-            let what = format!("{line} on {name} with {damage:?} of {object}: {whole:?}, then {left:?}");
-            prop_assert!(left != Some(Outcome::Done) || whole == Some(Outcome::Done), "{}", what);
-            prop_assert!(left != Some(Outcome::Findings) || whole != Some(Outcome::Done), "{}", what);
+        let whole = Whole::of(name);
+        let mut damaged = whole.list.clone();
+        let at = at.index(damaged["items"].as_array().unwrap().len());
+        if let Some(object) = damage.apply(&mut damaged, at) {
+            whole.compare(&damaged, line, &format!("{name} with {damage:?} of {object}"))?;
         }
-        let (Some(whole), Some(left)) = (cluster(before.path()), cluster(after.path())) else {
-            return Ok(());
-        };
-        let freed: Vec<_> = free(&left).difference(&free(&whole)).cloned().collect();
-        prop_assert!(freed.is_empty(), "{name} with {damage:?} of {object}: free are {freed:?}");
-        let known = accusations(&whole);
-        let accused: Vec<_> = accusations(&left).difference(&known).cloned().collect();
-        prop_assert!(accused.is_empty(), "{name} with {damage:?} of {object}: accused are {accused:?}");
+    }
+
+    #[test]
+    fn no_list_in_place_of_an_object_makes_a_verdict_good(
+        name in proptest::sample::select(&SNAPSHOTS[..]),
+        listed in proptest::sample::select(&Listed::ALL[..]),
+        at in any::<usize>(),
+        line in any::<Index>(),
+    ) {
+        let whole = Whole::of(name);
+        let mut damaged = whole.list.clone();
+        let place = listed.apply(&mut damaged, at).unwrap();
+        whole.compare(&damaged, line, &format!("{name} with a list ({listed:?}) at {place}"))?;
     }
 }
 

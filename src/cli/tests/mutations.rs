@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::error::Failure;
 use crate::fuzzing::program::result_on;
+use dra_testing::effort::by_effort;
 
 /// Lines that get every damaged snapshot.
 const LINES: [&str; 14] = [
@@ -119,7 +120,7 @@ fn run_all(bytes: &[u8], name: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 50, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: by_effort(3, 8, 200), max_shrink_iters: 50, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_command_panics_on_values_that_do_not_belong_there(

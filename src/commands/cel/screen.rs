@@ -3,10 +3,9 @@
 use itertools::Itertools;
 
 use super::{head, term};
-use crate::cel;
 use crate::commands::shown;
-use crate::inspect::{FailingItem, Selected, SelectedDevice, SelectorHint, SelectorReport};
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span};
+use dra_reports::{FailingItem, Selected, SelectedDevice, SelectorHint, SelectorReport};
 
 /// Devices of one driver with the same result for the same reason.
 struct Alike {
@@ -74,7 +73,7 @@ fn show(layout: &mut Layout, screen: Screen, hint: &SelectorHint, devices: usize
             span(Tone::Plain, hint.messages.join("; ")),
         ],
     );
-    let lines = cel::in_lines(&hint.expression, screen.width().saturating_sub(INDENT));
+    let lines = dra_cel::in_lines(&hint.expression, screen.width().saturating_sub(INDENT));
     for line in lines {
         layout.line(
             INDENT,

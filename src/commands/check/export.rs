@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{Checked, FailOn};
-use crate::inspect::findings::{Code, Finding, Severity};
 use crate::output::counted;
+use dra_reports::findings::{Code, Finding, Severity};
 
 /// What is wrong, and what to do, in one text.
 fn text_of(finding: &Finding) -> String {

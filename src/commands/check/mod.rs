@@ -15,18 +15,18 @@ use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::Selection;
-use crate::inspect::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
-use crate::inspect::findings::{
+use crate::output::{Column, Detail, Export, Report, Screen, SortBy, SortError, Table, Tone, View};
+use dra_model::{Cluster, Gate, Kind, Version};
+use dra_reports::Selection;
+use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
+use dra_reports::findings::{
     self, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList, Target,
     TargetError, Topic, Upgrade,
 };
-use crate::inspect::presence::{DRIVER_NEEDS, Mention};
-use crate::model::{Cluster, Gate, Kind, Version};
-use crate::output::{Column, Detail, Export, Report, Screen, SortBy, SortError, Table, Tone, View};
-use crate::reservation::conversion;
-use crate::script::{Command, Script};
-use crate::sources::{GateSetting, Needs, document_of};
+use dra_reports::presence::{DRIVER_NEEDS, Mention};
+use dra_reports::script::{Command, Script};
+use dra_rules::reservation::conversion;
+use dra_sources::{GateSetting, Needs, document_of};
 
 use self::page::CodePage;
 use super::{Accepts, duration, objects, presence, threads};
@@ -317,6 +317,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .map(|node| Mention::scoped(Kind::Node, node)),
     );
     let nothing = presence::demand(ctx, &cluster, &mentions).await?;
+    // No findings about what is not there reassure falsely, whether or not that is an error.
+    let unseen: Vec<String> = mentions
+        .iter()
+        .filter(|mention| matches!(mention, Mention::Driver(_) | Mention::Labels(..)))
+        .filter(|mention| !presence::is_there(&cluster, mention))
+        .map(ToString::to_string)
+        .collect();
     let mut cluster = cluster;
     if matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
         review::ask(ctx, &mut cluster, &codes).await?;
@@ -359,7 +366,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     } else {
         Outcome::Unknown
     };
-    let verdict = verdict(&report, &request);
+    let verdict = verdict(&report, &request, &unseen);
     // On a terminal it is the first line of the report.
     let is_told = ctx.printer().has_screen();
     ctx.print(Checked {
@@ -572,8 +579,8 @@ fn known_gate(name: &str) -> Result<Gate, UsageError> {
         .ok_or_else(|| UsageError::new(format!("`{name}` is no feature gate that decides about devices")))
 }
 
-/// What the report comes to, with what it covers.
-fn verdict(report: &FindingList, request: &CheckRequest) -> String {
+/// What the report comes to, with what it covers. Nothing of `unseen` was found.
+fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> String {
     let place = match &request.selection.namespace {
         Some(namespace) => format!("namespace `{namespace}`"),
         None => "all namespaces".to_owned(),
@@ -628,5 +635,9 @@ fn verdict(report: &FindingList, request: &CheckRequest) -> String {
     else {
         return format!("{} in {place}{about}{unknown}", super::words_of(&report.counts));
     };
-    format!("No findings in {place}{about}{unknown}")
+    if unseen.is_empty() {
+        format!("No findings in {place}{about}{unknown}")
+    } else {
+        format!("Nothing checked in {place}: {} not found", unseen.join(", "))
+    }
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::inspect::findings::{Code, Severity};
 use crate::output::{Detail, Layout, Report, Tone, View, span};
+use dra_reports::findings::{Code, Severity};
 
 /// What a code stands for.
 #[derive(Debug, Serialize)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::context::Ctx;
-use crate::inspect::findings::{self, Code};
-use crate::model::Cluster;
+use dra_model::Cluster;
+use dra_reports::findings::{self, Code};
 
 /// Asks the API server what no role allows the drivers that are suspected to lack it: another authorizer may, or roles could not be read.
 pub(super) async fn ask(ctx: &Ctx, cluster: &mut Cluster, codes: &BTreeSet<Code>) -> anyhow::Result<()> {

@@ -2,9 +2,9 @@
 
 use super::{Checked, tone};
 use crate::commands::shown;
-use crate::inspect::findings::{Certainty, Code, Finding, Fix};
 use crate::output::{Layout, Screen, Span, Tone, counted, span};
-use crate::script::Command;
+use dra_reports::findings::{Certainty, Code, Finding, Fix};
+use dra_reports::script::Command;
 
 /// Findings of one code that are told one by one.
 const TOLD: usize = 5;
@@ -80,14 +80,20 @@ fn head(report: &Checked, screen: Screen) -> Span {
         }
     } else {
         let seen = &list.checked;
+        let numbers = [
+            (seen.claims, "claim", "claims"),
+            (seen.pods, "pod", "pods"),
+            (seen.devices, "device", "devices"),
+            (seen.nodes, "node", "nodes"),
+        ];
+        let read = numbers
+            .into_iter()
+            .filter_map(|(number, one, many)| Some(counted(number?, one, many)));
         format!(
-            "{}: {} on {}, {}, {}, {}",
+            "{}: {} on {}",
             report.verdict,
             counted(seen.codes.len(), "check", "checks"),
-            counted(seen.claims, "claim", "claims"),
-            counted(seen.pods, "pod", "pods"),
-            counted(seen.devices, "device", "devices"),
-            counted(seen.nodes, "node", "nodes"),
+            read.collect::<Vec<_>>().join(", "),
         )
     };
     span(tone, format!("{} {text}", screen.sign(tone)))

@@ -1,5 +1,6 @@
 //! `kubectl dra convert apply`: a plan that was made before is carried out, as far as it still holds.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -8,9 +9,9 @@ use clap::ValueHint;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::inspect::Selection;
-use crate::inspect::conversion::{PlannedClaim, read_plan};
-use crate::model::Key;
+use dra_model::Str;
+use dra_reports::Selection;
+use dra_reports::conversion::read_plan;
 
 use super::carry_out::{Work, carry_out, check_records};
 use super::writing::{PassesArgs, WritingArgs};
@@ -25,7 +26,8 @@ Examples:
 /// Carry out a plan that `convert plan -o json` has printed
 ///
 /// Writes the claims that the plan converts or releases, and no others. Pods are listed again, and what has changed since is planned
-/// again before it is written: such a claim's outcome is `Replanned`.
+/// again before it is written: such a claim's outcome is `Replanned`. Each claim of the plan has an outcome. A plan of another cluster
+/// is refused.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct Args {
@@ -49,30 +51,28 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     check_records(ctx, &writing, Some(&path))?;
     let json = read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let plan = read_plan(&json).with_context(|| format!("cannot read `{}`", path.display()))?;
+    // Nothing is planned while something is unknown.
+    if !plan.unknown.is_empty() {
+        for unknown in &plan.unknown {
+            ctx.warn(format!(
+                "nothing is written: `{}` is not a whole plan: {unknown}",
+                path.display()
+            ));
+        }
+        return Ok(Outcome::Unknown);
+    }
     let options = plan.options.to_options()?;
-    let planned = plan.claims.into_iter().filter(PlannedClaim::writes);
+    let namespaces: BTreeSet<&Str> = plan.claims.iter().map(|claim| &claim.namespace).collect();
+    // Claims that are gone since are no error, so they are selected by the plan alone.
     let mut selection = Selection::default();
-    let mut lists = std::collections::BTreeMap::new();
-    let mut namespaces = std::collections::BTreeSet::new();
-    for claim in planned {
-        namespaces.insert(claim.namespace.clone());
-        selection.names.insert(Key::new(claim.namespace, claim.name));
-        lists.insert(claim.uid, claim.after);
-    }
-    if selection.names.is_empty() {
-        ctx.printer().note("The plan has nothing to write");
-        return Ok(Outcome::Done);
-    }
-    // Claims that are gone since are no error, so they are selected by their UIDs alone.
-    selection.names.clear();
-    if let (1, Some(namespace)) = (namespaces.len(), namespaces.first()) {
+    if let (1, Some(&namespace)) = (namespaces.len(), namespaces.first()) {
         selection.namespace = Some(namespace.clone());
     }
     let work = Work {
         selection,
         passes: &passes,
         writing: &writing,
-        planned: Some(lists),
+        plan: Some(&plan),
     };
     carry_out(ctx, work, |_| Ok(options)).await
 }

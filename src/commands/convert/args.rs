@@ -8,11 +8,11 @@ use clap::builder::PossibleValue;
 use crate::commands::objects;
 use crate::context::Ctx;
 use crate::error::UsageError;
-use crate::inspect::conversion::CONVERSION_NEEDS;
-use crate::inspect::{Selection, findings};
-use crate::model::{Environment, Gate, Kind, Version};
-use crate::reservation::conversion::{Kinds, Options, Release, Target, kind_word};
-use crate::sources::Needs;
+use dra_model::{Environment, Gate, Kind, Version};
+use dra_reports::conversion::CONVERSION_NEEDS;
+use dra_reports::{Selection, findings};
+use dra_rules::reservation::conversion::{Kinds, Options, Release, Target, kind_word};
+use dra_sources::Needs;
 
 const ENTRIES: &str = "What is converted, and for what";
 

@@ -11,17 +11,19 @@ use serde::Serialize;
 use crate::commands::places::{self, Written};
 use crate::commands::presence;
 use crate::context::{Ctx, SourceSetting};
-use crate::conversion::{
-    self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Record, Stop, Survey, Watcher,
-};
 use crate::error::{Interrupted, Outcome, UsageError};
-use crate::inspect::Selection;
-use crate::inspect::conversion::PlannedClaim;
-use crate::model::{ClaimPatch, ConsumerReference, Environment, Gap, Str};
 use crate::output::{
     Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
-use crate::reservation::conversion::{Action, ClaimGate, Options};
+use dra_model::{ClaimPatch, Environment, Gap, Key, Str};
+use dra_reports::Selection;
+use dra_reports::conversion::{ConversionPlan, PlannedClaim};
+use dra_rules::reservation::conversion::{Action, ClaimGate, ClaimPlan, Options};
+use dra_runner::conversion::{
+    self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Planned, PlannedFor, Record, Stop,
+    Survey, Watcher,
+};
+use dra_sources::live::Live;
 
 use super::args::needs;
 use super::writing::{ConsentArgs, DryRun, PassesArgs, WritingArgs};
@@ -36,8 +38,8 @@ pub(super) struct Work<'a> {
     pub(super) selection: Selection,
     pub(super) passes: &'a PassesArgs,
     pub(super) writing: &'a WritingArgs,
-    /// The lists that a plan made before would write, by UID of the claim; then no other claim is written.
-    pub(super) planned: Option<BTreeMap<Str, Vec<ConsumerReference>>>,
+    /// The plan that was made before, where there is one; then no other claim is written.
+    pub(super) plan: Option<&'a ConversionPlan>,
 }
 
 /// Refuses what can only fail: files, and a question that no user can answer.
@@ -96,13 +98,21 @@ pub(super) async fn carry_out(
         selection,
         passes,
         writing,
-        planned,
+        plan,
     } = work;
     check(ctx, &writing.consent)?;
     let live = ctx.live().await?;
     let needs = needs(&selection);
     let cluster = ctx.load(needs.clone()).await?;
-    let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
+    let planned = match plan {
+        Some(plan) => Some(planned(live, plan).await?),
+        None => None,
+    };
+    // What a plan names and is gone by now has a row.
+    let nothing = match plan {
+        Some(_) => Vec::new(),
+        None => presence::demand_claims(ctx, &cluster, &selection).await?,
+    };
     if !nothing.is_empty() {
         for nothing in nothing {
             ctx.warn(format!("nothing is written: {nothing}"));
@@ -110,17 +120,18 @@ pub(super) async fn carry_out(
         return Ok(Outcome::Unknown);
     }
     let namespace = one_namespace(&selection);
-    let only = planned.clone();
+    let writes = planned.as_ref().map(Planned::writes);
     let order = Order {
         needs,
         namespace,
         options: options(cluster.environment())?,
         selects: Box::new(move |claim| {
             selection.includes(&claim.metadata)
-                && only
+                && writes
                     .as_ref()
-                    .is_none_or(|only| only.contains_key(&claim.metadata.uid))
+                    .is_none_or(|writes| writes.contains(&claim.metadata.uid))
         }),
+        planned,
         versions: ctx.settings().versions.clone(),
         phase: if passes.last {
             Phase::Final {
@@ -155,7 +166,8 @@ pub(super) async fn carry_out(
         );
     }
     let folder = records(live.name());
-    let before = conversion::holders_before(&folder, live.server())?;
+    let head = executor.head().await?;
+    let before = conversion::holders_before(&folder, &head)?;
     let asking = ctx.progress("asking the API server whether it lets claims be written", None);
     let preflight = executor.preflight(&survey, &before).await;
     drop(asking);
@@ -172,7 +184,6 @@ pub(super) async fn carry_out(
     let mut record = None;
     let mut asked = false;
     if order.mode == Mode::Write {
-        let head = executor.head().await?;
         let paths = Paths::choose(writing.backup.clone(), writing.journal.clone(), &folder, &head)?;
         let half_released = Executor::half_released(&survey, &paths)?;
         if writes || half_released > 0 || passes.wait || passes.last {
@@ -207,11 +218,13 @@ pub(super) async fn carry_out(
         record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     let mut report = report?;
-    if let Some(planned) = planned {
-        note_replanned(&mut report, &planned);
-    }
+    let claims = plan.iter().flat_map(|plan| &plan.claims);
+    let claims: FileClaims<'_> = claims
+        .map(|claim| (Key::new(claim.namespace.clone(), claim.name.clone()), claim))
+        .collect();
+    note_replanned(&mut report, &claims);
     // Where nothing was to be written there is no backup.
-    let outcome = finish(ctx, &report, paths.filter(|paths| paths.backup.exists()));
+    let outcome = finish(ctx, &report, &claims, paths.filter(|paths| paths.backup.exists()));
     if comes_back && report.replaced_groups() {
         ctx.printer().note(
             "while DRAWorkloadResourceClaims is on, members that start or end put the entries of their groups back: convert again with \
@@ -286,13 +299,48 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
     text
 }
 
+/// The claims of a plan that was made before, which must not be one of another cluster.
+async fn planned(live: &Live, plan: &ConversionPlan) -> anyhow::Result<Planned> {
+    let here = live.cluster_uid().await?;
+    if let (Some(of), Some(here)) = (&plan.cluster_uid, &here)
+        && of != here
+    {
+        return Err(conversion::Error::OtherCluster {
+            of: of.clone(),
+            server: one_line(live.server()).into_owned(),
+            here: here.clone(),
+        }
+        .into());
+    }
+    let claims = plan.claims.iter().map(|claim| {
+        let reason = claim.reason.clone().unwrap_or_else(|| claim.code.to_string());
+        let planned = PlannedFor {
+            uid: claim.uid.clone(),
+            reason: (!claim.writes()).then_some(reason),
+        };
+        (Key::new(claim.namespace.clone(), claim.name.clone()), planned)
+    });
+    Ok(Planned {
+        claims: claims.collect(),
+        is_of_cluster: plan.cluster_uid.is_some() && here.is_some(),
+    })
+}
+
+/// Claims of a plan that was made before.
+type FileClaims<'a> = BTreeMap<Key, &'a PlannedClaim>;
+
 /// Claims that were written otherwise than the plan's file has it.
-fn note_replanned(report: &mut conversion::Report, planned: &BTreeMap<Str, Vec<ConsumerReference>>) {
-    for result in report.claims.values_mut() {
-        let Some(plan) = &result.plan else { continue };
-        let now = plan.patch().map(ClaimPatch::after);
-        let then = planned.get(&plan.uid).map(Vec::as_slice);
-        if result.outcome == ClaimOutcome::Converted && then != now {
+fn note_replanned(report: &mut conversion::Report, planned: &FileClaims<'_>) {
+    for (key, planned) in planned {
+        let Some(result) = report.claims.get_mut(key) else {
+            continue;
+        };
+        let now = result
+            .plan
+            .as_ref()
+            .and_then(ClaimPlan::patch)
+            .map(ClaimPatch::after);
+        if result.outcome == ClaimOutcome::Converted && now != Some(planned.after.as_slice()) {
             result.outcome = ClaimOutcome::Replanned;
         }
     }
@@ -307,7 +355,12 @@ pub(super) fn warn_of(ctx: &Ctx, what: &str, gaps: &[Gap]) {
 }
 
 /// Prints what became of the claims and turns it into an outcome.
-fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyhow::Result<Outcome> {
+fn finish(
+    ctx: &Ctx,
+    report: &conversion::Report,
+    planned: &FileClaims<'_>,
+    paths: Option<Paths>,
+) -> anyhow::Result<Outcome> {
     warn_of(ctx, "unknown", &report.unknown);
     for (key, pods) in &report.unbound {
         ctx.warn(format!(
@@ -318,7 +371,7 @@ fn finish(ctx: &Ctx, report: &conversion::Report, paths: Option<Paths>) -> anyho
     for (key, defect) in &report.defects {
         ctx.warn(format!("claim/{key}: {defect}"));
     }
-    let result = ConversionResult::new(report, paths.as_ref());
+    let result = ConversionResult::new(report, planned, paths.as_ref());
     let verdict = result.verdict();
     ctx.print(result)?;
     ctx.printer().note(&verdict);
@@ -405,16 +458,21 @@ struct WaitingClaim {
 }
 
 impl ConversionResult {
-    fn new(report: &conversion::Report, paths: Option<&Paths>) -> Self {
+    fn new(report: &conversion::Report, planned: &FileClaims<'_>, paths: Option<&Paths>) -> Self {
         let mut summary = BTreeMap::new();
         let mut claims = Vec::new();
         for result in report.claims.values() {
-            let (Some(claim), Some(plan)) = (&result.claim, &result.plan) else {
+            let of_file = || planned.get(&result.key).map(|claim| PlannedClaim::clone(claim));
+            let now = result.claim.as_ref().zip(result.plan.as_ref());
+            let Some(planned) = now
+                .map(|(claim, plan)| PlannedClaim::of(claim, plan))
+                .or_else(of_file)
+            else {
                 continue;
             };
             *summary.entry(result.outcome.text()).or_default() += 1;
             claims.push(ResultClaim {
-                planned: PlannedClaim::of(claim, plan),
+                planned,
                 outcome: result.outcome,
                 message: result.message.clone(),
             });

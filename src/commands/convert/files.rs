@@ -16,17 +16,17 @@ use crate::commands::places::Written;
 use crate::commands::{places, presence};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::conversion::{ConversionPlan, plan_of, verification};
-use crate::model::{
-    Change, Claim, ClaimChange, ClaimPatch, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object,
-};
 use crate::output::counted;
-use crate::reservation::conversion::Plan;
-use crate::sources::bundle::save_text;
-use crate::sources::destination::{Destination, FileIdentity};
-use crate::sources::files::{Found, ReadError, ReadOptions, Source, read};
-use crate::sources::rewrite::{Edit, Identity, rewrite};
-use crate::sources::text_of;
+use dra_model::{
+    Change, Claim, ClaimChange, ClaimPatch, Cluster, ConsumerReference, FINALIZER, Key, Kind, Object, json,
+};
+use dra_reports::conversion::{ConversionPlan, plan_of, verification};
+use dra_rules::reservation::conversion::Plan;
+use dra_sources::bundle::save_text;
+use dra_sources::destination::{Destination, FileIdentity};
+use dra_sources::files::{Found, ReadError, ReadOptions, Source, read};
+use dra_sources::rewrite::{Edit, Identity, rewrite};
+use dra_sources::text_of;
 
 /// A conversion on files.
 // The command that it is part of calls its arguments the same, and groups of arguments need different names.
@@ -325,8 +325,7 @@ fn prove(ctx: &Ctx, name: &str, old: &str, new: &str, wanted: &Wanted<'_>) -> an
         if old == new {
             continue;
         }
-        let (mut expected, new): (Value, Value) =
-            (serde_json::from_slice(old)?, serde_json::from_slice(new)?);
+        let (mut expected, new): (Value, Value) = (json::from_slice(old)?, json::from_slice(new)?);
         let metadata = &expected["metadata"];
         let field = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let namespace = namespace_of(ctx, &field("namespace")).to_owned();

@@ -4,22 +4,22 @@ mod screen;
 
 use serde::Serialize;
 
-use crate::context::Ctx;
+use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::conversion::{
-    ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
-};
 use crate::output::{
     Cell, Column, Detail, Format, Report, Screen, SortBy, SortError, Table, Tone, View, counted,
 };
+use dra_reports::conversion::{
+    ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
+};
 
-use crate::reservation::conversion::ClaimGate;
+use dra_rules::reservation::conversion::ClaimGate;
 
 use crate::commands::presence;
 
 use super::args::{PlanningArgs, SelectionArgs, needs};
 use super::runbook;
-use crate::sources::Needs;
+use dra_sources::Needs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -181,6 +181,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let options = planning.options(kinds, cluster.environment())?;
     let mut plan = planned(&cluster, &selection, &options);
     plan.unknown.extend(nothing);
+    if let SourceSetting::Cluster(_) = ctx.settings().source {
+        plan.cluster_uid = ctx.live().await?.cluster_uid().await?;
+    }
     let outcome = outcome(&plan);
     warn(ctx, &plan);
     let (verdict, empty) = (verdict(&plan.summary), plan.claims.is_empty());

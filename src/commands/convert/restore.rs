@@ -9,13 +9,13 @@ use serde::Serialize;
 
 use crate::commands::presence;
 use crate::context::Ctx;
-use crate::conversion::{self, Head, Mode, Old, Outcome as ClaimOutcome, Paths, Record, Stop};
 use crate::error::{Outcome, UsageError};
-use crate::inspect::Selection;
-use crate::inspect::presence::{Absence, absent_namespace};
-use crate::model::{Meta, Str};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
-use crate::sources::destination::FileIdentity;
+use dra_model::{Meta, Str};
+use dra_reports::Selection;
+use dra_reports::presence::{Absence, absent_namespace};
+use dra_runner::conversion::{self, Entry, Head, Mode, Old, Outcome as ClaimOutcome, Paths, Record, Stop};
+use dra_sources::destination::FileIdentity;
 
 use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone, warn_of};
 use super::writing::ConsentArgs;
@@ -81,7 +81,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     });
     let live = ctx.live().await?;
     // What is known of the cluster stands in the report.
-    ctx.load(crate::sources::Needs::none()).await?;
+    ctx.load(dra_sources::Needs::none()).await?;
+    let head = Head {
+        server: live.server().to_owned(),
+        context: live.context().map(str::to_owned),
+        restore: true,
+        cluster_uid: live.cluster_uid().await?,
+        ..Head::default()
+    };
+    check_cluster(ctx, &journal, &head)?;
     if old.is_empty() {
         ctx.printer().note("The backup has no claims to restore");
         return Ok(Outcome::Done);
@@ -100,12 +108,6 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 return Ok(Outcome::Findings);
             }
         }
-        let head = Head {
-            server: live.server().to_owned(),
-            context: live.context().map(str::to_owned),
-            restore: true,
-            ..Head::default()
-        };
         let paths = Paths::choose(None, None, &records(live.name()), &head)?;
         // From here on there is something to finish.
         ctx.ends_by_itself();
@@ -123,6 +125,27 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         record.close(report.as_ref().is_ok_and(conversion::Report::is_finished));
     }
     finish(ctx, &report?)
+}
+
+/// Refuses a journal of another cluster. Where that cannot be known, and the journal names another address, it is said.
+fn check_cluster(ctx: &Ctx, journal: &Path, head: &Head) -> anyhow::Result<()> {
+    let entries = conversion::read_journal(journal)?;
+    conversion::check_cluster(journal, &entries, head)?;
+    let elsewhere = entries.iter().find_map(|entry| match entry {
+        Entry::Start { head: of, .. } if of.server != head.server && of.is_of_cluster(head).is_none() => {
+            Some(&of.server)
+        }
+        _ => None,
+    });
+    if let Some(server) = elsewhere {
+        ctx.warn(format!(
+            "`{}` was written for `{}`, which counts as another address of this cluster, as the UID of namespace kube-system is unknown: \
+             only claims with the UIDs of the backup are written",
+            journal.display(),
+            one_line(server)
+        ));
+    }
+    Ok(())
 }
 
 /// What is to be restored and is not in the backup.

@@ -41,7 +41,7 @@ pub(super) async fn run(ctx: &Ctx, args: WholeArgs) -> anyhow::Result<Outcome> {
         selection: selection.selection(ctx)?,
         passes: &passes,
         writing: &writing,
-        planned: None,
+        plan: None,
     };
     carry_out(ctx, work, |environment| Ok(planning.options(kinds, environment)?)).await
 }

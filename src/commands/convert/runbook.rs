@@ -1,9 +1,9 @@
 //! The steps of a downgrade as people read them.
 
 use crate::commands::shown;
-use crate::inspect::conversion::{ComponentChange, ConversionPlan, Decision, GroupPlan, Step};
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone};
-use crate::script::{Arguments, Script};
+use dra_reports::conversion::{ComponentChange, ConversionPlan, Decision, GroupPlan, Step};
+use dra_reports::script::{Arguments, Script};
 
 pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
     Column::inner("NAMESPACE", |group, cell| cell.text(&group.namespace)),

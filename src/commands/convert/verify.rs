@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
-use crate::inspect::Selection;
-use crate::inspect::conversion::{ConversionVerification, VerificationItem, verification};
-use crate::model::{Cluster, Key, Kind};
 use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
-use crate::reservation::conversion::Kinds;
+use dra_model::{Cluster, Key, Kind};
+use dra_reports::Selection;
+use dra_reports::conversion::{ConversionVerification, VerificationItem, verification};
+use dra_rules::reservation::conversion::Kinds;
 
 use crate::commands::presence;
 

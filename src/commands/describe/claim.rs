@@ -1,12 +1,12 @@
 //! A claim, described.
 
-use crate::inspect::describe::{
+use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
+use dra_model::{Kind, Time};
+use dra_reports::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, Identity,
     RequestDescription, RequestItem,
 };
-use crate::inspect::{Consumer, Health, ReservationItem, Warnings};
-use crate::model::{Kind, Time};
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
+use dra_reports::{Consumer, Health, ReservationItem, Warnings};
 
 use super::super::devices::known_and_more;
 use super::super::reserved::consumer;
@@ -111,7 +111,7 @@ fn item(layout: &mut Layout, item: &RequestItem) {
     }
 }
 
-fn pairs<T: std::fmt::Display>(pairs: &[(crate::model::Str, T)]) -> String {
+fn pairs<T: std::fmt::Display>(pairs: &[(dra_model::Str, T)]) -> String {
     list_or_none(pairs.iter().map(|(name, value)| format!("{name}={value}")))
 }
 

@@ -1,8 +1,8 @@
 //! A class, described.
 
-use crate::inspect::Warnings;
-use crate::inspect::describe::{ClassDescription, ClassDevices};
 use crate::output::{Column, Detail, Layout, Report, Table, View};
+use dra_reports::Warnings;
+use dra_reports::describe::{ClassDescription, ClassDevices};
 
 use super::super::status::CLAIMS;
 use super::{Description, parts};

@@ -1,8 +1,8 @@
 //! A device, described.
 
-use crate::inspect::describe::DeviceDescription;
-use crate::inspect::{DeviceItem, HolderItem, Warnings};
 use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};
+use dra_reports::describe::DeviceDescription;
+use dra_reports::{DeviceItem, HolderItem, Warnings};
 
 use super::super::devices::{Capacity, Counter, State, classes, health_tone, known_and_more, node};
 use super::{Description, parts};

@@ -13,17 +13,17 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
-use crate::devices::ClassSelectors;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::describe::{
+use crate::output::{Detail, Layout, Report, Screen, View};
+use dra_allocator::devices::ClassSelectors;
+use dra_model::{Cluster, Key, Kind, Str};
+use dra_reports::describe::{
     self, CLAIM_NEEDS, CLASS_NEEDS, DEVICE_NEEDS, Identity, NODE_NEEDS, POD_NEEDS, POOL_NEEDS,
 };
-use crate::inspect::findings::{self, CheckRequest, ObjectFindings, Subject};
-use crate::inspect::presence::Mention;
-use crate::inspect::{Selection, Warnings};
-use crate::model::{Cluster, Key, Kind, Str};
-use crate::output::{Detail, Layout, Report, Screen, View};
-use crate::sources::Needs;
+use dra_reports::findings::{self, CheckRequest, ObjectFindings, Subject};
+use dra_reports::presence::Mention;
+use dra_reports::{Selection, Warnings};
+use dra_sources::Needs;
 
 use super::objects::{self, is_called};
 use super::{Accepts, check, presence, threads};

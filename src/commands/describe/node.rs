@@ -1,8 +1,8 @@
 //! A node, described.
 
-use crate::inspect::describe::{NodeDescription, PoolItem};
-use crate::inspect::{ClaimItem, Warnings};
 use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, UNKNOWN, View};
+use dra_reports::describe::{NodeDescription, PoolItem};
+use dra_reports::{ClaimItem, Warnings};
 
 use super::{Description, parts};
 

@@ -1,12 +1,12 @@
 //! Parts that several descriptions have.
 
-use crate::inspect::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
-use crate::inspect::findings::ObjectFindings;
-use crate::inspect::stage::{PodStageItem, StageItem};
-use crate::inspect::{DeviceItem, DeviceTaintItem, HealthReport};
-use crate::model::{Kind, Time};
 use crate::output::{Cell, Column, Detail, Layout, NONE, Screen, Table, Tone, UNKNOWN, age};
-use crate::script::Command;
+use dra_model::{Kind, Time};
+use dra_reports::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
+use dra_reports::findings::ObjectFindings;
+use dra_reports::script::Command;
+use dra_reports::stage::{PodStageItem, StageItem};
+use dra_reports::{DeviceItem, DeviceTaintItem, HealthReport};
 
 use super::super::{check, devices, shown};
 
@@ -16,7 +16,7 @@ pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
     if !identity.namespace.is_empty() {
         layout.field("Namespace", &identity.namespace);
     }
-    let pairs = |pairs: &[(crate::model::Str, crate::model::Str)]| -> Vec<String> {
+    let pairs = |pairs: &[(dra_model::Str, dra_model::Str)]| -> Vec<String> {
         pairs
             .iter()
             .map(|(key, value)| format!("{key}={value}"))

@@ -1,9 +1,9 @@
 //! A pod, described.
 
-use crate::inspect::Warnings;
-use crate::inspect::describe::{Identity, PodClaimDescription, PodDescription, Reserved};
-use crate::model::{Kind, Time};
 use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
+use dra_model::{Kind, Time};
+use dra_reports::Warnings;
+use dra_reports::describe::{Identity, PodClaimDescription, PodDescription, Reserved};
 
 use super::{Description, parts};
 

@@ -1,9 +1,9 @@
 //! A pool, described.
 
-use crate::inspect::Warnings;
-use crate::inspect::describe::{PoolDescription, SliceItem};
-use crate::model::Time;
 use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
+use dra_model::Time;
+use dra_reports::Warnings;
+use dra_reports::describe::{PoolDescription, SliceItem};
 
 use super::super::devices::Counter;
 use super::{Description, parts};

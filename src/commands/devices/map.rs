@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::inspect::{DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span, width_of};
+use dra_reports::{DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 
 /// Lines of rows that a terminal shows; the legend and headers come on top.
 const MOST_LINES: usize = 16;
@@ -417,7 +417,7 @@ fn remarks(fold: Fold, (rows, nodes): (usize, usize), layout: &mut Layout) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::inspect::UsageGroup;
+    use dra_reports::UsageGroup;
 
     #[test]
     fn names_that_no_terminal_shows_are_drawn_somehow() {

@@ -6,9 +6,9 @@ use itertools::Itertools;
 
 use super::{Holder, State, classes, health_tone, known_and_more, node, state_tone};
 use crate::commands::shown::folded;
-use crate::devices::{DeviceNode, DeviceState};
-use crate::inspect::{DeviceItem, DeviceList, Health, HolderItem};
 use crate::output::{Column, Detail, Screen, Table, Tone, UNKNOWN, counted};
+use dra_allocator::devices::{DeviceNode, DeviceState};
+use dra_reports::{DeviceItem, DeviceList, Health, HolderItem};
 
 /// Devices of a pool that stand together and differ by their names only.
 struct Alike {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::UsageError;
-use crate::inspect::explanation::{Explanation, FixItem, Remake};
+use dra_reports::explanation::{Explanation, FixItem, Remake};
 
 /// What the API server writes into the metadata of an object, and a new object does not say.
 const WRITTEN: [&str; 6] = [
@@ -79,7 +79,7 @@ fn changed(mut object: Value, remake: &Remake) -> anyhow::Result<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Key, Kind};
+    use dra_model::{Key, Kind};
 
     #[test]
     fn an_object_that_says_something_else_by_now_is_not_changed() {

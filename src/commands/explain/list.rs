@@ -1,10 +1,10 @@
 //! What `explain` tells without an argument: everything that waits, by cause.
 
-use crate::inspect::allocation::Target;
-use crate::inspect::{CauseItem, ExplanationList};
-use crate::model::Kind;
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, counted, list_or_none, span};
-use crate::script::{Command, Script};
+use dra_model::Kind;
+use dra_reports::allocation::Target;
+use dra_reports::script::{Command, Script};
+use dra_reports::{CauseItem, ExplanationList};
 
 use super::report::plain;
 
@@ -32,6 +32,9 @@ const COLUMNS: &[Column<CauseItem>] = &[
         Some(fix) => cell.text(&fix.message),
         None => cell.text(crate::output::NONE),
     }),
+    Column::inner("NOTE", |item, cell| {
+        cell.option(item.fix.as_ref().and_then(|fix| fix.note.as_deref()));
+    }),
     Column::inner_wide("FIX OF", |item, cell| match &item.fix {
         Some(_) => cell.text(name(&item.explained)),
         None => cell.text(crate::output::NONE),
@@ -47,7 +50,7 @@ impl Report for ExplanationList {
 
     fn screen(&self, screen: Screen) -> View {
         let mut layout = Layout::new();
-        self.headline(screen, &mut layout);
+        headline(self, screen, &mut layout);
         for item in self.items.iter().take(CAUSES) {
             cause(item, screen, &mut layout);
         }
@@ -56,7 +59,7 @@ impl Report for ExplanationList {
             let causes = counted(self.items.len() - CAUSES, "more cause", "more causes");
             layout.line(2, [plain(format!("{causes} of {}: -o wide", objects(rest)))]);
         }
-        self.remarks(&mut layout);
+        remarks(self, &mut layout);
         layout.into()
     }
 
@@ -65,64 +68,59 @@ impl Report for ExplanationList {
     }
 
     fn nothing(&self) -> Option<String> {
-        Some(self.none("Nothing"))
+        Some(none(self, "Nothing"))
     }
 }
 
-impl ExplanationList {
-    fn none(&self, nothing: &str) -> String {
-        match &self.namespace {
-            Some(namespace) => format!("{nothing} waits for devices in namespace {namespace} (-A: in all)"),
-            None => format!("{nothing} waits for devices"),
-        }
+fn none(list: &ExplanationList, nothing: &str) -> String {
+    match &list.namespace {
+        Some(namespace) => format!("{nothing} waits for devices in namespace {namespace} (-A: in all)"),
+        None => format!("{nothing} waits for devices"),
     }
+}
 
-    fn headline(&self, screen: Screen, layout: &mut Layout) {
-        let waiting: Vec<&CauseItem> = self.items.iter().filter(|item| item.waits()).collect();
-        let count: usize = waiting.iter().map(|item| item.count()).sum();
-        let (tone, text) = match (count, self.is_incomplete()) {
-            (0, false) => (Tone::Good, self.none("nothing")),
-            (0, true) => (Tone::Notice, "what waits for devices is not all known".to_owned()),
-            (count, _) => {
-                let wait = if count == 1 { "waits" } else { "wait" };
-                let causes = counted(waiting.len(), "cause", "causes");
-                (
-                    Tone::Bad,
-                    format!("{} {wait}, for {causes}", objects_of(&waiting)),
-                )
-            }
-        };
-        layout.line(
-            2,
-            [
-                span(tone, format!("{} ", screen.sign(tone))),
-                span(Tone::Strong, text),
-            ],
-        );
-        layout.line(0, []);
+fn headline(list: &ExplanationList, screen: Screen, layout: &mut Layout) {
+    let waiting: Vec<&CauseItem> = list.items.iter().filter(|item| item.waits()).collect();
+    let count: usize = waiting.iter().map(|item| item.count()).sum();
+    let (tone, text) = match (count, list.is_incomplete()) {
+        (0, false) => (Tone::Good, none(list, "nothing")),
+        (0, true) => (Tone::Notice, "what waits for devices is not all known".to_owned()),
+        (count, _) => {
+            let wait = if count == 1 { "waits" } else { "wait" };
+            let causes = counted(waiting.len(), "cause", "causes");
+            (
+                Tone::Bad,
+                format!("{} {wait}, for {causes}", objects_of(&waiting)),
+            )
+        }
+    };
+    layout.line(
+        2,
+        [
+            span(tone, format!("{} ", screen.sign(tone))),
+            span(Tone::Strong, text),
+        ],
+    );
+    layout.line(0, []);
+}
+
+fn remarks(list: &ExplanationList, layout: &mut Layout) {
+    let mut say = |text: String| {
+        layout.line(2, [plain(text)]);
+    };
+    if list.pods_without_devices > 0 {
+        let pods = counted(list.pods_without_devices, "pending pod", "pending pods");
+        say(format!("Not explained here: {pods} without claims of devices"));
     }
-
-    fn remarks(&self, layout: &mut Layout) {
-        let mut say = |text: String| {
-            layout.line(2, [plain(text)]);
-        };
-        if self.pods_without_devices > 0 {
-            let pods = counted(self.pods_without_devices, "pending pod", "pending pods");
-            say(format!("Not explained here: {pods} without claims of devices"));
-        }
-        if self.not_explained > 0 {
-            say(format!(
-                "Not explained either, since they ask for too many different things: {}; name one",
-                objects(self.not_explained)
-            ));
-        }
-        for missing in &self.unknown {
-            say(format!("not known: {missing}"));
-        }
-        let first = self.items.first().filter(|item| item.waits());
-        if let Some(command) = first.and_then(|item| explain(&item.explained)) {
-            say(format!("More of one: {command}"));
-        }
+    if list.not_explained > 0 {
+        say(format!(
+            "Not explained either, since they ask for too many different things: {}; name one",
+            objects(list.not_explained)
+        ));
+    }
+    let first = list.items.first().filter(|item| item.waits());
+    if let Some(command) = first.and_then(|item| explain(&item.explained)) {
+        say(format!("More of one: {command}"));
     }
 }
 
@@ -184,6 +182,9 @@ fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
                 plain(format!("{} ({proof}{of_one}{more})", fix.message)),
             ],
         );
+        if let Some(note) = &fix.note {
+            layout.line(9, [plain(format!("         {note}"))]);
+        }
     }
 }
 

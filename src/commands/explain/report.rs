@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
-use crate::inspect::explanation::{
+use crate::output::{Column, Detail, Layout, Span, Table, Tone, span};
+use dra_reports::explanation::{
     ClusterVerdict, Explanation, FilterCount, FixItem, GetsItem, NodeExplanation, RISKY, Reason,
 };
-use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span};
 
 const FILTERS: &[Column<FilterCount>] = &[
     Column::inner("FILTER", |filter, cell| cell.text(filter.plugin)),
@@ -28,106 +26,94 @@ const TOLD: usize = 5;
 /// Devices of one reason that are named before the rest is counted.
 const NAMED: usize = 3;
 
-/// An explanation, and whether the cluster is there that it is of.
-#[derive(Serialize)]
-pub(super) struct Explained {
-    #[serde(flatten)]
-    pub(super) report: Explanation,
-    /// Whether `--emit-fix` can write what a fix makes again.
-    #[serde(skip)]
-    pub(super) is_live: bool,
-}
-
-impl Report for Explained {
-    const KIND: &'static str = "Explanation";
-
-    fn screen(&self, screen: Screen) -> View {
-        self.report.on(screen, self.is_live).into()
+pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
+    let mut layout = Layout::new();
+    layout.field("Object", object(explanation));
+    layout.toned(
+        "Verdict",
+        tone(explanation),
+        format!("{:?}: {}", explanation.verdict, explanation.summary),
+    );
+    if let Some(cause) = explanation
+        .cause
+        .as_ref()
+        .filter(|cause| !explanation.summary.contains(*cause))
+    {
+        layout.field("Cause", cause);
     }
-
-    fn view(&self, detail: Detail) -> View {
-        self.report.layout(detail).into()
+    if let Some(message) = &explanation.message {
+        layout.field("Scheduler", message);
     }
-}
-
-impl Explanation {
-    fn layout(&self, detail: Detail) -> Layout {
-        let mut layout = Layout::new();
-        layout.field("Object", self.object());
-        layout.toned(
-            "Verdict",
-            self.tone(),
-            format!("{:?}: {}", self.verdict, self.summary),
+    if let Some(waiting) = &explanation.waiting {
+        layout.field("Waiting", first_upper(&waiting.summary));
+    }
+    if !explanation.unknown.is_empty() {
+        layout.list("Unknown", &explanation.unknown);
+    }
+    if !explanation.reasons.is_empty() {
+        layout.list(
+            "Reasons",
+            explanation
+                .reasons
+                .iter()
+                .map(|reason| format!("{}: {}", reason.code, reason.message)),
         );
-        if let Some(cause) = self.cause.as_ref().filter(|cause| !self.summary.contains(*cause)) {
-            layout.field("Cause", cause);
-        }
-        if let Some(message) = &self.message {
-            layout.field("Scheduler", message);
-        }
-        if let Some(waiting) = &self.waiting {
-            layout.field("Waiting", first_upper(&waiting.summary));
-        }
-        if !self.unknown.is_empty() {
-            layout.list("Unknown", &self.unknown);
-        }
-        if !self.reasons.is_empty() {
-            layout.list(
-                "Reasons",
-                self.reasons
-                    .iter()
-                    .map(|reason| format!("{}: {}", reason.code, reason.message)),
-            );
-        }
-        if let Some(holds) = &self.holds {
-            layout.list("Holds", &holds.devices);
-            layout.list("For", &holds.consumers);
-        }
-        if !self.not_simulated.is_empty() {
-            layout.field("Not Simulated", self.not_simulated.join(", "));
-        }
-        if !self.notes.is_empty() {
-            layout.list("Note", &self.notes);
-        }
-        let events: Vec<&String> = self.news().collect();
-        if !events.is_empty() {
-            layout.list("Events", events);
-        }
-        // What has its devices needs no node for them.
-        let is_held = self.verdict == ClusterVerdict::Allocated;
-        if !self.filters.is_empty() && !is_held {
-            layout.section("Filters", |section| {
-                section.table(Table::new(FILTERS, detail, &self.filters));
-            });
-        }
-        if !is_held {
-            nodes(&mut layout, &self.nodes, detail);
-        }
-        if !self.fixes.is_empty() {
-            layout.section("What Would Help", |section| fixes(section, &self.fixes));
-        }
-        layout
     }
+    if let Some(holds) = &explanation.holds {
+        layout.list("Holds", &holds.devices);
+        layout.list("For", &holds.consumers);
+    }
+    if !explanation.not_simulated.is_empty() {
+        layout.field("Not Simulated", explanation.not_simulated.join(", "));
+    }
+    if !explanation.notes.is_empty() {
+        layout.list("Note", &explanation.notes);
+    }
+    let events: Vec<&String> = news(explanation).collect();
+    if !events.is_empty() {
+        layout.list("Events", events);
+    }
+    // What has its devices needs no node for them.
+    let is_held = explanation.verdict == ClusterVerdict::Allocated;
+    if !explanation.filters.is_empty() && !is_held {
+        layout.section("Filters", |section| {
+            section.table(Table::new(FILTERS, detail, &explanation.filters));
+        });
+    }
+    if !is_held {
+        nodes(&mut layout, &explanation.nodes, detail);
+    }
+    if !explanation.fixes.is_empty() {
+        layout.section("What Would Help", |section| fixes(section, &explanation.fixes));
+    }
+    layout
+}
 
-    pub(super) fn object(&self) -> String {
-        let kind = if self.target.kind == "Pod" { "pod" } else { "claim" };
-        format!("{kind}/{}/{}", self.target.namespace, self.target.name)
-    }
+pub(super) fn object(explanation: &Explanation) -> String {
+    let kind = if explanation.target.kind == "Pod" {
+        "pod"
+    } else {
+        "claim"
+    };
+    format!(
+        "{kind}/{}/{}",
+        explanation.target.namespace, explanation.target.name
+    )
+}
 
-    pub(super) fn tone(&self) -> Tone {
-        match self.verdict {
-            ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
-            ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
-            _ => Tone::Notice,
-        }
+pub(super) fn tone(explanation: &Explanation) -> Tone {
+    match explanation.verdict {
+        ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
+        ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
+        _ => Tone::Notice,
     }
+}
 
-    /// The events that do not only repeat what the scheduler says now.
-    pub(super) fn news(&self) -> impl Iterator<Item = &String> {
-        let said = self.message.as_deref().unwrap_or_default();
-        let is_news = move |event: &&String| said.is_empty() || !event.ends_with(said);
-        self.events.iter().filter(is_news)
-    }
+/// The events that do not only repeat what the scheduler says now.
+pub(super) fn news(explanation: &Explanation) -> impl Iterator<Item = &String> {
+    let said = explanation.message.as_deref().unwrap_or_default();
+    let is_news = move |event: &&String| said.is_empty() || !event.ends_with(said);
+    explanation.events.iter().filter(is_news)
 }
 
 /// The sentence with a capital letter.

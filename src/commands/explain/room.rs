@@ -1,7 +1,7 @@
 //! What `explain node/NAME` tells: what could still be scheduled there.
 
-use crate::inspect::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
 use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View, counted, span};
+use dra_reports::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
 
 use super::report::plain;
 
@@ -51,7 +51,7 @@ impl Report for NodeRoom {
 
     fn screen(&self, screen: Screen) -> View {
         let mut layout = Layout::new();
-        let tone = self.tone();
+        let tone = tone(self);
         layout.line(
             2,
             [
@@ -63,7 +63,7 @@ impl Report for NodeRoom {
         layout.line(0, []);
         // What blocks stands below the table, where nothing of it is cut.
         let columns = DRIVERS.split_last().map_or(DRIVERS, |(_, columns)| columns);
-        self.rest(columns, Detail::Normal, &mut layout);
+        rest(self, columns, Detail::Normal, &mut layout);
         layout.into()
     }
 
@@ -72,58 +72,56 @@ impl Report for NodeRoom {
         layout.field("Node", &self.node);
         layout.toned(
             "Verdict",
-            self.tone(),
+            tone(self),
             format!("{:?}: {}", self.verdict, self.summary),
         );
-        self.rest(DRIVERS, detail, &mut layout);
+        rest(self, DRIVERS, detail, &mut layout);
         layout.into()
     }
 }
 
-impl NodeRoom {
-    fn tone(&self) -> Tone {
-        match self.verdict {
-            RoomVerdict::Room => Tone::Good,
-            RoomVerdict::Full | RoomVerdict::Closed => Tone::Bad,
-            RoomVerdict::Unknown => Tone::Notice,
-        }
+fn tone(room: &NodeRoom) -> Tone {
+    match room.verdict {
+        RoomVerdict::Room => Tone::Good,
+        RoomVerdict::Full | RoomVerdict::Closed => Tone::Bad,
+        RoomVerdict::Unknown => Tone::Notice,
     }
+}
 
-    fn rest(&self, columns: &[Column<DriverRoom>], detail: Detail, layout: &mut Layout) {
-        if !self.drivers.is_empty() {
-            layout.section("Devices", |section| {
-                section.table(Table::new(columns, detail, &self.drivers));
-                let told = columns.len() == DRIVERS.len();
-                for room in self.drivers.iter().filter(|room| !told && room.blocked > 0) {
-                    section.text(format_args!(
-                        "{}: blocked by {}",
-                        room.driver,
-                        reasons(room).join(", ")
-                    ));
-                }
-            });
-        }
-        if !self.classes.is_empty() {
-            layout.section("Requests", |section| {
-                section.table(Table::new(CLASSES, detail, &self.classes));
-                for class in &self.classes {
-                    if let Some(problem) = &class.problem {
-                        section.text(format_args!("{}: {problem}", class.class));
-                    }
-                }
-            });
-        }
-        if !self.obstacles.is_empty() {
-            layout.list("Closed", &self.obstacles);
-        }
-        if !self.taints.is_empty() {
-            let taints = counted(self.taints.len(), "taint", "taints");
-            let lines = std::iter::once(format!("pods have to tolerate {taints} of the node"));
-            layout.list("Taints", lines.chain(self.taints.iter().cloned()));
-        }
-        if !self.unknown.is_empty() {
-            layout.list("Unknown", &self.unknown);
-        }
-        layout.field("Not looked at", "CPU, memory, ports and other demands of pods");
+fn rest(room: &NodeRoom, columns: &[Column<DriverRoom>], detail: Detail, layout: &mut Layout) {
+    if !room.drivers.is_empty() {
+        layout.section("Devices", |section| {
+            section.table(Table::new(columns, detail, &room.drivers));
+            let told = columns.len() == DRIVERS.len();
+            for room in room.drivers.iter().filter(|room| !told && room.blocked > 0) {
+                section.text(format_args!(
+                    "{}: blocked by {}",
+                    room.driver,
+                    reasons(room).join(", ")
+                ));
+            }
+        });
     }
+    if !room.classes.is_empty() {
+        layout.section("Requests", |section| {
+            section.table(Table::new(CLASSES, detail, &room.classes));
+            for class in &room.classes {
+                if let Some(problem) = &class.problem {
+                    section.text(format_args!("{}: {problem}", class.class));
+                }
+            }
+        });
+    }
+    if !room.obstacles.is_empty() {
+        layout.list("Closed", &room.obstacles);
+    }
+    if !room.taints.is_empty() {
+        let taints = counted(room.taints.len(), "taint", "taints");
+        let lines = std::iter::once(format!("pods have to tolerate {taints} of the node"));
+        layout.list("Taints", lines.chain(room.taints.iter().cloned()));
+    }
+    if !room.unknown.is_empty() {
+        layout.list("Unknown", &room.unknown);
+    }
+    layout.field("Not looked at", "CPU, memory, ports and other demands of pods");
 }

@@ -2,75 +2,80 @@
 
 use std::collections::BTreeSet;
 
-use super::report::{first_upper, folded, plain, shortened};
+use super::report::{first_upper, folded, news, object, plain, shortened, tone};
 use crate::commands::shown;
-use crate::inspect::explanation::{ClusterVerdict, DeviceCount, Explanation, Helps, NodeGroup, RISKY};
-use crate::model::Kind;
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone, span};
-use crate::script::{Command, NoCommand, Script, Then};
+use dra_model::Kind;
+use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, Helps, NodeGroup, RISKY};
+use dra_reports::script::{Command, NoCommand, Script, Then};
 
-impl Explanation {
-    /// What a terminal shows of it. `is_live` says whether `--emit-fix` can write what a fix makes again.
-    pub(super) fn on(&self, screen: Screen, is_live: bool) -> Layout {
-        let mut layout = Layout::new();
-        headline(self, screen, &mut layout);
-        if !self.node_groups.is_empty() && !self.tells_all_of_nodes() {
-            groups(&self.node_groups, &mut layout);
-        }
-        if let Some(waiting) = &self.waiting {
-            layout.line(0, []);
-            let text = first_upper(&waiting.summary);
-            layout.line(2, [span(self.tone_of_waiting(), text)]);
-        }
-        let mut more = Vec::new();
-        let told = self.cause.as_ref().unwrap_or(&self.summary);
-        let reasons = self
-            .reasons
+/// What a terminal shows of it. `is_live` says whether `--emit-fix` can write what a fix makes again.
+pub(super) fn on(explanation: &Explanation, screen: Screen, is_live: bool) -> Layout {
+    let mut layout = Layout::new();
+    headline(explanation, screen, &mut layout);
+    if !explanation.node_groups.is_empty() && !tells_all_of_nodes(explanation) {
+        groups(&explanation.node_groups, &mut layout);
+    }
+    if let Some(waiting) = &explanation.waiting {
+        layout.line(0, []);
+        let text = first_upper(&waiting.summary);
+        layout.line(2, [span(tone_of_waiting(explanation), text)]);
+    }
+    let mut more = Vec::new();
+    let told = explanation.cause.as_ref().unwrap_or(&explanation.summary);
+    let reasons = explanation
+        .reasons
+        .iter()
+        .filter(|reason| !told.ends_with(&reason.message));
+    more.extend(reasons.map(|reason| ("Reason", reason.message.as_str())));
+    if let Some(holds) = &explanation.holds {
+        more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
+        more.extend(holds.consumers.iter().map(|consumer| ("For", consumer.as_str())));
+    }
+    more.extend(
+        explanation
+            .message
             .iter()
-            .filter(|reason| !told.ends_with(&reason.message));
-        more.extend(reasons.map(|reason| ("Reason", reason.message.as_str())));
-        if let Some(holds) = &self.holds {
-            more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
-            more.extend(holds.consumers.iter().map(|consumer| ("For", consumer.as_str())));
-        }
-        more.extend(self.message.iter().map(|text| ("Scheduler", text.as_str())));
-        more.extend(self.news().map(|text| ("Event", text.as_str())));
-        more.extend(self.unknown.iter().map(|text| ("Unknown", text.as_str())));
-        more.extend(self.notes.iter().map(|text| ("Note", text.as_str())));
-        let not_simulated = self.not_simulated.join(", ");
-        if !not_simulated.is_empty() {
-            more.push(("Not simulated", &not_simulated));
-        }
-        if !more.is_empty() {
-            layout.line(0, []);
-        }
-        for (key, text) in more {
-            layout.line(2, [span(Tone::Strong, format!("{key}: ")), plain(text)]);
-        }
-        short_fixes(self, is_live, screen, &mut layout);
-        layout
+            .map(|text| ("Scheduler", text.as_str())),
+    );
+    more.extend(news(explanation).map(|text| ("Event", text.as_str())));
+    more.extend(explanation.unknown.iter().map(|text| ("Unknown", text.as_str())));
+    more.extend(explanation.notes.iter().map(|text| ("Note", text.as_str())));
+    let not_simulated = explanation.not_simulated.join(", ");
+    if !not_simulated.is_empty() {
+        more.push(("Not simulated", &not_simulated));
     }
-
-    fn tone_of_waiting(&self) -> Tone {
-        match self.waiting.as_ref().map(|waiting| waiting.helps) {
-            Some(Helps::WhenOneEnds | Helps::WhenEnd | Helps::WhenUntainted) => Tone::Good,
-            Some(Helps::Never) => Tone::Bad,
-            Some(Helps::Unknown) | None => Tone::Plain,
-        }
+    if !more.is_empty() {
+        layout.line(0, []);
     }
+    for (key, text) in more {
+        layout.line(2, [span(Tone::Strong, format!("{key}: ")), plain(text)]);
+    }
+    short_fixes(explanation, is_live, screen, &mut layout);
+    layout
+}
 
-    /// Whether the first line says already what holds for all nodes.
-    fn tells_all_of_nodes(&self) -> bool {
-        match self.node_groups.as_slice() {
-            [only] => only.devices.is_empty() && only.reason == self.cause,
-            _ => false,
+fn tone_of_waiting(explanation: &Explanation) -> Tone {
+    match explanation.waiting.as_ref().map(|waiting| waiting.helps) {
+        Some(Helps::WhenOneEnds | Helps::WhenEnd | Helps::WhenUntainted | Helps::WhenDeallocated) => {
+            Tone::Good
         }
+        Some(Helps::Never) => Tone::Bad,
+        Some(Helps::Unknown) | None => Tone::Plain,
+    }
+}
+
+/// Whether the first line says already what holds for all nodes.
+fn tells_all_of_nodes(explanation: &Explanation) -> bool {
+    match explanation.node_groups.as_slice() {
+        [only] => only.devices.is_empty() && only.reason == explanation.cause,
+        _ => false,
     }
 }
 
 /// Object, verdict and cause in a sentence.
 fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
-    let tone = report.tone();
+    let tone = tone(report);
     let text = match (report.verdict, &report.cause) {
         (ClusterVerdict::DoesNotFit, cause) => {
             let state = if report.target.kind == "Pod" {
@@ -93,7 +98,7 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
     let sign = format!("{} ", screen.sign(tone));
     layout.line(
         2,
-        [span(tone, sign), span(Tone::Strong, report.object()), plain(text)],
+        [span(tone, sign), span(Tone::Strong, object(report)), plain(text)],
     );
 }
 
@@ -178,8 +183,6 @@ fn short_fixes(report: &Explanation, is_live: bool, screen: Screen, layout: &mut
     layout.line(0, []);
     layout.line(0, [span(Tone::Strong, "What would help:")]);
     let mut is_cut = false;
-    // What several fixes have to say is said once.
-    let mut noted = BTreeSet::new();
     for (number, fix) in (1..).zip(fixes) {
         let mut proof = match (fix.proven, fix.nodes.as_slice()) {
             (false, _) => "not tested".to_owned(),
@@ -197,20 +200,18 @@ fn short_fixes(report: &Explanation, is_live: bool, screen: Screen, layout: &mut
         }
         let text = format!(" {} ({proof})", fix.message);
         layout.line(5, [span(Tone::Strong, format!("  {number}.")), plain(text)]);
-        let mut is_told = true;
         if let Some(command) = &fix.command {
             let emit = (is_live && !fix.remakes.is_empty()).then(|| emitting(report, number));
             let line = format!("     {command}");
             if line.chars().count() <= screen.width() && !line.contains('\n') {
                 layout.verbatim(&line);
             } else if let Some(Ok(emit)) = emit {
-                is_told = shown::command(layout, screen, 0, "     ", &emit);
+                is_cut |= !shown::command(layout, screen, 0, "     ", &emit);
             } else {
-                is_told = false;
+                is_cut = true;
             }
         }
-        is_cut |= !is_told;
-        if let Some(note) = fix.note.as_ref().filter(|note| is_told && noted.insert(*note)) {
+        if let Some(note) = &fix.note {
             layout.line(5, [plain(format!("     {note}"))]);
         }
     }

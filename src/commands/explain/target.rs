@@ -5,9 +5,9 @@ use crate::commands::objects::{self, Named, is_called};
 use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Absent, UsageError};
-use crate::inspect::presence::Mention;
-use crate::model::{Cluster, Key, Kind, Str};
-use crate::script::{Command, Resource};
+use dra_model::{Cluster, Key, Kind, Str};
+use dra_reports::presence::Mention;
+use dra_reports::script::{Command, Resource};
 
 /// What is to be explained.
 pub(super) enum Wanted {

@@ -11,13 +11,13 @@ use crate::commands::places::Written;
 use crate::commands::{duration, places};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::{ControllerTrace, TraceItem, controller_trace};
-use crate::model::{Cluster, Kind, Time};
 use crate::output::{Column, Detail, Report, Table, View, counted};
-use crate::simulation::{World, too_much_to_simulate};
-use crate::sources::bundle::Compression;
-use crate::sources::destination::Destination;
-use crate::sources::{Needs, Successor, SuccessorError};
+use dra_model::{Cluster, Kind, Time};
+use dra_reports::{ControllerTrace, TraceItem, controller_trace};
+use dra_rules::simulation::{World, too_much_to_simulate};
+use dra_sources::bundle::Compression;
+use dra_sources::destination::Destination;
+use dra_sources::{Needs, Successor, SuccessorError};
 
 /// Flags of the rehearsal.
 // The command that it is part of calls its arguments the same, and groups of arguments need different names.

@@ -1,12 +1,14 @@
 //! `kubectl dra run --supplement`: what the built-in controllers never do, or have left undone.
 
+use std::sync::Arc;
+
 use super::telling::Telling;
 use super::view::Viewing;
-use super::{OVERDUE, Run};
+use super::{EXTENDED, OVERDUE, Run, is_superfluous};
 use crate::context::Ctx;
-use crate::controllers::Supplement;
 use crate::error::Outcome;
-use crate::runner::{self, Failure, Supplementing};
+use dra_rules::controllers::Supplement;
+use dra_runner::{Failure, Supplementing};
 
 /// The Lease of a supplement, unless another one is named.
 const LEASE: &str = "kubectl-dra-supplement";
@@ -17,7 +19,7 @@ const LEASE: &str = "kubectl-dra-supplement";
 pub(super) struct Flags {
     /// Write what the built-in controllers leave undone
     ///
-    /// `extended-resource-eviction`, which they never do, and `overdue-release`, once it is overdue.
+    /// `extended-resource-eviction`, which they do from Kubernetes 1.37.2 on, and `overdue-release`, once it is overdue.
     #[arg(
         long,
         value_name = "PART",
@@ -38,7 +40,7 @@ pub(super) struct Part {
 
 const PARTS: [Part; 2] = [
     Part {
-        name: "extended-resource-eviction",
+        name: EXTENDED,
         set: |supplement| supplement.evictions = true,
     },
     Part {
@@ -60,7 +62,7 @@ fn part(text: &str) -> Result<Part, String> {
     })
 }
 
-pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result<Outcome> {
+pub(super) async fn run(ctx: &Ctx, mut flags: Flags, run: Run<'_>) -> anyhow::Result<Outcome> {
     let Run {
         writing,
         needs,
@@ -70,6 +72,17 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
         operation,
         recheck,
     } = run;
+    let lease = writing.lease(LEASE);
+    let loaded = ctx.load_to_watch(needs).await?;
+    ctx.ends_by_itself();
+    let live = ctx.live().await?;
+    let environment = loaded.cluster.environment();
+    dra_runner::check_gates(environment)?;
+    let is_asked_for = |parts: &[Part], name: &str| parts.iter().any(|part| part.name == name);
+    if is_asked_for(&flags.supplement, EXTENDED) && is_superfluous(ctx, environment, "--supplement") {
+        flags.supplement.retain(|part| part.name != EXTENDED);
+    }
+    let noted = Arc::clone(&operation);
     let mut supplement = Supplement {
         once: writing.dry_run,
         ..Supplement::default()
@@ -77,13 +90,7 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     for part in &flags.supplement {
         (part.set)(&mut supplement);
     }
-    let lease = writing.lease(LEASE);
-    let loaded = ctx.load_to_watch(needs).await?;
-    ctx.ends_by_itself();
-    let live = ctx.live().await?;
-    let environment = loaded.cluster.environment();
-    runner::check_gates(environment)?;
-    let wanted = runner::supplement_rights(supplement, environment, lease.as_ref());
+    let wanted = dra_runner::supplement_rights(supplement, environment, lease.as_ref());
     if let Some(missing) = live.missing_rights(wanted).await? {
         return Err(Failure::from(missing).into());
     }
@@ -94,9 +101,14 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
         cluster: live.name(),
         viewing: &viewing,
     };
-    let is_asked_for = |name: &&str| flags.supplement.iter().any(|part| part.name == *name);
     let names = PARTS.map(|part| part.name).into_iter();
-    let names: Vec<&str> = names.filter(is_asked_for).collect();
+    let mut names: Vec<&str> = names
+        .filter(|name| is_asked_for(&flags.supplement, name))
+        .collect();
+    if names.is_empty() {
+        // It goes on all the same: in a Deployment it would be started again and again.
+        names.push("nothing to supplement");
+    }
     let how = Supplementing {
         supplement,
         overdue: overdue.unwrap_or(OVERDUE),
@@ -113,8 +125,8 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
         interruption: ctx.interruption(),
     };
     let tell = |report| telling.report(report, &names, writing.dry_run);
-    let done = runner::supplement(live, needs, loaded, ctx.clock(), how, tell).await?;
+    let done = dra_runner::supplement(live, needs, loaded, ctx.clock(), how, tell).await?;
     viewing.clear();
     ctx.printer().note(&done.to_string());
-    Ok(Outcome::Done)
+    Ok(super::written(ctx, &noted))
 }

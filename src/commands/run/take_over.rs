@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Run;
 use super::telling::Telling;
 use super::view::Viewing;
+use super::{EXTENDED, Run, is_superfluous};
 use crate::commands::duration;
 use crate::context::Ctx;
-use crate::controllers::{ControllerName, Deviations};
 use crate::error::{Outcome, UsageError};
-use crate::model::{Component, Key};
 use crate::output::counted;
-use crate::reservation::PodGroups;
-use crate::runner::{self, Failure, Proof, Watching, Working};
+use dra_model::{Component, Key};
+use dra_rules::controllers::{ControllerName, Deviations};
+use dra_rules::reservation::PodGroups;
+use dra_runner::{Failure, Operation, Proof, Watching, Working};
 
 const HEADING: &str = "Take-over";
 
@@ -49,12 +49,6 @@ pub(super) struct Flags {
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
     assume_builtin_disabled: bool,
 
-    /// Also delete claims whose pod is gone
-    ///
-    /// Where no garbage collector runs.
-    #[arg(long, requires = "take_over", help_heading = HEADING)]
-    collect_orphans: bool,
-
     /// Jobs of a controller at once
     ///
     /// By default `resourceclaim=50,device-taint-eviction=8`.
@@ -70,7 +64,7 @@ pub(super) struct Flags {
     /// Deviations: `extended-resource-eviction`
     ///
     /// What to do better than kube-controller-manager; with a minus what to do as it does although that is wrong, as in
-    /// `-terminal-reservations`. docs/commands/run.md lists them.
+    /// `-terminal-reservations`. docs/commands/run.md lists them. `extended-resource-eviction` has no effect from Kubernetes 1.37.2 on.
     #[arg(long, value_name = "FIX", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
     fix: Vec<Fix>,
 }
@@ -78,6 +72,7 @@ pub(super) struct Flags {
 /// A deviation that is switched on or off.
 #[derive(Clone, Copy, Debug)]
 struct Fix {
+    name: &'static str,
     set: fn(&mut Deviations, bool),
     on: bool,
 }
@@ -92,9 +87,7 @@ const FIXES: [Deviation; 7] = [
     ("group-statuses", |all, on| all.group_statuses = on),
     ("oldest-claim", |all, on| all.oldest_claim = on),
     ("deleted-claims", |all, on| all.deleted_claims = on),
-    ("extended-resource-eviction", |all, on| {
-        all.extended_resource_eviction = on;
-    }),
+    (EXTENDED, |all, on| all.extended_resource_eviction = on),
 ];
 
 fn fix(text: &str) -> Result<Fix, String> {
@@ -103,7 +96,8 @@ fn fix(text: &str) -> Result<Fix, String> {
         None => (true, text.strip_prefix('+').unwrap_or(text)),
     };
     let found = FIXES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, set)| Fix { set: *set, on }).ok_or_else(|| {
+    let found = found.map(|(name, set)| Fix { name, set: *set, on });
+    found.ok_or_else(|| {
         let names = FIXES.map(|(name, _)| name).join(", ");
         format!("no such fix; there are {names}")
     })
@@ -159,7 +153,7 @@ impl Flags {
         } = run;
         let mut workers: BTreeMap<ControllerName, usize> = names
             .iter()
-            .map(|name| (*name, runner::default_workers(*name)))
+            .map(|name| (*name, dra_runner::default_workers(*name)))
             .collect();
         for (name, number) in &self.workers {
             let known = workers.get_mut(name).ok_or_else(|| {
@@ -167,15 +161,8 @@ impl Flags {
             })?;
             *known = *number;
         }
-        if self.collect_orphans && !workers.contains_key(&ControllerName::ResourceClaim) {
-            return Err(UsageError::new(format!(
-                "`--collect-orphans` deletes claims, and `--controllers` does not name {}",
-                ControllerName::ResourceClaim
-            ))
-            .into());
-        }
         let mut deviations = Deviations::ON;
-        for Fix { set, on } in &self.fix {
+        for Fix { set, on, .. } in &self.fix {
             set(&mut deviations, *on);
         }
         Ok(Working {
@@ -184,7 +171,6 @@ impl Flags {
             burst: writing.kube_api_burst,
             deviations,
             eviction_limit: self.eviction_limit,
-            collects_orphans: self.collect_orphans,
             as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             operation,
@@ -207,6 +193,7 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     } = run;
     let (lease, dry_run) = (writing.lease(LEASE), writing.dry_run);
     let names = flags.names();
+    let noted = Arc::clone(&run.operation);
     let mut working = flags.working(&names, ctx, run)?;
     let mut loaded = ctx.load_to_watch(needs).await?;
     ctx.ends_by_itself();
@@ -214,9 +201,12 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     let viewing = Viewing::begin(ctx, live.name());
     working.is_viewed = viewing.is_seen();
     let environment = loaded.cluster.environment();
-    runner::check_gates(environment)?;
+    dra_runner::check_gates(environment)?;
+    if flags.fix.iter().any(|fix| fix.name == EXTENDED) {
+        is_superfluous(ctx, environment, "--fix");
+    }
     let groups = PodGroups::of(environment, Component::ControllerManager);
-    let wanted = runner::rights(names.iter().copied(), environment, groups, lease.as_ref());
+    let wanted = dra_runner::rights(names.iter().copied(), environment, groups, lease.as_ref());
     if let Some(missing) = live.missing_rights(wanted).await? {
         return Err(Failure::from(missing).into());
     }
@@ -226,6 +216,7 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
             live.name(),
             flags.observe.as_secs_f64()
         ));
+        let observed = Arc::<Operation>::default();
         let watching = Watching {
             overdue: flags.observe.mul_f64(0.6),
             for_: Some(flags.observe),
@@ -233,17 +224,21 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
             as_released: ctx.settings().versions.kubernetes.is_some(),
             wall: ctx.wall(),
             // The probes are asked about the work that follows.
-            operation: Arc::default(),
+            operation: Arc::clone(&observed),
             recheck: None,
             is_viewed: false,
         };
-        let seen = runner::shadow(live, needs, loaded, ctx.clock(), watching, |_| {}).await?;
+        let seen = dra_runner::shadow(live, needs, loaded, ctx.clock(), watching, |_| {}).await?;
         if *ctx.interruption().borrow() {
             return Ok(Outcome::Done);
         }
+        // What was not seen proves nothing.
+        if super::written(ctx, &observed) == Outcome::Unknown {
+            return Ok(Outcome::Unknown);
+        }
         let arguments = live.built_in_controllers().await?;
-        let proofs =
-            runner::may_replace(names.iter().copied(), &seen.evidence, &arguments).map_err(Failure::from)?;
+        let proofs = dra_runner::may_replace(names.iter().copied(), &seen.evidence, &arguments)
+            .map_err(Failure::from)?;
         for (name, proof) in proofs {
             ctx.printer()
                 .note(&format!("the built-in {name} is off: {}", words(&proof)));
@@ -258,10 +253,10 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
     };
     let words: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
     let tell = |report| telling.report(report, &words, dry_run);
-    let done = runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
+    let done = dra_runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
     viewing.clear();
     ctx.printer().note(&done.to_string());
-    Ok(Outcome::Done)
+    Ok(super::written(ctx, &noted))
 }
 
 /// A lease that was renewed within this time shows that another replica works, or did a moment ago: the built-in controllers are off.
@@ -270,7 +265,7 @@ const LATELY: Duration = Duration::from_secs(60);
 /// Whether another replica has found out already that the built-in controllers are off.
 async fn is_led(ctx: &Ctx, lease: Option<&Key>) -> anyhow::Result<bool> {
     let Some(lease) = lease else { return Ok(false) };
-    let holder = runner::holder(ctx.live().await?, lease, ctx.clock()).await?;
+    let holder = dra_runner::holder(ctx.live().await?, lease, ctx.clock()).await?;
     Ok(holder.is_some_and(|holder| {
         let is_led = holder.renewed < LATELY && holder.replaces();
         if is_led {

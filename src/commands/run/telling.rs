@@ -2,10 +2,10 @@
 
 use super::view::Viewing;
 use crate::context::Ctx;
-use crate::controllers::ControllerName;
-use crate::inspect::{ShadowItem, object_of};
 use crate::output::{LogFormat, counted};
-use crate::runner::{Happening, News, Report, Standing, Trouble};
+use dra_reports::{ShadowItem, object_of};
+use dra_rules::controllers::ControllerName;
+use dra_runner::{Happening, News, Report, Standing, Trouble};
 
 /// Who is told, and how.
 #[derive(Clone, Copy)]

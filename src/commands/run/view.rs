@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use crate::context::Ctx;
-use crate::inspect::object_of;
 use crate::output::{LiveView, age, counted};
-use crate::runner::{Done, Glance};
+use dra_reports::object_of;
+use dra_runner::{Done, Glance};
 
 /// The lines that show how it stands.
 pub(super) struct Viewing<'a> {
@@ -88,8 +88,8 @@ fn lines(glance: &Glance, findings: usize, cluster: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controllers::{ControllerName, Counts, PodRef, Wish};
-    use crate::model::{Key, Time};
+    use dra_model::{Key, Time};
+    use dra_rules::controllers::{ControllerName, Counts, PodRef, Wish};
 
     #[test]
     fn what_matters_fits_into_sixty_columns() {

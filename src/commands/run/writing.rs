@@ -1,6 +1,6 @@
 //! What a take-over and a supplement have in common: how they write.
 
-use crate::model::Key;
+use dra_model::Key;
 
 const HEADING: &str = "Take-over and supplement";
 

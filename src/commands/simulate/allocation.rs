@@ -9,15 +9,15 @@ use super::super::objects::{Found, Named};
 use super::super::{judging, objects, presence, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::allocation::{
+use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
+use dra_model::{Claim, Cluster, Kind, Object, Pod};
+use dra_reports::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement,
     Settings, Target, Units,
 };
-use crate::inspect::presence::Mention;
-use crate::model::{Claim, Cluster, Kind, Object, Pod};
-use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
-use crate::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
-use crate::sources::Needs;
+use dra_reports::presence::Mention;
+use dra_rules::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
+use dra_sources::Needs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -119,9 +119,6 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         judged => judged?,
     };
     report.assumed = assumed(&args);
-    for missing in &report.unknown {
-        ctx.warn(missing.as_str());
-    }
     let outcome = match report.result {
         Fit::Fits => Outcome::Done,
         Fit::DoesNotFit | Fit::Error | Fit::MayError => Outcome::Findings,
@@ -235,7 +232,11 @@ fn what_ifs(ctx: &Ctx, cluster: &Cluster, args: &Args) -> anyhow::Result<Vec<Wha
     );
     if !args.add_node.is_empty() {
         let namespace = ctx.current_namespace();
-        for object in judging::valid_manifests(cluster, &args.add_node, &namespace)?.objects {
+        let added = judging::valid_manifests(cluster, &args.add_node, &namespace)?;
+        for warning in added.warnings {
+            ctx.warn(warning);
+        }
+        for object in added.objects {
             match object.kind() {
                 Kind::Node | Kind::ResourceSlice => changes.push(WhatIf::Add(object)),
                 kind => ctx.warn(format!(

@@ -10,16 +10,16 @@ use anyhow::Context as _;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::inspect::Selection;
-use crate::inspect::presence::Mention;
-use crate::model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use crate::output::{Detail, Report, Screen, View};
-use crate::scheduling::{AssumedGate, DevicePattern, TaintDevices};
-use crate::simulation::{
+use dra_model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
+use dra_reports::Selection;
+use dra_reports::presence::Mention;
+use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices};
+use dra_rules::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
     too_much_to_simulate,
 };
-use crate::sources::{self, Needs, Unobserved};
+use dra_sources::{Needs, Unobserved};
 
 use super::super::{judging, objects, presence};
 
@@ -272,14 +272,14 @@ fn rules(ctx: &Ctx, args: &Args, cluster: &Cluster, is_empty: &mut bool) -> anyh
 
 fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
     let names = [file.to_owned()];
-    let request = sources::Request {
+    let request = dra_sources::Request {
         names: &names,
         namespace: ctx.namespace_of_bare(),
         strict: true,
         versions: &ctx.settings().versions,
     };
     let needs = Needs::kinds([Kind::DeviceTaintRule]);
-    let loaded = sources::load(&request, &needs, Arc::new(Unobserved))
+    let loaded = dra_sources::load(&request, &needs, Arc::new(Unobserved))
         .with_context(|| format!("cannot read the rules of {file}"))?;
     let rules: Vec<TaintRule> = loaded.cluster.rules().map(|rule| (**rule).clone()).collect();
     anyhow::ensure!(
@@ -297,7 +297,7 @@ fn changes(
     rules: &[TaintRule],
     now: Time,
 ) -> anyhow::Result<Vec<Change>> {
-    let usage = |why: crate::simulation::HypothesisError| UsageError::new(why.to_string());
+    let usage = |why: dra_rules::simulation::HypothesisError| UsageError::new(why.to_string());
     // Several taints may go to one slice, so each is added to what the one before left.
     let mut changed = cluster.clone();
     let mut changes = Vec::new();
@@ -415,9 +415,9 @@ mod tests {
     fn manifests_begin_with_the_effect_none() {
         let mut rule = TaintRule::default();
         rule.metadata.name = "r".into();
-        rule.spec.device_selector = Some(crate::model::TaintSelector {
+        rule.spec.device_selector = Some(dra_model::TaintSelector {
             driver: Some("d".into()),
-            ..crate::model::TaintSelector::default()
+            ..dra_model::TaintSelector::default()
         });
         rule.spec.taint.key = "k".into();
         assert_eq!(

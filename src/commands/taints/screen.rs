@@ -2,10 +2,10 @@
 
 use super::{Previewed, Source, tone};
 use crate::commands::shown;
-use crate::inspect::findings::some;
-use crate::inspect::{TaintItem, TaintList, Tolerated, Tolerates};
-use crate::model::{NO_EFFECT, Time};
 use crate::output::{Layout, Screen, Tone, age, counted, human_duration, span};
+use dra_model::{NO_EFFECT, Time};
+use dra_reports::findings::some;
+use dra_reports::{TaintItem, TaintList, Tolerated, Tolerates};
 
 /// How far the sentences of a paragraph are indented, and how far what does not fit into a line of them.
 const INDENT: &str = "    ";

@@ -10,43 +10,47 @@ use crate::support::rust_crate::Crate;
 /// Circles that stay, with the reason. The table only shrinks: an entry that is no circle any more fails.
 const CIRCLES: &[(&str, &[&str], &str)] = &[
     (
-        "allocator",
+        "crates/dra-allocator/src",
         &["deepest", "search"],
         "a search notes where it came furthest, which is a state of it",
     ),
     (
-        "cel",
+        "crates/dra-cel/src",
         &["check", "cost", "eval", "library", "plan", "value"],
         "a function of the library has type, cost and implementation in one table, and values call functions",
     ),
-    ("cel", &["explain", "program"], "a program explains itself"),
     (
-        "cel/parse",
+        "crates/dra-cel/src",
+        &["explain", "program"],
+        "a program explains itself",
+    ),
+    (
+        "crates/dra-cel/src/parse",
         &["builder", "macros"],
         "macros make nodes with the builder, which expands macros in the calls that it makes",
     ),
     (
-        "cel/value",
+        "crates/dra-cel/src/value",
         &["convert", "map", "text"],
         "keys of maps are converted and shown, and maps are converted and shown",
     ),
     (
-        "model",
+        "crates/dra-values/src",
         &["decode", "repeated", "text"],
         "the interner keeps parts that are read once, and reading them interns",
     ),
     (
-        "sources",
+        "crates/dra-sources/src",
         &["bundle", "live"],
         "a cluster writes its own snapshot, which fails as reading a cluster does",
     ),
     (
-        "sources/live",
+        "crates/dra-sources/src/live",
         &["connect", "user"],
         "the user's part of a connection is a file of its own",
     ),
     (
-        "sources/live",
+        "crates/dra-sources/src/live",
         &["credentials", "error", "kubeconfig", "plugin"],
         "the error of the folder says what is wrong with each of them",
     ),
@@ -57,13 +61,14 @@ type Neighbours = BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>;
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    let found = problems(Crate::ours(), CIRCLES);
+    let found = problems(Crate::all(), CIRCLES);
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
 #[test]
 fn circles_are_found() {
     let krate = Crate::new(
+        "src",
         [
             (
                 "a/mod.rs",
@@ -80,11 +85,11 @@ fn circles_are_found() {
         .to_vec(),
     );
     let known: [(&str, &[&str], &str); 2] = [
-        ("e", &["f", "g"], "they belong together"),
-        ("a", &["c", "d"], "they did once"),
+        ("src/e", &["f", "g"], "they belong together"),
+        ("src/a", &["c", "d"], "they did once"),
     ];
     assert_eq!(
-        problems(&krate, &known),
+        problems(&[krate], &known),
         [
             "src/a: b and c import each other in a circle: src/a/b/mod.rs:1 imports c, src/a/c.rs:1 imports b; move what both need \
              into a file below them or into mod.rs",
@@ -93,10 +98,10 @@ fn circles_are_found() {
     );
 }
 
-fn problems(krate: &Crate, known: &[(&str, &[&str], &str)]) -> Vec<String> {
+fn problems(crates: &[Crate], known: &[(&str, &[&str], &str)]) -> Vec<String> {
     let mut found = Vec::new();
     let mut is_circle = vec![false; known.len()];
-    for (folder, imports) in neighbours(krate) {
+    for (folder, imports) in crates.iter().flat_map(neighbours) {
         for circle in circles(&imports) {
             let same = known
                 .iter()
@@ -111,12 +116,12 @@ fn problems(krate: &Crate, known: &[(&str, &[&str], &str)]) -> Vec<String> {
                     let inside = imports[file]
                         .iter()
                         .filter(|(imported, _)| circle.contains(*imported));
-                    inside.map(|(imported, place)| format!("src/{place} imports {imported}"))
+                    inside.map(|(imported, place)| format!("{place} imports {imported}"))
                 })
                 .collect();
             let circle: Vec<_> = circle.into_iter().collect();
             found.push(format!(
-                "src/{folder}: {} import each other in a circle: {}; move what both need into a file below them or into mod.rs",
+                "{folder}: {} import each other in a circle: {}; move what both need into a file below them or into mod.rs",
                 circle.join(" and "),
                 places.join(", "),
             ));
@@ -124,17 +129,17 @@ fn problems(krate: &Crate, known: &[(&str, &[&str], &str)]) -> Vec<String> {
     }
     for ((folder, files, _), _) in known.iter().zip(&is_circle).filter(|(_, is_circle)| !**is_circle) {
         found.push(format!(
-            "src/{folder}: {} are no circle; take them out of `CIRCLES` of tests/it/architecture/circles.rs",
+            "{folder}: {} are no circle; take them out of `CIRCLES` of tests/it/architecture/circles.rs",
             files.join(" and ")
         ));
     }
     found
 }
 
-/// Which files of a folder import which others of it, and where they first do. The folder `src` itself has a table.
+/// Which files of a folder import which others of it, and where they first do.
 fn neighbours(krate: &Crate) -> Neighbours {
     let mut found = Neighbours::new();
-    for file in krate.files.iter().filter(|file| file.module.len() > 1) {
+    for file in krate.files.iter().filter(|file| !file.module.is_empty()) {
         for named in &file.named {
             for meaning in krate.meanings(&file.module_at(named.at), &named.path) {
                 for module in &meaning.through {
@@ -147,11 +152,8 @@ fn neighbours(krate: &Crate) -> Neighbours {
                     let (Some(own), Some(other)) = (file.module.get(depth), module.get(depth)) else {
                         continue;
                     };
-                    if depth == 0 {
-                        continue;
-                    }
                     found
-                        .entry(file.module[..depth].join("/"))
+                        .entry(folder_of(krate, &file.module[..depth]))
                         .or_default()
                         .entry(own.clone())
                         .or_default()
@@ -162,6 +164,14 @@ fn neighbours(krate: &Crate) -> Neighbours {
         }
     }
     found
+}
+
+fn folder_of(krate: &Crate, module: &[String]) -> String {
+    std::iter::once(&krate.folder)
+        .chain(module)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 /// The largest sets of files each of which reaches every other.

@@ -1,11 +1,11 @@
-//! The map in docs/architecture.md, the table of folders and the tree are one.
+//! The map in docs/architecture.md and the tree are one.
 //!
 //! What a row of the map says of a folder is the first sentence of the folder's own documentation, so neither can become stale alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{Kind, TABLE};
+use super::PURE;
 use crate::support::generated;
 use crate::support::rust_crate::Crate;
 use crate::support::rust_source::{find_word, without_comments_and_texts};
@@ -15,26 +15,16 @@ const PAGE: &str = "docs/architecture.md";
 #[test]
 fn the_map_says_what_the_folders_say() {
     let page = page();
-    let found = problems(&page, &documented(Crate::ours()), |path| {
+    let found = problems(&page, &documented(Crate::all()), |path| {
         root().join(path).exists()
     });
     assert!(found.is_empty(), "\n{}", found.join("\n"));
-    generated::check(PAGE, &with_sentences(&page, &documented(Crate::ours())));
-}
-
-#[test]
-fn the_table_of_folders_is_that_of_the_tree() {
-    let in_tree: BTreeSet<&str> = Crate::ours().files.iter().map(|file| file.folder()).collect();
-    let in_table: BTreeSet<&str> = TABLE.iter().map(|row| row.name).collect();
-    assert_eq!(
-        in_table, in_tree,
-        "the rows of tests/it/architecture.rs, and what is in src"
-    );
+    generated::check(PAGE, &with_sentences(&page, &documented(Crate::all())));
 }
 
 #[test]
 fn every_file_is_part_of_the_crate() {
-    let found = orphans(Crate::ours());
+    let found: Vec<_> = Crate::all().iter().flat_map(orphans).collect();
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
@@ -50,6 +40,7 @@ fn files_that_no_module_names_are_found() {
         ("main.rs", ""),
     ];
     let krate = Crate::new(
+        "src",
         files
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .to_vec(),
@@ -79,36 +70,27 @@ fn orphans(krate: &Crate) -> Vec<String> {
     let orphans = krate
         .files
         .iter()
-        .filter(|file| file.name != "main.rs" && !is_named(&file.module));
+        .filter(|file| file.name != "src/main.rs" && !is_named(&file.module));
     orphans
-        .map(|file| {
-            format!(
-                "src/{}: no `mod` makes it part of the crate; delete it",
-                file.name
-            )
-        })
+        .map(|file| format!("{}: no `mod` makes it part of the crate; delete it", file.name))
         .collect()
 }
 
 #[test]
-fn the_first_invariant_names_the_pure_core() {
+fn the_first_invariant_names_the_pure_crates() {
     let page = page();
     let (_, invariant) = page
         .split_once("1. **The core does no I/O")
         .expect("the first invariant");
-    let (names, _) = invariant.split_once(" take ").expect("what the core takes");
+    let (names, _) = invariant.split_once(" take\n").expect("what the core takes");
     let named: BTreeSet<&str> = names.split('`').skip(1).step_by(2).collect();
-    let pure = TABLE.iter().filter(|row| row.kind == Kind::Pure);
-    let pure: BTreeSet<&str> = pure.map(|row| row.name).collect();
-    assert_eq!(
-        named, pure,
-        "the folders in {PAGE}, and the pure rows of tests/it/architecture.rs"
-    );
+    assert_eq!(named, PURE.iter().copied().collect(), "the crates in {PAGE}");
 }
 
 #[test]
 fn stale_maps_are_found() {
     let krate = Crate::new(
+        "src",
         [
             (
                 "a/mod.rs",
@@ -121,7 +103,7 @@ fn stale_maps_are_found() {
         .map(|(name, text)| (name.to_owned(), text.to_owned()))
         .to_vec(),
     );
-    let documented = documented(&krate);
+    let documented = documented(&[krate]);
     let page = "# A page\n\n| Folder | What it is | Start here |\n|---|---|---|\n| `src/a` | old | `A` |\n| `src/a/gone` | x | |\n\
                 | `src/c.rs` | C: all of it | |\n| `tests/it` | tests | |\n\n| `src/a` | no map | |\n";
     assert_eq!(
@@ -137,11 +119,7 @@ fn stale_maps_are_found() {
 
 #[test]
 fn the_glossary_names_what_there_is() {
-    let code: Vec<&str> = Crate::ours()
-        .files
-        .iter()
-        .map(|file| file.code.as_str())
-        .collect();
+    let code: Vec<&str> = Crate::all_files().map(|file| file.code.as_str()).collect();
     let found = words_without_code(&page(), &code, |path| root().join(path).exists());
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
@@ -152,8 +130,8 @@ fn words_of_the_glossary_that_name_nothing_are_found() {
     assert_eq!(
         words_without_code(page, &["struct A; fn f(b: B)"], |_| false),
         [
-            "docs/architecture.md: the glossary says `B` for \"a\", which is not defined in src",
-            "docs/architecture.md: the glossary says `src/b` for \"b\", which is not defined in src",
+            "docs/architecture.md: the glossary says `B` for \"a\", which is defined nowhere",
+            "docs/architecture.md: the glossary says `src/b` for \"b\", which is defined nowhere",
             "docs/architecture.md: the glossary says nothing of the code for \"c\"",
         ]
     );
@@ -197,7 +175,7 @@ fn words_without_code(page: &str, code: &[&str], exists: impl Fn(&str) -> bool) 
             };
             if !is_there {
                 found.push(format!(
-                    "{PAGE}: the glossary says `{name}` for \"{word}\", which is not defined in src"
+                    "{PAGE}: the glossary says `{name}` for \"{word}\", which is defined nowhere"
                 ));
             }
         }
@@ -244,16 +222,22 @@ fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|row| Some((row.split('`').nth(1)?, row)))
 }
 
-/// What the folders and the files at the top say that they are, by path.
-fn documented(krate: &Crate) -> BTreeMap<String, String> {
-    let files = krate.files.iter().filter(|file| !file.is_test);
+/// What the crates, their folders and the files at the top of the program say that they are, by path.
+fn documented(crates: &[Crate]) -> BTreeMap<String, String> {
+    let files = crates.iter().flat_map(|krate| &krate.files);
     files
-        .filter_map(|file| match file.name.strip_suffix("/mod.rs") {
-            Some(folder) => Some((format!("src/{folder}"), first_sentence(&file.text))),
-            None if !file.name.contains('/') => {
-                Some((format!("src/{}", file.name), first_sentence(&file.text)))
-            }
-            None => None,
+        .filter(|file| !file.is_test)
+        .filter_map(|file| {
+            let is_program = file.name.starts_with("src/");
+            let path = match file.name.strip_suffix("/src/lib.rs") {
+                Some(krate) => krate,
+                None => match file.name.strip_suffix("/mod.rs") {
+                    Some(folder) => folder,
+                    None if is_program && file.name.matches('/').count() == 1 => &file.name,
+                    None => return None,
+                },
+            };
+            Some((path.to_owned(), first_sentence(&file.text)))
         })
         .collect()
 }

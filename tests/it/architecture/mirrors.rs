@@ -1,6 +1,6 @@
 //! Each function of Kubernetes that a rule mirrors has one home.
 //!
-//! Comments say "Mirrors `file.go`, `Function`, v1.37.1". Where the file is left out, it is the one that the `//!` lines of the file or
+//! Comments say "Mirrors `file.go`, `Function`, v1.37.2". Where the file is left out, it is the one that the `//!` lines of the file or
 //! of the module around it name. A rule that stands in two places sooner or later differs from itself.
 
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ const SPLIT: &[(&str, &str, &str)] = &[
     (
         "allocator_incubating.go",
         "allocateDevice",
-        "`allocator` has the function, `devices::judge` the gates, which others ask for too",
+        "`dra-allocator` has the function, `devices::judge` the gates, which others ask for too",
     ),
     (
         "allocator_incubating.go",
         "isSelectable",
-        "`allocator` has the function, `devices::judge` the gate, which others ask for too",
+        "`dra-allocator` has the function, `devices::judge` the gate, which others ask for too",
     ),
     (
         "allocator_experimental.go",
@@ -38,7 +38,7 @@ const SPLIT: &[(&str, &str, &str)] = &[
     (
         "controller.go",
         "handleClaim",
-        "the name of a generated claim is in `names`, since it is a rule of its own",
+        "the name of a generated claim is in `dra_values::names`, since it is a rule of its own",
     ),
     (
         "controller.go",
@@ -117,15 +117,16 @@ fn is_same_file(one: &str, other: &str) -> bool {
 
 #[test]
 fn each_mirrored_function_has_one_home() {
-    let found = problems(&Crate::ours().files, SPLIT);
+    let found = problems(Crate::all(), SPLIT);
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
 #[test]
 fn functions_that_are_mirrored_twice_are_found() {
     let krate = Crate::new(
+        "src",
         [
-            ("a.rs", "//! Mirrors `pkg/x/y.go`, v1.37.1.\n/// Mirrors `one`.\nfn f() {}"),
+            ("a.rs", "//! Mirrors `pkg/x/y.go`, v1.37.2.\n/// Mirrors `one`.\nfn f() {}"),
             ("a/b.rs", "//! B.\n\n/// The same. Mirrors\n/// `two`: what else.\nfn g() {}"),
             ("c.rs", "//! Mirrors `x/y.go`, `one` and `three`.\n/// Mirrors `three`.\nfn h() {}\n/// Mirrors `three`.\nfn i() {}"),
             ("d.rs", "//! Mirrors `z/y.go`, `one`.\n\n// Mirrors `three` (`y.go`, v1).\n// Mirrors nothing."),
@@ -141,7 +142,7 @@ fn functions_that_are_mirrored_twice_are_found() {
         ("y.go", "two", "nothing"),
     ];
     assert_eq!(
-        problems(&krate.files, &split),
+        problems(&[krate], &split),
         [
             "src/e.rs:2: say in which file of Kubernetes `four` is",
             "`one` of x/y.go has two homes: src/a.rs:2 and src/c.rs:1. Ask the rule where it is written already, or name what is \
@@ -153,14 +154,17 @@ fn functions_that_are_mirrored_twice_are_found() {
     );
 }
 
-fn problems(files: &[File], split: &[(&str, &str, &str)]) -> Vec<String> {
+fn problems(crates: &[Crate], split: &[(&str, &str, &str)]) -> Vec<String> {
     let mut found = Vec::new();
-    let claimed = all_claimed(files);
+    let claimed: Vec<Claimed> = crates
+        .iter()
+        .flat_map(|krate| all_claimed(&krate.files))
+        .collect();
     for claimed in claimed.iter().filter(|claimed| claimed.go_file.is_empty()) {
         // `strconv.Atoi` says where it is.
         if !claimed.function.contains('.') {
             found.push(format!(
-                "src/{}:{}: say in which file of Kubernetes `{}` is",
+                "{}:{}: say in which file of Kubernetes `{}` is",
                 claimed.file, claimed.line, claimed.function
             ));
         }
@@ -190,7 +194,7 @@ fn problems(files: &[File], split: &[(&str, &str, &str)]) -> Vec<String> {
         }
         let places: Vec<_> = homes
             .iter()
-            .map(|home| format!("src/{}:{}", home.file, home.line))
+            .map(|home| format!("{}:{}", home.file, home.line))
             .collect();
         let number = if places.len() == 2 { "two" } else { "several" };
         let go_file = homes

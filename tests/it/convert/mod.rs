@@ -1,5 +1,6 @@
 //! `kubectl dra convert` on objects read from real clusters.
 
+mod apply;
 mod examples;
 mod files;
 mod plan;

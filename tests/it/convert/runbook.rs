@@ -152,7 +152,7 @@ fn a_downgrade_is_told_step_by_step() {
         kubectl dra check --to-version=1.36 --fail-on=error -o wide
       Continue:  on exit 0 or 1 or 4
     Step 8: Replace the components by those of 1.36:
-      Why:      everything before this can still be undone
+      Why:      until here, gates can be switched back and `kubectl dra convert restore` brings lists of claims back; PodGroups and Workloads of step 5 and DeviceTaintRules of step 6 can only be recreated from the saved files, with other UIDs; pods and PodGroups ended in step 1 cannot be brought back
       By hand:  no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced
       Restart:  kubelet 1.36
                 kube-scheduler 1.36

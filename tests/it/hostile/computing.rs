@@ -11,6 +11,7 @@ use super::list;
 use crate::support::command::{dra, isolated};
 use crate::support::process::Run;
 use crate::support::schema::assert_valid;
+use dra_testing::effort::by_effort;
 
 /// A node with devices, a class with this selector, and a claim for one device of the class.
 fn with_selector(expression: &str, devices: usize) -> Vec<u8> {
@@ -98,9 +99,11 @@ fn deep_texts() -> Vec<(&'static str, String)> {
 
 #[test]
 fn deep_expressions_are_judged_and_overflow_no_stack() {
-    for (name, text) in deep_texts() {
+    let commands = [&["status"][..], &["devices"], &["check"], &["explain", "claim/k"]];
+    let stride = by_effort(commands.len(), 1, 1);
+    for (place, (name, text)) in deep_texts().into_iter().enumerate() {
         let content = with_selector(&text, 2);
-        for command in [&["status"][..], &["devices"], &["check"], &["explain", "claim/k"]] {
+        for command in commands.iter().skip(place % stride).step_by(stride) {
             let run = run_on(&content, command);
             assert!(
                 matches!(run.code, Some(0 | 1)),
@@ -424,4 +427,43 @@ fn completion_reads_no_pipe() {
     dra(&["__complete", "claims", "--kubeconfig", &pipe, ""])
         .run()
         .exits(0);
+}
+
+/// A node with devices, and a pod whose claim has requests with alternatives in a ring of constraints that none of them meets.
+fn ring(requests: usize, alternatives: usize, devices: usize) -> Vec<u8> {
+    let device = |number: usize| json!({"name": format!("d{number}"), "attributes": {"d.example.com/x": {"int": number}, "d.example.com/y": {"int": number}}});
+    let alternative = |number: usize| {
+        json!({"name": format!("a{number}"), "deviceClassName": "c", "allocationMode": "ExactCount", "count": 1,
+            "selectors": [{"cel": {"expression": format!("device.attributes['d.example.com'].x >= {number}")}}]})
+    };
+    let request = |number: usize| json!({"name": format!("r{number}"), "firstAvailable": (0..alternatives).map(alternative).collect::<Vec<_>>()});
+    let constraint = |number: usize| json!({"requests": [format!("r{number}"), format!("r{}", (number + 1) % requests)], "matchAttribute": "d.example.com/y"});
+    list(&json!([
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"pods": "110"}}},
+        {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "c"}, "spec": {}},
+        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s"},
+         "spec": {"driver": "d.example.com", "nodeName": "n", "devices": (0..devices).map(device).collect::<Vec<_>>(),
+                  "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1}}},
+        {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "want", "namespace": "default"},
+         "spec": {"devices": {"requests": (0..requests).map(request).collect::<Vec<_>>(),
+                              "constraints": (0..requests).map(constraint).collect::<Vec<_>>()}}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "wp", "namespace": "default", "uid": "wp-uid"},
+         "spec": {"containers": [{"name": "main", "image": "x", "resources": {"claims": [{"name": "x"}]}}],
+                  "resourceClaims": [{"name": "x", "resourceClaimName": "want"}]}, "status": {"phase": "Pending"}},
+    ]))
+}
+
+/// What searches compare counts, not only how many steps they take: a step of such a problem looks at a million things.
+#[test]
+fn a_ring_of_alternatives_gives_up_within_the_budget_of_the_command() {
+    let content = ring(32, 8, 128);
+    for args in [
+        &["explain", "pod/wp"][..],
+        &["explain", "-A"],
+        &["explain", "claim/want"],
+        &["simulate", "allocation", "pod/wp"],
+    ] {
+        let run = run_on(&content, &[args, &["--budget", "20000", "-o", "json"]].concat()).exits(4);
+        assert!(run.stdout.contains("GaveUp"), "{args:?}: {}", run.stdout);
+    }
 }

@@ -4,8 +4,10 @@
 
 mod absent;
 mod computing;
+mod given;
 mod objects;
 mod packed;
+mod servers;
 mod silent;
 mod terminal;
 mod text;
@@ -145,18 +147,18 @@ fn places_without_objects_are_told() {
     hint: check the path; `-` stands for standard input
     ## a folder without files
     all hollow: 3
-    error: directory `hollow` has no file that ends in .yaml, .yml or .json, plain, .gz or .zst
+    error: directory `hollow` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst
     hint: name the files themselves if their names end in something else
     devices hollow --strict: 3
-    error: directory `hollow` has no file that ends in .yaml, .yml or .json, plain, .gz or .zst
+    error: directory `hollow` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst
     hint: name the files themselves if their names end in something else
     ## a folder with other files
     all other: 3
-    error: directory `other` has no file that ends in .yaml, .yml or .json, plain, .gz or .zst
+    error: directory `other` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst
     hint: name the files themselves if their names end in something else
     devices other --strict: 3
-    error: directory `other` has no file that ends in .yaml, .yml or .json, plain, .gz or .zst
-    hint: name the files themselves if their names end in something else
+    error: other/notes.txt: is not read, as its name ends in none of .yaml, .yml, .json, .ndjson and .jsonl, plain, .gz or .zst; name it with a further --from, or take it out of the directory
+    hint: without --strict the object is left out and the rest is read
     "#);
 }
 

@@ -195,7 +195,7 @@ fn objects_that_cannot_be_are_named() {
     warning: unknown: 27 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 4 parts of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 5 kinds of finding between DRA080 and DRA086 may be missing: events could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 4 parts of the input may be of any kind
     simulate eviction scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
@@ -251,7 +251,7 @@ fn objects_that_cannot_be_are_named() {
     warning: unknown: 27 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
-    warning: unknown: 5 kinds of finding between DRA080 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
     simulate eviction kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     warning: resourceslices could not be read: 1 part of the input may be of any kind
@@ -317,24 +317,24 @@ fn objects_that_cannot_be_are_named() {
     hint: without --strict the object is left out and the rest is read
     ## metadata of the wrong type
     status metadata.json: 0
-    warning: metadata.json:1 (items[0]): has no `metadata.name`
+    warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: claims and free devices are unknown: resourceclaims could not be read: 1 malformed object
     claims, reserved metadata.json: 0
-    warning: metadata.json:1 (items[0]): has no `metadata.name`
+    warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     devices metadata.json: 0
-    warning: metadata.json:1 (items[0]): has no `metadata.name`
+    warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: whether a device is free is unknown: resourceclaims could not be read: 1 malformed object
     taints metadata.json: 0
-    warning: metadata.json:1 (items[0]): has no `metadata.name`
+    warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
-    warning: metadata.json:1 (items[0]): has no `metadata.name`
+    warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: unknown: 41 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
-    warning: metadata.json:1 (items[0]): has no `metadata.name`
+    warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: resourceclaims could not be read: 1 malformed object
     devices metadata.json --strict: 3
-    error: metadata.json:1 (items[0]): has no `metadata.name`
+    error: metadata.json:1 (items[0]): metadata: must be an object, not a list
     hint: without --strict the object is left out and the rest is read
     ## a status of the wrong type
     status status.json: 0

@@ -199,7 +199,7 @@ fn text_that_is_broken_is_located() {
     warning: unknown: 27 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
-    warning: unknown: 5 kinds of finding between DRA080 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     warning: resourceslices could not be read: 1 part of the input may be of any kind

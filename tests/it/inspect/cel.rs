@@ -48,7 +48,7 @@ fn devices_match_or_not_and_say_why() {
         {
             "apiVersion": "dra.kubectl.io/v1",
             "kind": "SelectorReport",
-            "kubernetesVersion": "1.37.1",
+            "kubernetesVersion": "1.37.2",
             "featureGates": [],
             "source": {
                 "type": "Files",

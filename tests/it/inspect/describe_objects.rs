@@ -145,7 +145,7 @@ fn a_claim_is_described() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @"
+    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @r"
     exit_code: 0
     ----- stdout -----
     Name:                         pod-recreated
@@ -171,7 +171,7 @@ fn a_claim_is_described() {
     Used Without Reservation By:  pod/again
     Stuck Pods:
       POD             STAGE     CAUSE         MESSAGE
-      default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: the pod runs all the same, but its devices may be given to others
+      default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: it keeps running until its sandbox is recreated, but its devices may be allocated to others
     Events:                       <none>
     Findings:
       DRA012 reservation-replaced:
@@ -285,7 +285,7 @@ fn a_pod_is_described() {
         Severity:   Error
         Certainty:  Possible
         Object:     pod/default/missing-template
-        Message:    names template/default/no, which does not exist: it is not scheduled, and no event says why
+        Message:    names template/default/no, which does not exist: it is not scheduled
         Fix:        whoever owns the pod creates template/default/no, or makes the pod again with the name of one that exists
 
     ----- stderr -----

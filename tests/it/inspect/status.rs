@@ -8,7 +8,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -36,7 +36,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:  v1.37.1 (assumed)
+    Kubernetes:  v1.37.2 (assumed)
     Kubelets:    v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -73,7 +73,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -104,7 +104,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -131,7 +131,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "consumable-capacity"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 1 node
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -156,7 +156,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 1 node
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -182,7 +182,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "unschedulable-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 4 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -213,7 +213,7 @@ fn claims_of_one_namespace_are_counted() {
     dra_snapshot!(look(&["status", "-n", "training"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
+    Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
@@ -242,7 +242,7 @@ fn gates_are_shown_with_their_evidence() {
     dra_snapshot!(look(&["status", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:  v1.37.1 (assumed)
+    Kubernetes:  v1.37.2 (assumed)
     Kubelets:    v1.37.1 on 2 nodes
     Drivers:
       DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubectl_dra::model::{Change, Cluster as State, Key, Kind, Object, Time};
-use kubectl_dra::simulation::{What, World};
-use kubectl_dra::sources::{GateSetting, Needs, Request, Unobserved, VersionSettings, load};
+use dra_model::{Change, Cluster as State, Key, Kind, Object, Time};
+use dra_rules::simulation::{What, World};
+use dra_sources::{GateSetting, Needs, Request, Unobserved, VersionSettings, load};
 use serde_json::{Value, json};
 
 use crate::support::cluster::kubelet::{Phase, condition, now};

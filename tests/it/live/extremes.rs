@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::take_over::{OFF, at_work, cluster, end, pinned, shipped, started, worker};
+use super::take_over::{OFF, at_work, cluster, end, end_in_step, pinned, probed, shipped, started, worker};
 use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::objects::{
     Manifest, claim, claim_spec, gpu, gpu_class, pod, taint, taint_rule, template,
@@ -298,7 +298,8 @@ fn a_history_that_is_gone_is_listed_anew_and_nothing_is_lost() {
     cluster.add_gpu_nodes(2);
     cluster.create(&template("one", claim_spec([gpu()])));
     let user = worker(&cluster);
-    let process = at_work(&user, None, &["--no-lease", "-v", "2"]);
+    let operated = probed(&user, &["--no-lease", "-v", "2"]);
+    let process = &operated.process;
     let mut pods: BTreeSet<String> = BTreeSet::new();
     let make = |name: &str| {
         cluster.create(&pinned(name, 1).template_claim("gpu", "one"));
@@ -339,7 +340,7 @@ fn a_history_that_is_gone_is_listed_anew_and_nothing_is_lost() {
     wait_for("all pods are listed anew", || {
         (lists_of_pods(&cluster) > lists).then_some(())
     });
-    end(process).exits(0);
+    end_in_step(operated).exits(0);
 }
 
 /// Memory of a process that is in use now, in KiB.

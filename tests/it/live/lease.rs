@@ -1,7 +1,7 @@
 //! Leases on a real API server: whoever writes what somebody else has written meanwhile is refused.
 
-use kubectl_dra::model::Key;
-use kubectl_dra::sources::live::{Connection, Error, Live};
+use dra_model::Key;
+use dra_sources::live::{Connection, Error, Live};
 use serde_json::json;
 
 use crate::support::cluster::{Cluster, runtime};

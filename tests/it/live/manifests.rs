@@ -1,7 +1,7 @@
 //! What a real API server says to manifests: whether it takes them, and at which paths it refuses them.
 
+use dra_model::{Kind, Looking, check_fields};
 use http::Method;
-use kubectl_dra::model::{Kind, Looking, check_fields};
 use serde_json::{Map, Value, json};
 
 use crate::support::cluster::Cluster;

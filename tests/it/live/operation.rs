@@ -79,6 +79,17 @@ impl Operated {
         })
     }
 
+    /// Waits until every watch is open and believed.
+    pub(super) fn wait_until_in_step(&self) {
+        wait_for("every watch is in step", || {
+            let metrics = self.ask("/metrics");
+            let mut watches = metrics
+                .lines()
+                .filter(|line| line.starts_with("kubectl_dra_watch_in_step{"));
+            watches.all(|line| line.ends_with(" 1")).then_some(())
+        });
+    }
+
     /// Waits until a metric has at least this value.
     pub(super) fn wait_for_at_least(&self, metric: &str, least: u64) {
         let stderr = self.process.stderr();
@@ -381,70 +392,6 @@ fn on_a_terminal_it_shows_how_it_stands() {
     };
     silent(run().env("TERM", "dumb").start_on_screen(60, Screen::Stderr));
     silent(run().start());
-}
-
-/// Claims whose deletion is refused keep no others from it, and each is told once.
-#[test]
-fn orphans_that_cannot_be_deleted_hold_up_no_others() {
-    let cluster = Cluster::start(&Options::default().without(Component::ControllerManager));
-    let admission = "/apis/admissionregistration.k8s.io/v1";
-    let policy = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy",
-    "metadata": {"name": "kept"}, "spec": {
-        "matchConstraints": {"resourceRules": [{"apiGroups": ["resource.k8s.io"], "apiVersions": ["*"],
-            "operations": ["DELETE"], "resources": ["resourceclaims"]}]},
-        "validations": [{"expression": "!oldObject.metadata.name.startsWith('kept')", "message": "it is kept"}]}});
-    let binding = json!({"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding",
-        "metadata": {"name": "kept"}, "spec": {"policyName": "kept", "validationActions": ["Deny"]}});
-    for (plural, object) in [
-        ("validatingadmissionpolicies", policy),
-        ("validatingadmissionpolicybindings", binding),
-    ] {
-        let made = cluster.request(&Method::POST, &format!("{admission}/{plural}"), &object);
-        assert!(made.is_success(), "{made:?}");
-    }
-    let orphan = |name: &str| {
-        claim(name, claim_spec([gpu()])).with(json!({"metadata": {"ownerReferences": [
-            {"apiVersion": "v1", "kind": "Pod", "name": "gone", "uid": "gone", "controller": true}]}}))
-    };
-    cluster.create(&orphan("kept-probe"));
-    let probe = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/kept-probe?dryRun=All";
-    wait_for("the policy is in effect", || {
-        (!cluster.request(&Method::DELETE, probe, &Value::Null).is_success()).then_some(())
-    });
-    for number in 0..9 {
-        cluster.create(&orphan(&format!("kept-{number}")));
-    }
-    cluster.create(&orphan("zzz"));
-    let user = cluster
-        .user("worker")
-        .allowed(&super::take_over::shipped("take-over", "ClusterRole"));
-    let operated = Operated::start(
-        &user,
-        &[
-            "--take-over",
-            "--assume-builtin-disabled",
-            "--no-lease",
-            "--collect-orphans",
-        ],
-    );
-    cluster.wait_gone("claim/default/zzz");
-    operated.wait_for_log("it is kept");
-    // Each is tried again.
-    operated.wait_for("/metrics", "kubectl_dra_orphans_collected_total 1\n");
-    wait_for("they were tried twice", || {
-        let metrics = operated.ask("/metrics");
-        let tries = metrics.split("kubectl_dra_orphans_refused_total ").nth(1)?;
-        let tries: u32 = tries.lines().next()?.parse().ok()?;
-        (tries >= 20).then_some(())
-    });
-    let path = format!("{admission}/validatingadmissionpolicybindings/kept");
-    cluster.request(&Method::DELETE, &path, &Value::Null);
-    wait_for("all are gone", || cluster.list("claim").is_empty().then_some(()));
-    let log = operated.end();
-    let told = log
-        .iter()
-        .filter(|line| line["message"].to_string().contains("it is kept"));
-    assert_eq!(told.count(), 10, "{log:#?}");
 }
 
 /// Nothing is written where the cluster cannot be what the controllers need.

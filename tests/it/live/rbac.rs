@@ -4,17 +4,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dra_model::{ClusterBuilder, Environment, Kind, Object};
+use dra_rules::access::{Access, Answer, Request, User};
 use http::Method;
-use kubectl_dra::access::{Access, Answer, Request, User};
-use kubectl_dra::model::{ClusterBuilder, Environment, Kind, Object};
 use serde_json::{Value, json};
 
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, namespace, pod};
 use crate::support::cluster::{Cluster, Component, Options};
 use crate::support::wait::wait_for;
-
-/// Sets of an ordinary run.
-const FEW: usize = 300;
+use dra_testing::effort::by_effort;
 /// Sets that exist at the same time.
 const TOGETHER: usize = 1_000;
 const NAMESPACES: usize = 12;
@@ -274,7 +272,7 @@ fn review(
 }
 
 /// All roles and bindings of the API server.
-fn known(cluster: &Cluster) -> kubectl_dra::model::Cluster {
+fn known(cluster: &Cluster) -> dra_model::Cluster {
     let mut builder = ClusterBuilder::default();
     for kind in Kind::OF_RIGHTS {
         let list = cluster.request(&Method::GET, &collection(kind.plural(), ""), &Value::Null);
@@ -364,8 +362,10 @@ fn random_roles_allow_what_the_api_server_says() {
             .ok()
             .map(|text| text.parse::<u64>().expect("a number"))
     };
-    let sets =
-        number("KUBECTL_DRA_RBAC_SETS").map_or(FEW, |sets| usize::try_from(sets).expect("a small number"));
+    let sets = number("KUBECTL_DRA_RBAC_SETS").map_or_else(
+        || by_effort(60, 300, 10_000),
+        |sets| usize::try_from(sets).expect("a small number"),
+    );
     let seed = number("KUBECTL_DRA_FUZZ_SEED").unwrap_or_else(|| {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         now.expect("a time after 1970").as_secs()

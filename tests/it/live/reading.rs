@@ -293,7 +293,7 @@ fn gates_are_known_by_what_is_served_by_metrics_and_by_arguments() {
     let cluster = Cluster::start(&Options::default().gate("GenericWorkload", true));
     cluster.create(&json!({"apiVersion": "v1", "kind": "Pod",
         "metadata": {"name": "kube-scheduler-a", "namespace": "kube-system", "labels": {"component": "kube-scheduler"}},
-        "spec": {"containers": [{"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.37.1",
+        "spec": {"containers": [{"name": "kube-scheduler", "image": "registry.k8s.io/kube-scheduler:v1.37.2",
             "command": ["kube-scheduler", "--feature-gates=DRAWorkloadResourceClaims=true"]}]}}));
     let gate = |report: &Value, component: &str, name: &str| -> (bool, String) {
         let gates = report["featureGates"].as_array().expect("gates");

@@ -54,11 +54,19 @@ fn beside_the_real_controllers_nothing_is_found_and_nothing_is_written() {
         .audited();
     let cluster = Cluster::start(&options);
     cluster.add_gpu_nodes(4);
+    let on = |name: &str, node: u32| {
+        let hostname = format!("gpu-node-{node}");
+        pod(name).with(json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": hostname}}}))
+    };
     cluster.run(&[
         template("one", claim_spec([gpu()])),
         claim("shared", claim_spec([gpu()])),
         pod("before").template_claim("gpu", "one"),
         pod("user-1").named_claim("gpu", "shared"),
+        gpu_class().with(
+            json!({"metadata": {"name": "extended"}, "spec": {"extendedResourceName": "example.com/gpu"}}),
+        ),
+        on("extended", 2).requesting("example.com/gpu", 1),
     ]);
     let process = looking_on(
         &cluster,
@@ -94,7 +102,7 @@ fn beside_the_real_controllers_nothing_is_found_and_nothing_is_written() {
     cluster.delete("pod/default/made-2");
     cluster.delete("pod/default/user-2");
     cluster.finish_deletions();
-    // A taint that evicts, and a rule about it.
+    // A taint that evicts, also the pod of an extended resource, and a rule about it.
     cluster.create(&taint_rule(
         "broken",
         json!({"pool": "gpu-node-2"}),
@@ -103,6 +111,7 @@ fn beside_the_real_controllers_nothing_is_found_and_nothing_is_written() {
     std::thread::sleep(Duration::from_secs(25));
     cluster.finish_deletions();
     std::thread::sleep(Duration::from_secs(12));
+    assert!(cluster.find("pod/default/extended").is_none());
 
     let (run, report) = self::report(onlooker.process);
     assert_eq!(

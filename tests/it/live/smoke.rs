@@ -302,12 +302,12 @@ fn an_older_version_is_emulated_in_what_is_served() {
     };
     assert_eq!(["v1", "v1beta2", "v1alpha3"].map(served), [404, 200, 200]);
     let version = cluster.request(&Method::GET, "/version", &Value::Null).body;
-    assert_eq!(version["gitVersion"], "v1.37.1");
+    assert_eq!(version["gitVersion"], "v1.37.2");
     assert_eq!(version["emulationMinor"], "36");
     let typed = runtime()
         .block_on(cluster.client().apiserver_version())
         .expect("the client is connected");
-    assert_eq!(typed.git_version, "v1.37.1");
+    assert_eq!(typed.git_version, "v1.37.2");
 
     // Nothing but the default versions when nothing else is asked for.
     let plain = Cluster::start(

@@ -320,9 +320,10 @@ fn a_copy_in_yaml_that_is_cut_off_is_never_taken_for_the_whole() {
     for cut in cuts {
         let run = check(&yaml[..cut]);
         // What is left of the last item may look suspicious, which is no more than a suspicion.
-        assert!(matches!(run.code, Some(1 | 3 | 4)), "cut at {cut}: {run:?}");
+        assert!(matches!(run.code, Some(1..=4)), "cut at {cut}: {run:?}");
         assert!(!run.stdout.contains("Confirmed"), "cut at {cut}: {run:?}");
-        let is_told = run.code == Some(3) || run.stderr.contains("its end may be cut off");
+        // An allocation that lost its driver is none that an API server has.
+        let is_told = matches!(run.code, Some(2 | 3)) || run.stderr.contains("its end may be cut off");
         assert!(is_told, "cut at {cut}: {run:?}");
     }
     // A JSON that is cut off is none.

@@ -1,4 +1,4 @@
-//! `run --supplement` beside the real controllers: it writes what they never do or have left undone, and nothing else.
+//! `run --supplement` beside the real controllers: it writes what they do not do or have left undone, and nothing else.
 
 use std::time::Duration;
 
@@ -65,9 +65,8 @@ fn written(cluster: &Cluster) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
-    let cluster = Cluster::start(&Options::default().audited());
+/// Pods with an extended resource on two nodes, a pod with a claim and one that ends, and a taint on the first node's devices.
+fn with_tainted_devices(cluster: &Cluster) {
     cluster.add_gpu_nodes(3);
     let on = |name: &str, node: u32| {
         let hostname = format!("gpu-node-{node}");
@@ -82,19 +81,34 @@ fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
         on("plain", 1).template_claim("gpu", "one"),
         on("ends", 2).template_claim("gpu", "one"),
     ]);
-    let user = worker(&cluster);
-    let process = at_work(&user, &[BOTH]);
+}
+
+fn taint_devices(cluster: &Cluster) {
     cluster.create(&taint_rule(
         "broken",
         json!({"pool": "gpu-node-1"}),
         taint("example.com/broken", "", "NoExecute"),
     ));
     cluster.set_phase("pod/default/ends", Phase::Succeeded);
-    for pod in ["extended", "plain"] {
-        cluster.wait(&format!("pod/default/{pod}"), "is being deleted", |pod| {
-            pod["metadata"]["deletionTimestamp"].is_string()
-        });
-    }
+}
+
+fn wait_until_leaving(cluster: &Cluster, pod: &str) {
+    cluster.wait(&format!("pod/default/{pod}"), "is being deleted", |pod| {
+        pod["metadata"]["deletionTimestamp"].is_string()
+    });
+}
+
+/// A controller of taints as in 1.37.1 leaves the pods of extended resources alone. Here none runs, so that the pod with a claim stays.
+#[test]
+fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
+    let off = "--controllers=*,-device-taint-eviction-controller";
+    let options = Options::default().arg(Component::ControllerManager, off);
+    let cluster = Cluster::start(&options.audited());
+    with_tainted_devices(&cluster);
+    let user = worker(&cluster);
+    let process = at_work(&user, &[BOTH, "--kubernetes-version", "1.37.1"]);
+    taint_devices(&cluster);
+    wait_until_leaving(&cluster, "extended");
     cluster.finish_deletions();
     std::thread::sleep(Duration::from_secs(15));
     let run = end(process);
@@ -117,7 +131,44 @@ fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
         "{}",
         run.stderr
     );
-    assert!(cluster.get("pod/default/healthy")["metadata"]["deletionTimestamp"].is_null());
+    for pod in ["healthy", "plain"] {
+        let pod = cluster.get(&format!("pod/default/{pod}"));
+        assert!(pod["metadata"]["deletionTimestamp"].is_null(), "{pod:#}");
+    }
+}
+
+#[test]
+fn from_1_37_2_on_there_is_no_eviction_to_supplement() {
+    const SUPERFLUOUS: &str = "`--supplement extended-resource-eviction` has no effect: kube-controller-manager evicts these pods \
+                               itself from Kubernetes 1.37.2 on (kubernetes/kubernetes#142289), and this cluster is 1.37.2";
+    let cluster = Cluster::start(&Options::default().audited());
+    with_tainted_devices(&cluster);
+    let user = worker(&cluster);
+    let processes = [
+        at_work(&user, &["--supplement=extended-resource-eviction"]),
+        at_work(&user, &[BOTH, "--dry-run"]),
+    ];
+    taint_devices(&cluster);
+    for pod in ["extended", "plain"] {
+        wait_until_leaving(&cluster, pod);
+    }
+    std::thread::sleep(Duration::from_secs(8));
+    let [evictions, both] = processes.map(end);
+    assert!(
+        evictions.stderr.contains("nothing to supplement for "),
+        "{}",
+        evictions.stderr
+    );
+    assert!(
+        !both.stderr.contains("extended-resource-eviction and"),
+        "{}",
+        both.stderr
+    );
+    for run in [evictions, both] {
+        assert!(run.stderr.contains(SUPERFLUOUS), "{}", run.stderr);
+        assert!(!run.stderr.contains("which was overdue"), "{}", run.stderr);
+    }
+    assert_eq!(written(&cluster), [""; 0]);
 }
 
 #[test]
@@ -205,85 +256,34 @@ fn a_take_over_evicts_for_extended_resources_where_it_is_told_to() {
             .kubectl_dra(["run", "--take-over", "--assume-builtin-disabled", "--no-lease"])
             .args(more)
             .run();
-        run.exits(0);
+        run.exits(0).stderr
     };
-    take_over(&["--for", "3s"]);
+    let older = ["--kubernetes-version", "1.37.1"];
+    let fix = ["--fix", "extended-resource-eviction"];
+    assert!(!take_over(&[&["--for", "3s"][..], &older].concat()).contains("has no effect"));
     assert!(!is_leaving());
-    take_over(&["--for", "10s", "--fix", "extended-resource-eviction"]);
+    let told = take_over(&[&["--for", "10s"][..], &older, &fix].concat());
+    assert!(!told.contains("has no effect"), "{told}");
     assert!(is_leaving());
     let told = &cluster.get("rule/broken")["status"]["conditions"][0]["message"];
     assert!(told.to_string().contains("1 pod"), "{told}");
-}
 
-#[test]
-fn a_take_over_deletes_the_claims_of_pods_that_are_gone_where_nobody_else_does() {
-    let off = "--controllers=*,-resourceclaim-controller,-device-taint-eviction-controller,-garbage-collector-controller";
-    let cluster = Cluster::start(&Options::default().arg(Component::ControllerManager, off));
-    cluster.add_gpu_nodes(1);
-    cluster.create(&template("one", claim_spec([gpu()])));
-    let user = cluster
-        .user("worker")
-        .allowed(&shipped("take-over", "ClusterRole"));
-    let take_over = |more: &[&str]| {
-        let process = user
-            .kubectl_dra(["run", "--take-over", "--assume-builtin-disabled", "--no-lease"])
-            .args(more)
-            .start();
-        wait_for("it has begun", || {
-            process.stderr().contains("-controller for ").then_some(())
-        });
-        process
-    };
-    let owners = || {
-        let claims = cluster.list("claim");
-        let owners = claims
-            .iter()
-            .map(|claim| claim["metadata"]["ownerReferences"][0]["uid"].to_string());
-        owners.collect::<std::collections::BTreeSet<String>>()
-    };
-    let make = |name: &str| {
-        // Without a node its claim would be the claim controller's to delete.
-        let made = cluster.create(&pod(name).template_claim("gpu", "one").on_node("gpu-node-1"));
-        let uid = made["metadata"]["uid"].to_string();
-        wait_for("its claim is there", || owners().contains(&uid).then_some(()));
-        uid
-    };
-    let process = take_over(&[]);
-    let stays = make("stays");
-    let before = make("before");
-    cluster.delete_now("pod/default/before");
-    std::thread::sleep(Duration::from_secs(3));
-    assert!(owners().contains(&before), "nobody deletes it");
-    end(process);
-
-    // What was left before, and what is left while it works; also of a pod whose name another one has by now.
-    let process = take_over(&["--collect-orphans"]);
-    let replaced = make("replaced");
-    cluster.delete_now("pod/default/replaced");
-    let replacing = make("replaced");
-    wait_for("the claims of pods that are gone are gone", || {
-        (owners() == [stays.clone(), replacing.clone()].into()).then_some(())
-    });
-    assert_ne!(replaced, replacing);
-    std::thread::sleep(Duration::from_secs(3));
-    assert_eq!(owners(), [stays, replacing].into());
-    end(process);
-
-    let run = user
-        .kubectl_dra([
-            "run",
-            "--take-over",
-            "--controllers",
-            "device-taint-eviction",
-            "--collect-orphans",
-        ])
-        .run();
-    let run = run.exits(2);
+    // From 1.37.2 on upstream does so itself, and so does a take-over, whatever is asked for.
+    cluster.finish_deletions();
+    cluster.delete("rule/broken");
+    cluster.run(&[pod("again").requesting("example.com/gpu", 1)]);
+    cluster.create(&taint_rule(
+        "broken",
+        json!({"pool": "gpu-node-1"}),
+        taint("example.com/broken", "", "NoExecute"),
+    ));
+    let told = take_over(&["--for", "10s", "--fix=-extended-resource-eviction"]);
     assert!(
-        run.stderr.contains("`--collect-orphans` deletes claims"),
-        "{}",
-        run.stderr
+        told.contains("`--fix extended-resource-eviction` has no effect"),
+        "{told}"
     );
+    let again = cluster.get("pod/default/again");
+    assert!(again["metadata"]["deletionTimestamp"].is_string(), "{again:#}");
 }
 
 #[test]
@@ -293,7 +293,9 @@ fn without_its_rights_a_supplement_does_not_begin() {
         .user("supplement-reader")
         .allowed(&shipped("shadow", "ClusterRole"));
     let missing = |part: &str| {
-        let run = reader.kubectl_dra(["run", "--supplement", part]).run();
+        let run = reader
+            .kubectl_dra(["run", "--kubernetes-version", "1.37.1", "--supplement", part])
+            .run();
         run.exits(3).stderr
     };
     let evictions = missing("extended-resource-eviction");

@@ -12,7 +12,9 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::operation::Operated;
-use super::take_over::{assert_sound, at_work, end, make_pod, making_claims, wait_for_claims, worker};
+use super::take_over::{
+    assert_sound, at_work, end, end_in_step, make_pod, making_claims, probed, wait_for_claims, worker,
+};
 use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, gpu_slice, pod};
@@ -171,12 +173,12 @@ fn a_history_that_etcd_has_forgotten_is_made_up_for() {
             .arg(Component::ApiServer, "--etcd-compaction-interval=1s");
     });
     let user = worker(&cluster);
-    let process = at_work(&user, None, &["--no-lease"]);
+    let operated = probed(&user, &["--no-lease"]);
     for number in 0..10 {
         make_pod(&cluster, number);
     }
     wait_for_claims(&cluster, 10);
-    process.signal(Signal::STOP);
+    operated.process.signal(Signal::STOP);
     let version = cluster.get("pod/default/p9")["metadata"]["resourceVersion"].clone();
     let version = version.as_str().expect("a version");
     cluster.delete_now("pod/default/p0");
@@ -196,10 +198,10 @@ fn a_history_that_etcd_has_forgotten_is_made_up_for() {
     // The API server forgets what it remembers itself.
     cluster.stop(Component::ApiServer);
     cluster.resume(Component::ApiServer);
-    process.signal(Signal::CONT);
+    operated.process.signal(Signal::CONT);
     wait_for_claims(&cluster, 19);
     wait_for("the claim of the pod that is gone is gone", || {
         (cluster.list("claim").len() == 19).then_some(())
     });
-    assert_sound(&cluster, 19, &end(process).exits(0).stderr);
+    assert_sound(&cluster, 19, &end_in_step(operated).exits(0).stderr);
 }

@@ -26,7 +26,7 @@ fn a_claim_is_judged_on_every_node() {
     {
         "apiVersion": "dra.kubectl.io/v1",
         "kind": "AllocationReport",
-        "kubernetesVersion": "1.37.1",
+        "kubernetesVersion": "1.37.2",
         "featureGates": [],
         "source": {
             "type": "Files",

@@ -196,33 +196,135 @@ fn owners_and_extended_resources_are_told() {
     dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @r"
     exit_code: 0
     ----- stdout -----
-    Start:                2026-11-21T10:13:20Z
+    Start:                     2026-11-21T10:13:20Z
     Evicted:
-      AFTER   POD             NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      0s      default/mixed   gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      AFTER   POD                      NODE         GRACE   OWNER    REPLACEMENT   REASONS
+      0s      default/explicit         gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/implicit         gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/mixed            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
+      0s      default/two-containers   gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
     Timeline:
       AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      1         0      0          0
-      30s     0         1      2          0
+      0s      4         0      0          0
+      30s     0         4      5          0
     Claims released:
-      AFTER   CLAIM                                    DEVICES                            REMOVED
-      30s     default/mixed-extended-resources-6kfxc   gpu.example.com/gpu-node-2/gpu-2   yes
-      30s     default/mixed-gpu-wwhhb                  gpu.example.com/gpu-node-2/gpu-1   yes
-    Tolerating for good:  <none>
-    Missed by the controller:
-      POD                      CLAIM                                     WHY
-      default/explicit         explicit-extended-resources-jzmp2         the controller does not look at claims for extended resources
-      default/implicit         implicit-extended-resources-w9b2x         the controller does not look at claims for extended resources
-      default/two-containers   two-containers-extended-resources-4qsdt   the controller does not look at claims for extended resources
-    Disruption budgets:   <none>
+      AFTER   CLAIM                                             DEVICES                                                             REMOVED
+      30s     default/explicit-extended-resources-jzmp2         gpu.example.com/gpu-node-1/gpu-0,gpu.example.com/gpu-node-1/gpu-1   yes
+      30s     default/implicit-extended-resources-w9b2x         gpu.example.com/gpu-node-2/gpu-0                                    yes
+      30s     default/mixed-extended-resources-6kfxc            gpu.example.com/gpu-node-2/gpu-2                                    yes
+      30s     default/mixed-gpu-wwhhb                           gpu.example.com/gpu-node-2/gpu-1                                    yes
+      30s     default/two-containers-extended-resources-4qsdt   gpu.example.com/gpu-node-1/gpu-2,gpu.example.com/gpu-node-1/gpu-3   yes
+    Tolerating for good:       <none>
+    Missed by the controller:  <none>
+    Disruption budgets:        <none>
     Rules:
       RULE                    AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated   0s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace.
-      kubectl-dra-simulated   10s     False    Completed             1 pod evicted since starting the controller.
+      kubectl-dra-simulated   0s      True     PodsPendingEviction   4 pods need to be evicted in 1 namespace.
+      kubectl-dra-simulated   10s     False    Completed             4 pods evicted since starting the controller.
 
     ----- stderr -----
     this is a simulation: nothing was changed
     ");
+}
+
+/// Pods of extended resources on tainted devices: `owner` with a claim of its own, `other-owner` with one of an earlier pod, and
+/// `not-reserved`.
+#[test]
+fn pods_of_extended_resources_are_evicted_from_1_37_2_on() {
+    const FILE: &str = "tests/data/evictions/extended-tainted.yaml";
+    const BUG: &str = "kube-controller-manager before 1.37.2 does not look at claims for extended resources \
+                       (kubernetes/kubernetes#141290)";
+    let before = [("not-reserved", BUG), ("other-owner", BUG), ("owner", BUG)];
+    let after = [
+        ("not-reserved", "the claim is not reserved for it"),
+        ("other-owner", "the claim was made for another pod"),
+    ];
+    for (release, evicted, missed) in [
+        ("1.36.6", &[][..], &before[..]),
+        ("1.37.1", &[], &before),
+        ("1.37.2", &["owner"], &after),
+        // Without a patch it is the newest that is known.
+        ("1.37", &["owner"], &after),
+    ] {
+        let of = |args: &[&str]| dra(&[args, &["--kubernetes-version", release, "--from", FILE]].concat());
+        let report = of(&["simulate", "eviction", "-o", "json"]).run().json();
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let items = |part: &str| report[part].as_array().cloned().unwrap_or_default();
+        let gone: Vec<String> = items("pods").iter().map(|pod| text(&pod["name"])).collect();
+        assert_eq!(gone, evicted, "{release}");
+        let stay: Vec<(String, String)> = items("missed")
+            .iter()
+            .map(|pod| (text(&pod["name"]), text(&pod["why"])))
+            .collect();
+        let missed: Vec<(String, String)> = missed
+            .iter()
+            .map(|(name, why)| ((*name).to_owned(), (*why).to_owned()))
+            .collect();
+        assert_eq!(stay, missed, "{release}");
+
+        let is_bug = evicted.is_empty();
+        let check = of(&["check", "--only", "known-bug", "-o", "json"]).run().stdout;
+        let told = "kube-controller-manager before 1.37.2 does not evict a pod from a device that it has for an extended resource, \
+                    whatever taint the device gets: pod/default/owner can bring it to show";
+        assert_eq!(check.contains(told), is_bug, "{release}: {check}");
+        let taints = of(&["taints"]).run();
+        let told = "pod/default/owner stays on a tainted device: a known bug: kube-controller-manager before 1.37.2 does not evict a \
+                    pod from a device that it has for an extended resource, whatever taint the device gets \
+                    (kubernetes/kubernetes#141290)";
+        assert_eq!(
+            taints.stderr.contains(told),
+            is_bug,
+            "{release}: {}",
+            taints.stderr
+        );
+        assert_eq!(
+            taints.stdout.contains("default/owner:now"),
+            !is_bug,
+            "{release}: {}",
+            taints.stdout
+        );
+        let explained = of(&["explain", "pod/owner", "-o", "wide"]).run().stdout;
+        assert_eq!(
+            explained.contains("kubernetes#141290"),
+            is_bug,
+            "{release}: {explained}"
+        );
+        let described = of(&["describe", "pod", "owner", "-o", "json"]).run().json();
+        assert_eq!(
+            described["claims"][0]["eviction"].is_null(),
+            is_bug,
+            "{release}: {described:#}"
+        );
+        let described = of(&["describe", "claim", "owner-extended-resources-a", "-o", "json"])
+            .run()
+            .json();
+        assert_eq!(
+            described["eviction"].is_null(),
+            is_bug,
+            "{release}: {described:#}"
+        );
+        let listed = of(&["taints", "-o", "json"]).run().json();
+        let is_due = listed["items"].to_string().contains("\"due\"");
+        assert_eq!(is_due, !is_bug, "{release}: {listed:#}");
+        if release != "1.37.2" && release != "1.37" {
+            let up = of(&[
+                "check",
+                "--only",
+                "changed-meaning",
+                "--to-version",
+                "1.37",
+                "-o",
+                "json",
+            ])
+            .run();
+            assert_eq!(
+                up.stdout.contains("kubernetes/kubernetes#141290"),
+                release == "1.36.6",
+                "{release}: {}",
+                up.stdout
+            );
+        }
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use kubectl_dra::model::{Cluster, Kind, Time};
-use kubectl_dra::sources::{Needs, Request, Unobserved, VersionSettings, load};
+use dra_model::{Cluster, Kind, Time};
+use dra_sources::{Needs, Request, Unobserved, VersionSettings, load};
 use serde_json::Value;
 
 use crate::support::command::dra;

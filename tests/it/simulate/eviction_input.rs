@@ -122,7 +122,6 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     Unknown:    no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
 
     ----- stderr -----
-    warning: no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     ");
     // A rule can be about it, as claims can still hold it.
     dra_snapshot!(simulate(&["--device", "gpu-99"]), @r"

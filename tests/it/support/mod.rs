@@ -2,8 +2,10 @@
 
 pub(crate) mod cluster;
 pub(crate) mod command;
+pub(crate) mod fake;
 pub(crate) mod generated;
 pub(crate) mod go;
+pub(crate) mod http;
 pub(crate) mod process;
 pub(crate) mod rust_crate;
 pub(crate) mod rust_source;

@@ -16,7 +16,7 @@ use super::rust_source::{
 pub(crate) type ModulePath = Vec<String>;
 
 pub(crate) struct File {
-    /// From `src`, with `/`.
+    /// From the root of the workspace, with `/`.
     pub(crate) name: String,
     pub(crate) text: String,
     /// The text without comments, texts and code for tests.
@@ -32,8 +32,6 @@ pub(crate) struct File {
 pub(crate) struct Named {
     pub(crate) at: usize,
     pub(crate) path: String,
-    /// Whether it imports all that there is.
-    pub(crate) is_glob: bool,
 }
 
 /// What a path stands for.
@@ -49,33 +47,51 @@ pub(crate) struct Meaning {
 type Imports = BTreeMap<String, Vec<Vec<String>>>;
 
 pub(crate) struct Crate {
+    /// From the root of the workspace.
+    pub(crate) folder: String,
     pub(crate) files: Vec<File>,
     modules: BTreeMap<ModulePath, Imports>,
 }
 
 impl Crate {
-    /// The library and the binary below `src`, read once.
-    pub(crate) fn ours() -> &'static Self {
-        static OURS: OnceLock<Crate> = OnceLock::new();
-        OURS.get_or_init(Self::read)
+    /// The crates of the workspace, read once.
+    pub(crate) fn all() -> &'static [Self] {
+        static ALL: OnceLock<Vec<Crate>> = OnceLock::new();
+        ALL.get_or_init(|| {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+            let crates = std::fs::read_dir(root.join("crates")).expect("the folder of crates");
+            let mut names: Vec<String> = crates
+                .map(|entry| entry.expect("an entry"))
+                .filter(|entry| entry.path().is_dir())
+                .map(|entry| entry.file_name().display().to_string())
+                .collect();
+            names.sort();
+            let roots = names.iter().map(|name| format!("crates/{name}/src"));
+            std::iter::once("src".to_owned())
+                .chain(roots)
+                .map(|folder| Self::read(root, &folder))
+                .collect()
+        })
     }
 
-    fn read() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-        let texts = rust_files(&root).into_iter().map(|path| {
-            let name = path
-                .strip_prefix(&root)
-                .expect("a path below src")
-                .display()
-                .to_string();
+    /// The files of all crates.
+    pub(crate) fn all_files() -> impl Iterator<Item = &'static File> {
+        Self::all().iter().flat_map(|krate| &krate.files)
+    }
+
+    fn read(root: &Path, folder: &str) -> Self {
+        let folder_path = root.join(folder);
+        let texts = rust_files(&folder_path).into_iter().map(|path| {
+            let name = path.strip_prefix(&folder_path).expect("a path below the folder");
+            let name = name.display().to_string();
             let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
             (name.replace('\\', "/"), text)
         });
-        Self::new(texts.collect())
+        Self::new(folder, texts.collect())
     }
 
-    /// Of names from `src` on and texts.
-    pub(crate) fn new(texts: Vec<(String, String)>) -> Self {
+    /// Of names from `folder` on and texts.
+    pub(crate) fn new(folder: &str, texts: Vec<(String, String)>) -> Self {
         let plain: Vec<(ModulePath, String)> = texts
             .iter()
             .map(|(name, text)| (module_of(name), without_comments_and_texts(text)))
@@ -104,7 +120,7 @@ impl Crate {
             }
             let (imports, rest) = uses(&code);
             let mut file = File {
-                name,
+                name: format!("{folder}/{name}"),
                 text,
                 code,
                 is_test,
@@ -115,9 +131,8 @@ impl Crate {
             for Use { at, path, name } in imports {
                 let names = modules.entry(file.module_at(at)).or_default();
                 let target = path.split("::").map(str::to_owned).collect();
-                let is_glob = name == "*";
                 names.entry(name).or_default().push(target);
-                file.named.push(Named { at, path, is_glob });
+                file.named.push(Named { at, path });
             }
             for (at, name, stands_for) in public_aliases(&rest) {
                 let names = modules.entry(file.module_at(at)).or_default();
@@ -132,11 +147,14 @@ impl Crate {
             file.named.extend(named.map(|path| Named {
                 at: path.at,
                 path: path.text,
-                is_glob: false,
             }));
             files.push(file);
         }
-        Self { files, modules }
+        Self {
+            folder: folder.to_owned(),
+            files,
+            modules,
+        }
     }
 
     /// What a path that stands in the module `inside` can mean; of imports that depend on the platform there are several.
@@ -220,12 +238,6 @@ impl File {
     pub(crate) fn line(&self, at: usize) -> usize {
         self.code[..at].matches('\n').count() + 1
     }
-
-    /// The folder of `src` that it is in, or the name of the file at the top.
-    pub(crate) fn folder(&self) -> &str {
-        let first = self.name.split('/').next().unwrap_or(&self.name);
-        first.strip_suffix(".rs").unwrap_or(first)
-    }
 }
 
 /// Every Rust file below `folder`, in the order of names.
@@ -263,7 +275,9 @@ mod tests {
 
     #[test]
     fn names_are_followed_to_where_they_come_from() {
-        let krate = Crate::new(vec![
+        let krate = Crate::new(
+            "src",
+            vec![
             ("lib.rs".to_owned(), String::new()),
             (
                 "a/mod.rs".to_owned(),
@@ -278,7 +292,8 @@ mod tests {
                 "c.rs".to_owned(),
                 "pub use std::io; pub mod deep { pub struct W; }".to_owned(),
             ),
-        ]);
+        ],
+        );
         for (inside, path, expected) in [
             ("a", "b::X", &["crate::a::b::X"][..]),
             ("a", "X::new", &["crate::a::b::X::new"]),

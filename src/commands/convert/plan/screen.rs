@@ -3,9 +3,9 @@
 use super::{Planned, tone};
 use crate::commands::convert::runbook;
 use crate::commands::shown;
-use crate::inspect::conversion::{Decision, GroupPlan, PlannedAction, PlannedClaim, Step};
 use crate::output::{Layout, Screen, Tone, counted, span};
-use crate::script::{Command, Script};
+use dra_reports::conversion::{Decision, GroupPlan, PlannedAction, PlannedClaim, Step};
+use dra_reports::script::{Command, Script};
 
 /// Claims and groups that are told one by one.
 const TOLD: usize = 20;
@@ -31,7 +31,11 @@ pub(super) fn of(planned: &Planned, screen: Screen) -> Layout {
                 Tone::Good,
                 format!("ready for {target}: nothing ends, nothing is converted"),
             )
-        } else if cost.ending.is_empty() && cost.later == 0 && cost.staying.is_empty() {
+        } else if cost.ending.is_empty()
+            && cost.later == 0
+            && cost.refused.is_empty()
+            && cost.foreign.is_empty()
+        {
             (
                 Tone::Notice,
                 format!("not yet ready for {target}: no pod has to end"),

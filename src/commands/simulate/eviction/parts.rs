@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 
-use crate::model::{Str, Time};
 use crate::output::{Column, human_duration, list_or_none};
-use crate::simulation::EvictionReport;
+use dra_model::{Str, Time};
+use dra_rules::simulation::EvictionReport;
 
 /// What happens at one instant.
 pub(super) struct Step {

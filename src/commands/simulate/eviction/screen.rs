@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::SIMULATED;
 use super::parts::{STEPS, after, fitting_nodes, steps};
-use crate::inspect::findings::some;
-use crate::model::{Str, Time};
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span, width_of};
-use crate::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, Replacing};
+use dra_model::{Str, Time};
+use dra_reports::findings::some;
+use dra_rules::owners::Replacing;
+use dra_rules::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict};
 
 /// Pods that are told one by one.
 const TOLD: usize = 20;

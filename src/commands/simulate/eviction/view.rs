@@ -1,11 +1,12 @@
 //! How people see the report: what happens when, then each pod, claim, budget and rule.
 
 use super::parts::{STEPS, after, fitting_nodes, steps};
-use crate::model::{Str, Time};
 use crate::output::{Cell, Column, Detail, Layout, Table, Tone};
-use crate::simulation::{
+use dra_model::{Str, Time};
+use dra_rules::owners::Replacing;
+use dra_rules::simulation::{
     BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, MissedPod, OwnerItem, PodItem, PodVerdict,
-    Replacing, StatusItem, Tolerated, TolerationItem,
+    StatusItem, Tolerated, TolerationItem,
 };
 
 const PODS: &[Column<PodItem, Time>] = &[

@@ -1,15 +1,20 @@
 // changes tells which functions, types and values of the code that decides about devices differ
-// between two releases of k8s.io/dynamic-resource-allocation, and where kubectl-dra mirrors them.
+// between two releases of Kubernetes, and where kubectl-dra mirrors them. Versions are those of
+// k8s.io/dynamic-resource-allocation.
 //
 //	go run ./cmd/changes v0.38.0           # against the version in go.mod
 //	go run ./cmd/changes v0.36.6 v0.37.1   # from one to another
 //
-// Comments and layout do not count. It exits with 1 if something differs.
+// Comments and layout do not count. It exits with 1 if something differs, and with 2 if that cannot be found out.
+//
+// A release may need a newer Go than the installed one, which the module proxy has too. Unless GOTOOLCHAIN is set in the
+// environment, go may fetch it.
 package main
 
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -21,14 +26,33 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
-const module = "k8s.io/dynamic-resource-allocation"
+// mirrored is a module with the folders that kubectl-dra mirrors.
+type mirrored struct {
+	module string
+	// major is the first number of its versions, whose others are the same in all modules.
+	major   string
+	folders []string
+}
 
-// folders hold what the allocator, the selectors and the tainted slices come from.
-var folders = []string{"structured", "cel", "resourceslice/tracker"}
+// library comes first: its versions are the ones that are asked for.
+var library = mirrored{
+	"k8s.io/dynamic-resource-allocation", "v0.",
+	[]string{"cel", "deviceclass", "resourceclaim", "resourceslice/tracker", "structured"},
+}
+
+var components = mirrored{
+	"k8s.io/kubernetes", "v1.",
+	[]string{
+		"pkg/apis/resource/validation", "pkg/controller/devicetainteviction", "pkg/controller/resourceclaim", "pkg/kubelet/cm/dra",
+		"pkg/registry/resource", "pkg/scheduler/framework/plugins/dynamicresources",
+	},
+}
 
 func main() {
 	different, err := run(os.Args[1:])
@@ -55,19 +79,46 @@ func run(args []string) (bool, error) {
 	default:
 		return false, fmt.Errorf("usage: changes [OLDER] NEWER, as in: changes v0.37.1 v0.38.0")
 	}
-	before, err := declarations(older)
-	if err != nil {
-		return false, err
-	}
-	after, err := declarations(newer)
-	if err != nil {
-		return false, err
-	}
 	mirrors, err := mirrorsIn("../../src")
 	if err != nil {
 		return false, err
 	}
-	fmt.Printf("%s: %s to %s\n", module, older, newer)
+	different := false
+	var failed error
+	for _, m := range []mirrored{library, components} {
+		// An alpha can have some modules only. What there is still counts.
+		count, err := m.compare(older, newer, mirrors)
+		different = different || count > 0
+		failed = errors.Join(failed, err)
+	}
+	if failed == nil && !different {
+		fmt.Println("\nnothing differs")
+	}
+	return different, failed
+}
+
+// compare lists what differs in a module, and counts it.
+func (m mirrored) compare(older, newer string, mirrors map[string][]string) (int, error) {
+	from, err := m.download(older)
+	if err != nil {
+		return 0, err
+	}
+	to, err := m.download(newer)
+	if err != nil {
+		return 0, err
+	}
+	before, err := m.declarations(from)
+	if err != nil {
+		return 0, err
+	}
+	after, err := m.declarations(to)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Printf("%s: %s to %s\n", m.module, from, to)
+	if to.made.Before(from.made) {
+		fmt.Printf("%s is the older one: what differs can be a fix that %s has and it has not\n", to.version, from.version)
+	}
 	names := slices.Collect(maps.Keys(before))
 	for name := range after {
 		if _, known := before[name]; !known {
@@ -99,10 +150,8 @@ func run(args []string) (bool, error) {
 		}
 		fmt.Println()
 	}
-	if different == 0 {
-		fmt.Println("nothing differs")
-	}
-	return different > 0, nil
+	fmt.Println()
+	return different, nil
 }
 
 // declared names a declaration: the folder of its package, and receiver and name.
@@ -116,38 +165,73 @@ func compare(a, b declared) int {
 func (d declared) last() string { return d.name[strings.LastIndexByte(d.name, '.')+1:] }
 
 func requiredVersion() (string, error) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", module).Output()
+	out, err := exec.Command("go", "list", "-m", "-f", "{{.Version}}", library.module).Output()
 	if err != nil {
 		return "", fmt.Errorf("go list: %w (run it in tests/go)", err)
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// source has the Go module proxy bring a version and returns its folder.
-func source(version string) (string, error) {
-	command := exec.Command("go", "mod", "download", "-json", module+"@"+version)
-	// Outside of a module: nothing here is to be written down as required.
-	command.Dir = os.TempDir()
-	out, err := command.Output()
-	var downloaded struct{ Dir, Error string }
-	if jsonErr := json.Unmarshal(out, &downloaded); jsonErr == nil && downloaded.Error != "" {
-		return "", fmt.Errorf("%s: %s", version, downloaded.Error)
-	}
-	if err != nil {
-		return "", fmt.Errorf("go mod download %s@%s: %w", module, version, err)
-	}
-	return downloaded.Dir, nil
+// release is a version of the module whose source is here.
+type release struct {
+	version, dir string
+	made         time.Time
 }
 
-// declarations are those of a version, printed without comments.
-func declarations(version string) (map[declared]string, error) {
-	root, err := source(version)
-	if err != nil {
-		return nil, err
+func (r release) String() string { return r.version + " (" + r.made.Format(time.DateOnly) + ")" }
+
+// download has the Go module proxy bring a version, which is that of the library.
+func (m mirrored) download(version string) (release, error) {
+	version = strings.Replace(version, library.major, m.major, 1)
+	command := exec.Command("go", "mod", "download", "-json", m.module+"@"+version)
+	// Outside of a module: nothing here is to be written down as required.
+	command.Dir = os.TempDir()
+	if os.Getenv("GOTOOLCHAIN") == "" {
+		command.Env = append(os.Environ(), "GOTOOLCHAIN=auto")
 	}
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	var downloaded struct{ Dir, Info, Error string }
+	if jsonErr := json.Unmarshal(out, &downloaded); jsonErr == nil && downloaded.Error != "" {
+		err = errors.New(downloaded.Error)
+	}
+	if err != nil {
+		text := strings.TrimSpace(fmt.Sprintf("%v\n%s", err, stderr.String()))
+		if strings.Contains(text, "requires go >=") {
+			text += "\nLet go fetch that toolchain with GOTOOLCHAIN=auto, or install it: https://go.dev/dl"
+		}
+		return release{}, errors.New(text)
+	}
+	var info struct{ Time time.Time }
+	text, err := os.ReadFile(downloaded.Info)
+	if err == nil {
+		err = json.Unmarshal(text, &info)
+	}
+	return release{version, downloaded.Dir, info.Time}, err
+}
+
+var goLine = regexp.MustCompile(`(?m)^go (\S+)$`)
+
+// toolchain is the name of the oldest one that the release can be built with.
+func (r release) toolchain() string {
+	text, err := os.ReadFile(filepath.Join(r.dir, "go.mod"))
+	if found := goLine.FindSubmatch(text); err == nil && found != nil {
+		return "go" + string(found[1])
+	}
+	return "auto"
+}
+
+// declarations are those of a release, printed without comments.
+func (m mirrored) declarations(r release) (map[declared]string, error) {
+	root := r.dir
 	found := map[declared]string{}
-	for _, folder := range folders {
+	for _, folder := range m.folders {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				// Older releases do not have all of them.
+				return nil
+			}
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
@@ -158,11 +242,12 @@ func declarations(version string) (map[declared]string, error) {
 			return collect(path, pkg, found)
 		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s cannot be read by %s: %w\nIf that is too old, name a newer one: GOTOOLCHAIN=%s go run ./cmd/changes %s",
+				r.version, runtime.Version(), err, r.toolchain(), strings.Join(os.Args[1:], " "))
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s has nothing in %s", version, strings.Join(folders, ", "))
+		return nil, fmt.Errorf("%s has nothing in %s", r.version, strings.Join(m.folders, ", "))
 	}
 	return found, nil
 }

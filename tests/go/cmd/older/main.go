@@ -1,4 +1,4 @@
-//go:build kube134 || kube135 || kube136
+//go:build older
 
 // older answers allocation and CEL test cases with the libraries of an older Kubernetes release:
 // the one of the requirements and the build tag that it is built with. Cases are JSON lines on

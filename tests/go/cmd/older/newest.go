@@ -1,4 +1,4 @@
-//go:build !kube134 && !kube135 && !kube136
+//go:build !older
 
 // older answers cases with the libraries of an older Kubernetes release. It is built with the
 // requirements and the tag of one, see releases/oracle-1.NN.mod.

@@ -1,4 +1,4 @@
-// oracle answers allocation and CEL test cases with the code of Kubernetes v1.37.1, and makes up
+// oracle answers allocation and CEL test cases with the code of Kubernetes v1.37.2, and makes up
 // new ones. Cases are JSON lines on standard input and output; the README explains the commands.
 package main
 

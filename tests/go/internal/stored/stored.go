@@ -1,4 +1,4 @@
-//go:build kube134 || kube135 || kube136
+//go:build older
 
 // Package stored brings the objects of a case into the form in which the API server of an older
 // release stores them: without the fields that it does not know, and without those whose gate is

@@ -1,4 +1,4 @@
-//go:build !kube134 && !kube135 && !kube136
+//go:build !older
 
 package upstream
 

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use kubectl_dra::allocator::Budget;
-use kubectl_dra::inspect::allocation::Settings;
-use kubectl_dra::inspect::explanation::{ClusterVerdict, EXPLAIN_NEEDS, explain_pod};
-use kubectl_dra::inspect::stage::Stage;
-use kubectl_dra::model::Time;
-use kubectl_dra::scheduling::in_order;
-use kubectl_dra::sources::{Needs, Request, Unobserved, VersionSettings, load};
+use dra_allocator::Budget;
+use dra_model::Time;
+use dra_reports::allocation::Settings;
+use dra_reports::explanation::{ClusterVerdict, EXPLAIN_NEEDS, explain_pod};
+use dra_reports::stage::Stage;
+use dra_rules::scheduling::in_order;
+use dra_sources::{Needs, Request, Unobserved, VersionSettings, load};
 use serde_json::json;
 
 use super::{begin, explained, run};

@@ -181,11 +181,19 @@ fn message(report: &Value) -> &str {
     report["stage"]["stuck"]["message"].as_str().unwrap_or_default()
 }
 
-/// Runs a command as it was printed; pods that stand for a driver's have no kubelet that ends them.
+/// Runs a command as it was printed; pods that stand for a driver's have no kubelet that ends them. A pod that no controller recreates is
+/// deleted, as its owner is advised to.
 #[track_caller]
 fn obey(cluster: &Cluster, report: &Value) {
-    let command = report["stage"]["stuck"]["command"].as_str();
-    let command = command.unwrap_or_else(|| panic!("no command: {report:#}"));
+    let stuck = &report["stage"]["stuck"];
+    let note = stuck["note"].as_str().unwrap_or_default();
+    let owners = || {
+        assert!(note.contains("its owner deletes it"), "no command: {report:#}");
+        let name = report["target"]["name"].as_str().expect("a name");
+        format!("kubectl delete pod/{name}")
+    };
+    let command = stuck["command"].as_str().map_or_else(owners, str::to_owned);
+    let command = command.as_str();
     let shell = cluster.shell(command);
     std::thread::scope(|scope| {
         let running = scope.spawn(|| shell.run().exits(0));

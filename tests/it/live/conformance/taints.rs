@@ -515,7 +515,7 @@ fn controller() {
         .enumerate()
         .map(|(number, case)| Played::new(&cluster, &data, case, &format!("t{number}")))
         .collect();
-    assert_eq!(played.len(), 52 - 2);
+    assert_eq!(played.len(), 55 - 2);
     let conditions = Conditions::watch(&cluster);
     for case in &mut played {
         case.begin();

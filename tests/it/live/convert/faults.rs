@@ -11,6 +11,7 @@ use super::{ON, Records, cluster, convert, groups};
 use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::{Cluster, Component};
 use crate::support::wait::wait_for;
+use dra_testing::effort::by_effort;
 
 pub(super) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -127,7 +128,7 @@ enum Moment {
     Answer(usize),
 }
 
-/// Kills `convert ARGS…` before each request that it sends, and after each of its `writes` took effect and before its answer; each time a
+/// Kills `convert ARGS…` before each request that it sends (with small effort before some), and after each of its `writes` took effect and before its answer; each time a
 /// second run makes what `assert_right` wants of what `reset` has made.
 pub(super) fn killed_at_every_moment(
     cluster: &Cluster,
@@ -151,10 +152,13 @@ pub(super) fn killed_at_every_moment(
         assert_right(&format!("{moment:?}"));
         killed
     };
-    let requests = (0..).take_while(|number| is_killed(Moment::Request(*number)));
+    let stride = by_effort(4, 1, 1);
+    let requests = (0..)
+        .step_by(stride)
+        .take_while(|number| is_killed(Moment::Request(*number)));
     let requests = requests.count();
     // It reads, too.
-    assert!(requests > writes, "only {requests} kills");
+    assert!(requests * stride > writes, "only {requests} kills");
     for number in 0..writes {
         assert!(is_killed(Moment::Answer(number)), "there is no write {number}");
     }

@@ -7,10 +7,11 @@ use super::{OFF, Records, cluster, convert, groups, member_of, turn_off};
 use crate::support::cluster::Cluster;
 use crate::support::cluster::kubelet::Phase;
 use crate::support::cluster::reference;
+use dra_testing::effort::by_effort;
 
-/// Rounds of an everyday run. `KUBECTL_DRA_SOAK=200` makes it a soak.
+/// Rounds for the effort. `KUBECTL_DRA_SOAK=200` makes it a soak.
 fn rounds() -> usize {
-    std::env::var_os("KUBECTL_DRA_SOAK").map_or(3, |rounds| {
+    std::env::var_os("KUBECTL_DRA_SOAK").map_or(by_effort(1, 3, 20), |rounds| {
         rounds
             .to_str()
             .and_then(|rounds| rounds.parse().ok())

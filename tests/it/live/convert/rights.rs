@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Records, convert, groups, list};
+use crate::support::cluster::Component;
 
 fn rule(group: &str, resource: &str, verb: &str) -> Value {
     json!({"apiGroups": [group], "resources": [resource], "verbs": [verb]})
@@ -21,8 +22,10 @@ fn reading() -> Vec<Value> {
 fn each_right_of_a_writing_convert_is_asked_for_before_anything_is_written() {
     let cluster = super::cluster();
     groups(&cluster, &["llm"], 2);
-    // Nothing but the entry of a job that is gone holds this one.
     groups(&cluster, &["unused"], 1);
+    // The claim controller would put the entry of the group back.
+    cluster.stop(Component::ControllerManager);
+    // Nothing but the entry of a job that is gone holds this one.
     cluster.update_status("claim/unused", |claim| {
         claim["status"]["reservedFor"] =
             json!([{"apiGroup": "batch", "resource": "jobs", "name": "render", "uid": "11111111"}]);

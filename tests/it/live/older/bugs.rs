@@ -1,10 +1,11 @@
 //! Bugs of upstream as they are: 1.36.1 has them, and 1.35.8 has most where the gates are on, 1.36.4 has none of them, and `check` and the
-//! dry run say so on each.
+//! dry run say so on each. 1.37.1 leaves pods on tainted devices, which 1.37.2 evicts.
 
 use http::Method;
 use serde_json::{Value, json};
 
 use super::{control_plane, findings, is_wanted, version_of};
+use crate::live::extended_evictions;
 use crate::live::placement::{dry_run, own};
 use crate::support::cluster::objects::{Manifest, claim_spec, class, request, slice};
 use crate::support::cluster::{Cluster, Component, older};
@@ -267,4 +268,13 @@ fn counters_of_two_drivers_are_mixed_up_in_1_36_1() {
 #[ignore = "control planes of older releases take minutes to build: make known-bugs"]
 fn counters_of_two_drivers_are_mixed_up_in_1_35() {
     mix_up(&OF_1_35);
+}
+
+#[test]
+#[ignore = "control planes of older releases take minutes to build: make known-bugs"]
+fn pods_of_extended_resources_stay_in_1_37_1() {
+    const RELEASE: &str = "1.37.1";
+    if is_wanted(RELEASE) {
+        extended_evictions::play(&control_plane(RELEASE), false);
+    }
 }

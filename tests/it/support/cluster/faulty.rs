@@ -1,7 +1,7 @@
 //! A bad way to a good API server: a proxy that passes requests on with a user's credentials, except where a test tells it to refuse,
 //! to break off, or to say nothing.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::User;
 use super::api::runtime;
+use crate::support::http::{Asked, answer};
 use crate::support::wait::wait_for;
 
 /// What happens to a request.
@@ -146,6 +147,8 @@ impl User {
         };
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                // Small writes are not held back until earlier ones are acknowledged.
+                let _ = stream.set_nodelay(true);
                 let connections = connections.clone();
                 std::thread::spawn(move || connections.serve(stream));
             }
@@ -168,32 +171,14 @@ impl Connections {
         let mut lines = BufReader::new(stream.try_clone().ok()?);
         let mut stream = stream;
         loop {
-            let mut request = String::new();
-            if lines.read_line(&mut request).ok()? == 0 {
-                return None;
-            }
-            let mut headers = Vec::new();
-            let mut length = 0;
-            loop {
-                let mut line = String::new();
-                lines.read_line(&mut line).ok()?;
-                match line.trim_end().split_once(": ") {
-                    Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
-                        length = value.parse().ok()?;
-                    }
-                    Some((name, value))
-                        if ["accept", "content-type"].contains(&name.to_ascii_lowercase().as_str()) =>
-                    {
-                        headers.push((name.to_owned(), value.to_owned()));
-                    }
-                    Some(_) => {}
-                    None => break,
-                }
-            }
-            let mut body = vec![0; length];
-            lines.read_exact(&mut body).ok()?;
-            let mut words = request.split(' ');
-            let (method, path) = (words.next()?, words.next()?);
+            let Asked {
+                method,
+                target: path,
+                mut headers,
+                body,
+            } = Asked::next(&mut lines)?;
+            headers.retain(|(name, _)| ["accept", "content-type"].contains(&name.as_str()));
+            let (method, path) = (method.as_str(), path.as_str());
             let asked = if method == "GET" {
                 path.to_owned()
             } else {
@@ -371,13 +356,4 @@ impl Connections {
 fn date(ahead: i64) -> String {
     let time = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(ahead);
     format!("Date: {}\r\n", time.strftime("%a, %d %b %Y %H:%M:%S GMT"))
-}
-
-fn answer(stream: &mut TcpStream, code: u16, headers: &str, body: &[u8]) -> Option<()> {
-    let head = format!(
-        "HTTP/1.1 {code} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{headers}\r\n",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).ok()?;
-    stream.write_all(body).ok()
 }

@@ -130,24 +130,14 @@ impl Cluster {
     #[track_caller]
     pub(crate) fn attach_devices(&self) {
         for claim in self.list("claim") {
-            let results = claim["status"]["allocation"]["devices"]["results"].as_array();
-            let waiting = results
-                .into_iter()
-                .flatten()
-                .filter(|result| result["bindingConditions"].is_array());
-            let devices: Vec<Value> = waiting
-                .map(|result| {
-                    let kinds = result["bindingConditions"].as_array().into_iter().flatten();
-                    let conditions = kinds.map(|kind| {
-                        json!({"type": kind, "status": "True", "reason": "Attached", "message": "",
-                            "lastTransitionTime": now()})
-                    });
-                    json!({"driver": result["driver"], "pool": result["pool"], "device": result["device"],
-                        "conditions": conditions.collect::<Value>()})
-                })
-                .collect();
-            if !devices.is_empty() && claim["status"]["devices"].is_null() {
-                self.patch_status(&reference(&claim), &json!({"status": {"devices": devices}}));
+            if !attached(&claim).is_empty() {
+                // The scheduler may take the allocation back meanwhile.
+                self.update_status(&reference(&claim), |claim| {
+                    let devices = attached(claim);
+                    if !devices.is_empty() {
+                        claim["status"]["devices"] = json!(devices);
+                    }
+                });
             }
         }
     }
@@ -222,6 +212,29 @@ pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a Value> 
         .find(|condition| condition["type"] == kind)
 }
 
+/// The status of devices that a claim has got and that are not attached yet, with their conditions met.
+fn attached(claim: &Value) -> Vec<Value> {
+    if !claim["status"]["devices"].is_null() {
+        return Vec::new();
+    }
+    let results = claim["status"]["allocation"]["devices"]["results"].as_array();
+    let waiting = results
+        .into_iter()
+        .flatten()
+        .filter(|result| result["bindingConditions"].is_array());
+    waiting
+        .map(|result| {
+            let kinds = result["bindingConditions"].as_array().into_iter().flatten();
+            let conditions = kinds.map(|kind| {
+                json!({"type": kind, "status": "True", "reason": "Attached", "message": "",
+                    "lastTransitionTime": now()})
+            });
+            json!({"driver": result["driver"], "pool": result["pool"], "device": result["device"],
+                "conditions": conditions.collect::<Value>()})
+        })
+        .collect()
+}
+
 /// Whether the scheduler has tried the pod and found no node. One that is held back it has not tried.
 fn is_unschedulable(pod: &Value) -> bool {
     condition(pod, "PodScheduled")
@@ -259,7 +272,7 @@ fn ready_status() -> Value {
         "capacity": resources, "allocatable": resources,
         "conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "",
             "lastHeartbeatTime": now, "lastTransitionTime": now}],
-        "nodeInfo": {"kubeletVersion": "v1.37.1", "operatingSystem": "linux", "architecture": "amd64",
+        "nodeInfo": {"kubeletVersion": "v1.37.2", "operatingSystem": "linux", "architecture": "amd64",
             "osImage": "", "kernelVersion": "", "machineID": "", "systemUUID": "", "bootID": "",
             "containerRuntimeVersion": "", "kubeProxyVersion": ""}}})
 }

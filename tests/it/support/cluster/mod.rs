@@ -21,6 +21,7 @@ pub(crate) mod kubelet;
 pub(crate) mod machine;
 pub(crate) mod objects;
 mod options;
+mod pool;
 mod restore;
 pub(crate) mod scenario;
 mod token;
@@ -28,7 +29,7 @@ mod tunnel;
 mod user;
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -55,22 +56,41 @@ use crate::support::wait::try_wait;
 /// How often a start is tried when somebody else took a port meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// A running control plane. As a [`User`] it is its administrator.
+/// A control plane as long as a test uses it. As a [`User`] it is its administrator.
 pub(crate) struct Cluster {
+    /// Empty only while it is dropped.
+    plane: Option<Plane>,
+    // Behind the control plane, which is to be stopped before another one starts.
+    _permit: Option<Permit>,
+}
+
+/// A running control plane, which several tests may use one after the other.
+pub(crate) struct Plane {
     state: Mutex<State>,
     admin: User,
     ports: Ports,
     control_plane: PathBuf,
     files: Files,
-    permit: Option<Permit>,
 }
 
 struct State {
     options: Options,
     running: BTreeMap<Component, Running>,
+    /// The components that were stopped, changed or halted since the test got this control plane.
+    disturbed: BTreeSet<Component>,
+    /// Since when what is asked for counts for the test.
+    audited_since: jiff::Timestamp,
 }
 
 impl Deref for Cluster {
+    type Target = Plane;
+
+    fn deref(&self) -> &Plane {
+        self.plane.as_ref().expect("it is not dropped")
+    }
+}
+
+impl Deref for Plane {
     type Target = User;
 
     fn deref(&self) -> &User {
@@ -79,12 +99,16 @@ impl Deref for Cluster {
 }
 
 impl Cluster {
-    /// Starts a control plane and returns when it is ready to use.
+    /// Returns a control plane with nothing in it that is ready to use: a new one, or one that an earlier test has left behind.
     ///
-    /// Only so many run at the same time as the machine can bear; further tests wait here for their turn.
+    /// Only so many are in use at the same time as the machine can bear; further tests wait here for their turn.
     #[track_caller]
     pub(crate) fn start(options: &Options) -> Self {
-        Self::start_with(options, Some(Permit::acquire()))
+        let permit = Permit::acquire();
+        Self {
+            plane: Some(pool::take(options).unwrap_or_else(|| Plane::start(options))),
+            _permit: Some(permit),
+        }
     }
 
     /// A control plane for tests that only read, started by the first that asks for it, with the scenario
@@ -92,14 +116,37 @@ impl Cluster {
     pub(crate) fn shared() -> &'static Self {
         static SHARED: OnceLock<Cluster> = OnceLock::new();
         SHARED.get_or_init(|| {
-            let cluster = Self::start_with(&Options::default(), None);
+            let cluster = Self {
+                plane: Some(Plane::start(&Options::default())),
+                _permit: None,
+            };
             scenario::bound_pods(&cluster);
             cluster
         })
     }
+}
 
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let Some(plane) = self.plane.take() else { return };
+        if std::thread::panicking() {
+            let thread = std::thread::current();
+            let logs = plane.files.keep_logs(thread.name().unwrap_or("unnamed"));
+            let _ = writeln!(std::io::stderr(), "logs of the control plane: {}", logs.display());
+        } else if !plane
+            .state()
+            .disturbed
+            .iter()
+            .any(|component| component.is_server())
+        {
+            pool::give(plane);
+        }
+    }
+}
+
+impl Plane {
     #[track_caller]
-    fn start_with(options: &Options, mut permit: Option<Permit>) -> Self {
+    fn start(options: &Options) -> Self {
         let control_plane = go::build("controlplane");
         for _ in 0..ATTEMPTS {
             let files = Files::create();
@@ -108,25 +155,49 @@ impl Cluster {
                 files.kubeconfig(user, None, ports.api_server);
             }
             let programs = Programs::install(&files, &control_plane);
-            let cluster = Self {
+            let plane = Self {
                 state: Mutex::new(State {
                     options: options.clone(),
                     running: BTreeMap::new(),
+                    disturbed: BTreeSet::new(),
+                    audited_since: jiff::Timestamp::now(),
                 }),
                 admin: User::admin(&files, ports.api_server, programs),
                 ports,
                 control_plane: control_plane.clone(),
                 files,
-                permit: permit.take(),
             };
-            let ready = cluster.bring_up(&mut cluster.state(), &Component::ALL);
+            let ready = plane.bring_up(&mut plane.state(), &Component::ALL);
             match ready {
-                Ok(()) => return cluster,
-                Err(why) if why.contains("address already in use") => permit = cluster.give_up(),
+                Ok(()) => return plane,
+                Err(why) if why.contains("address already in use") => drop(plane),
                 Err(why) => panic!("{why}"),
             }
         }
         panic!("no free ports after {ATTEMPTS} attempts");
+    }
+
+    /// How many of its clients are other than in a new control plane with these options; nothing where its servers are.
+    fn differs(&self, options: &Options) -> Option<usize> {
+        let state = self.state();
+        let (servers, clients): (Vec<_>, Vec<_>) = state
+            .unlike(options)
+            .into_iter()
+            .partition(|component| component.is_server());
+        servers.is_empty().then_some(clients.len())
+    }
+
+    /// Makes its clients those of a new control plane with these options.
+    fn become_like(&self, options: &Options) {
+        let mut state = self.state();
+        let unlike = state.unlike(options);
+        for component in unlike.iter().rev() {
+            take_down(&mut state, *component);
+        }
+        state.options = options.clone();
+        state.disturbed.clear();
+        self.bring_up(&mut state, &unlike)
+            .unwrap_or_else(|why| panic!("{why}"));
     }
 
     /// Adds a user without rights.
@@ -172,9 +243,16 @@ impl Cluster {
     /// `verb /path?query code`. The cluster must be [`Options::audited`].
     pub(crate) fn requests_of(&self, user: &str) -> Vec<String> {
         let log = std::fs::read_to_string(self.files.path(AUDIT_LOG)).expect("the cluster is audited");
+        // A watch of an earlier test is written down when it ends.
+        let since = self.state().audited_since;
+        let is_later = |entry: &Value| {
+            let received = entry["requestReceivedTimestamp"].as_str();
+            received.and_then(|time| time.parse::<jiff::Timestamp>().ok()) >= Some(since)
+        };
         let entries = log
             .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+            .filter(is_later);
         let of_user = entries.filter(|entry| entry["user"]["username"] == user);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         of_user
@@ -185,6 +263,11 @@ impl Cluster {
             .collect()
     }
 
+    /// Leaves out of the audit log what was asked so far.
+    fn begin_audit(&self) {
+        self.state().audited_since = jiff::Timestamp::now();
+    }
+
     /// The administrator's view of another component's own port, for its `/metrics`, `/configz` and the like.
     pub(crate) fn at(&self, component: Component) -> Api {
         Api::at_port(self.kubeconfig(), self.ports.of(component))
@@ -192,14 +275,14 @@ impl Cluster {
 
     /// Stops a component, without a rest of it running when this returns.
     pub(crate) fn stop(&self, component: Component) {
-        let mut state = self.state();
+        let mut state = self.disturb(&[component]);
         self.let_clients_start(&mut state, &[component]);
         take_down(&mut state, component);
     }
 
     /// Sends a running component a signal, such as those that halt it and let it go on.
     pub(crate) fn signal(&self, component: Component, signal: Signal) {
-        self.state().running[&component].signal(signal);
+        self.disturb(&[component]).running[&component].signal(signal);
     }
 
     /// Starts a component that was stopped, and waits until it is ready.
@@ -213,16 +296,11 @@ impl Cluster {
     #[track_caller]
     pub(crate) fn reconfigure(&self, change: impl FnOnce(&mut Options)) {
         let mut state = self.state();
-        let before = state.options.clone();
-        change(&mut state.options);
-        let changed: Vec<Component> = Component::ALL
-            .into_iter()
-            .filter(|component| {
-                let now = &state.options;
-                now.arguments(*component) != before.arguments(*component)
-                    || now.release(*component) != before.release(*component)
-            })
-            .collect();
+        let mut options = state.options.clone();
+        change(&mut options);
+        let changed = options.unlike(&state.options);
+        state.options = options;
+        state.disturbed.extend(&changed);
         self.let_clients_start(&mut state, &changed);
         for component in changed.iter().rev() {
             take_down(&mut state, *component);
@@ -324,27 +402,40 @@ impl Cluster {
         })
     }
 
-    /// Stops everything and hands the permit back for another attempt.
-    fn give_up(mut self) -> Option<Permit> {
-        self.permit.take()
+    /// The state, in which these components will not be as they were.
+    fn disturb(&self, components: &[Component]) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        state.disturbed.extend(components);
+        state
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
-impl Drop for Cluster {
+impl State {
+    /// The components that are not as in a new control plane with these options.
+    fn unlike(&self, options: &Options) -> Vec<Component> {
+        let mut unlike: BTreeSet<Component> = options.unlike(&self.options).into_iter().collect();
+        unlike.extend(&self.disturbed);
+        let is_for_one = |component: &Component| options.has(*component) != self.options.has(*component);
+        unlike.extend(Component::ALL.into_iter().filter(is_for_one));
+        unlike.into_iter().collect()
+    }
+}
+
+impl Drop for Plane {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let thread = std::thread::current();
-            let logs = self.files.keep_logs(thread.name().unwrap_or("unnamed"));
-            let _ = writeln!(std::io::stderr(), "logs of the control plane: {}", logs.display());
-        }
         // Clients before servers, or they fill their logs with complaints.
         let mut state = self.state();
         while state.running.pop_last().is_some() {}
     }
+}
+
+/// What a mutex holds, also where a test has failed while it held it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The control plane of another release, such as `1.36`, built if need be.
@@ -378,10 +469,25 @@ thread_local! {
     static HELD_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
+/// How many control planes are used at the same time: tests spend most of their time waiting for them, so that it is more than there are
+/// processors, as far as memory allows.
+fn most_at_once() -> usize {
+    static MOST: OnceLock<usize> = OnceLock::new();
+    *MOST.get_or_init(|| {
+        let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        let free = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+        let kib = free.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<usize>().ok());
+        // With those that wait in the pool.
+        let by_memory = kib.map_or(2, |kib| kib / (2 << 20));
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        by_memory.clamp(2, 3 * cores.max(2))
+    })
+}
+
 impl Permit {
     fn acquire() -> Self {
-        let most = std::thread::available_parallelism().map_or(2, |cores| cores.get().clamp(2, 6));
-        let mut in_use = PERMITS_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let most = most_at_once();
+        let mut in_use = lock(&PERMITS_IN_USE);
         while HELD_HERE.get() == 0 && *in_use >= most {
             in_use = PERMIT_RETURNED
                 .wait(in_use)
@@ -395,7 +501,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        *PERMITS_IN_USE.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        *lock(&PERMITS_IN_USE) -= 1;
         // A cluster that was handed to another thread may be dropped there.
         HELD_HERE.set(HELD_HERE.get().saturating_sub(1));
         PERMIT_RETURNED.notify_one();

@@ -23,6 +23,11 @@ impl Component {
     /// Those that know feature gates.
     pub(crate) const GATED: [Self; 3] = [Self::ApiServer, Self::Scheduler, Self::ControllerManager];
 
+    /// Whether it keeps the objects, which the others are clients of.
+    pub(super) fn is_server(self) -> bool {
+        matches!(self, Self::Etcd | Self::ApiServer)
+    }
+
     /// The program's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -39,7 +44,7 @@ pub(super) const AUDIT_LOG: &str = "audit.json";
 
 /// Everything a test may choose about its control plane. The default is Kubernetes' own, with two
 /// exceptions: all API versions are served, and the controllers that need kubelets are off.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Options {
     components: BTreeSet<Component>,
     gates: BTreeMap<Component, BTreeMap<String, bool>>,
@@ -144,6 +149,15 @@ impl Options {
     pub(crate) fn audited(mut self) -> Self {
         self.audited = true;
         self
+    }
+
+    /// The components for which these and the other options have different arguments or releases, whether they are to run or not.
+    pub(super) fn unlike(&self, other: &Self) -> Vec<Component> {
+        let is_unlike = |component: &Component| {
+            self.arguments(*component) != other.arguments(*component)
+                || self.release(*component) != other.release(*component)
+        };
+        Component::ALL.into_iter().filter(is_unlike).collect()
     }
 
     /// Whether a component is to run.

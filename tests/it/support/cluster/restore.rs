@@ -33,7 +33,12 @@ const ORDER: &[&str] = &[
 impl Recorded {
     /// Reads `tests/data/snapshots/NAME.yaml`.
     pub(crate) fn read(name: &str) -> Self {
-        let path = format!("{}/tests/data/snapshots/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        Self::read_file(&format!("tests/data/snapshots/{name}.yaml"))
+    }
+
+    /// Reads a file, whose path begins in the folder of the project.
+    pub(crate) fn read_file(path: &str) -> Self {
+        let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{path}: {why}"));
         let mut list: Value = serde_saphyr::from_str(&text).unwrap_or_else(|why| panic!("{path}: {why}"));
         let Value::Array(mut items) = list["items"].take() else {

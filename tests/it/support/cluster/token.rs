@@ -13,7 +13,7 @@ use rustls_pki_types::pem::PemObject as _;
 use serde_json::{Value, json};
 
 /// For how many seconds the API server accepts a token after its end, for clocks that differ. Mirrors `jwt/validation.go`, `DefaultLeeway`, of
-/// go-jose v2, which Kubernetes v1.37.1 uses.
+/// go-jose v2, which Kubernetes v1.37.2 uses.
 const LEEWAY: u64 = 60;
 
 /// The token `issued`, but refused once `lifetime` is over. `signer` is the file with the key of the server.

@@ -1,0 +1,393 @@
+//! Counters that devices of a pool share, and the groups of devices that may draw from one set together.
+//!
+//! Mirrors `allocator_experimental.go`, `checkAvailableCounters` and `checkAndConsumeCompatibilityGroups`, v1.37.2. Counters are
+//! numbered per pool, and amounts are integers, so that the search only adds and compares.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use foldhash::fast::RandomState;
+use typed_index_collections::TiVec;
+
+use dra_model::{Counter, Device, Slice, Str};
+
+use crate::places::places;
+
+use super::capacity::units;
+
+places! {
+    /// A shared counter of a pool.
+    CounterIx;
+    /// A counter set of a pool.
+    SetIx;
+    /// A device of a view of a pool.
+    InView;
+}
+
+/// The shared counters of a pool.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counters {
+    /// What is left after the devices of allocated claims, by counter; negative where claims took more than there is.
+    pub(crate) available: TiVec<CounterIx, i128>,
+    /// Set and name of each counter.
+    pub(crate) names: TiVec<CounterIx, (Str, Str)>,
+    /// Groups that devices of allocated claims left for each counter set.
+    pub(crate) groups: TiVec<SetIx, Compatibility>,
+    /// A device gives counters back.
+    pub(crate) gives_back: bool,
+    /// Counters of which claims took more than there is, in order. They keep back every device that draws from any counter.
+    pub(crate) overdrawn: Vec<CounterIx>,
+    /// What each device of the view takes; empty if the pool has no counters.
+    draws: TiVec<InView, Draw>,
+    /// Amounts by counter, device after device.
+    amounts: Vec<(CounterIx, i128)>,
+    /// Groups by counter set, device after device.
+    joined: Vec<(SetIx, Box<[u32]>)>,
+}
+
+/// The shared counters of a pool, for which a pool without any takes no room.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PoolWide(Option<Box<Counters>>);
+
+impl From<Counters> for PoolWide {
+    fn from(counters: Counters) -> Self {
+        Self((!counters.groups.is_empty()).then(|| Box::new(counters)))
+    }
+}
+
+impl Deref for PoolWide {
+    type Target = Counters;
+
+    #[inline]
+    fn deref(&self) -> &Counters {
+        static NONE: Counters = Counters {
+            available: TiVec::new(),
+            names: TiVec::new(),
+            groups: TiVec::new(),
+            gives_back: false,
+            overdrawn: Vec::new(),
+            draws: TiVec::new(),
+            amounts: Vec::new(),
+            joined: Vec::new(),
+        };
+        self.0.as_deref().unwrap_or(&NONE)
+    }
+}
+
+/// Where what one device takes ends in the lists of all devices. It begins where that of the device before ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Draw {
+    consumes: bool,
+    amounts: usize,
+    joined: usize,
+}
+
+/// What one device takes of the counters of its pool, be it nothing of any counter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usage<'a> {
+    /// Amounts by counter, each counter once.
+    pub(crate) amounts: &'a [(CounterIx, i128)],
+    /// Groups by counter set, in the order of the device; none where no allocator looks at groups.
+    pub(crate) groups: &'a [(SetIx, Box<[u32]>)],
+}
+
+/// Which groups may still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Compatibility {
+    /// No device draws from the set.
+    #[default]
+    Free,
+    /// Only devices without groups do, and only such may join.
+    Ungrouped,
+    /// Groups common to all devices that do, ascending.
+    Groups(Box<[u32]>),
+}
+
+impl Counters {
+    /// What the device of the view takes, if it draws from counters.
+    #[inline]
+    pub(crate) fn usage(&self, device: InView) -> Option<Usage<'_>> {
+        let end = self.draws.get(device).filter(|draw| draw.consumes)?;
+        let before = device.0.checked_sub(1).map(InView);
+        let start = before.map_or_else(Draw::default, |before| self.draws[before]);
+        Some(Usage {
+            amounts: &self.amounts[start.amounts..end.amounts],
+            groups: &self.joined[start.joined..end.joined],
+        })
+    }
+
+    /// Where the next device begins.
+    fn end(&self) -> Draw {
+        Draw {
+            consumes: false,
+            amounts: self.amounts.len(),
+            joined: self.joined.len(),
+        }
+    }
+
+    /// Takes back what devices from there on draw.
+    fn truncate(&mut self, end: Draw) {
+        self.amounts.truncate(end.amounts);
+        self.joined.truncate(end.joined);
+    }
+}
+
+impl Counters {
+    /// Whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw which
+    /// others give back to.
+    pub(crate) fn concern_all(&self) -> bool {
+        self.gives_back || !self.overdrawn.is_empty()
+    }
+}
+
+impl Usage<'_> {
+    /// What the device takes of the counter, if it draws from it.
+    pub(crate) fn of(&self, counter: CounterIx) -> Option<i128> {
+        let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
+        Some(*amount)
+    }
+}
+
+impl Compatibility {
+    pub(crate) fn admits(&self, groups: &[u32]) -> bool {
+        match self {
+            Self::Free => true,
+            Self::Ungrouped => groups.is_empty(),
+            Self::Groups(common) => groups.iter().any(|group| common.contains(group)),
+        }
+    }
+
+    pub(crate) fn with(&self, groups: &[u32]) -> Self {
+        match self {
+            Self::Free if groups.is_empty() => Self::Ungrouped,
+            Self::Free => Self::Groups(groups.into()),
+            Self::Groups(common) if !groups.is_empty() => Self::Groups(
+                common
+                    .iter()
+                    .copied()
+                    .filter(|group| groups.contains(group))
+                    .collect(),
+            ),
+            Self::Ungrouped | Self::Groups(_) => self.clone(),
+        }
+    }
+}
+
+/// How the slices of a pool contradict each other, in upstream's words. Mirrors `pools_experimental.go`, `buildPool`, v1.37.2.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PoolFault {
+    /// Two devices that reach the node have this name.
+    #[error("duplicate device name {0}")]
+    DuplicateDevice(String),
+    /// Two counter sets have this name.
+    #[error("duplicate counter set name {0}")]
+    DuplicateCounterSet(String),
+    /// A device draws from a counter set of this name.
+    #[error("counter set {0} not found")]
+    NoCounterSet(String),
+    /// A device draws from a counter that its set does not have.
+    #[error("counter {counter} not found in counter set {set}")]
+    NoCounter {
+        /// The counter.
+        counter: String,
+        /// The set.
+        set: String,
+    },
+}
+
+/// What makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
+/// draws from counters which do not exist.
+pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<PoolFault> {
+    let slices: Vec<_> = slices.collect();
+    let mut index = match CounterIndex::new(&slices, false) {
+        Ok(index) => index,
+        Err(fault) => return Some(fault),
+    };
+    slices.into_iter().find_map(|slice| index.validate(slice).err())
+}
+
+/// Numbers of counter sets, counters and groups while a pool is looked at.
+pub(crate) struct CounterIndex<'a> {
+    /// By name.
+    sets: Vec<IndexedSet<'a>>,
+    groups: HashMap<&'a str, u32, RandomState>,
+    /// Groups count; otherwise none is noted.
+    with_groups: bool,
+    built: Counters,
+}
+
+#[derive(Clone, Copy)]
+struct IndexedSet<'a> {
+    name: &'a str,
+    number: SetIx,
+    /// The number of its first counter, which the others follow.
+    first: CounterIx,
+    /// By name.
+    counters: &'a [(Str, Counter)],
+}
+
+impl IndexedSet<'_> {
+    fn counter(&self, name: &Str) -> Option<CounterIx> {
+        let place = self.counters.binary_search_by(|(known, _)| known.cmp(name));
+        Some(CounterIx(self.first.0 + place.ok()? as u32))
+    }
+}
+
+impl<'a> CounterIndex<'a> {
+    /// Numbers the counters of `slices`.
+    ///
+    /// # Errors
+    /// Two sets of one name, which make the pool invalid.
+    pub(crate) fn new(slices: &[&'a Slice], with_groups: bool) -> Result<Self, PoolFault> {
+        let sets = || slices.iter().flat_map(|slice| &slice.spec.shared_counters);
+        let counters = sets().map(|set| set.counters.len()).sum();
+        let mut index = Self {
+            sets: Vec::with_capacity(sets().count()),
+            groups: HashMap::default(),
+            with_groups,
+            built: Counters {
+                available: TiVec::with_capacity(counters),
+                names: TiVec::with_capacity(counters),
+                ..Counters::default()
+            },
+        };
+        for set in sets() {
+            index.sets.push(IndexedSet {
+                name: &set.name,
+                number: SetIx::from(index.sets.len()),
+                first: index.built.available.next_key(),
+                counters: &set.counters,
+            });
+            for (name, counter) in &set.counters {
+                index.built.available.push(units(&counter.value));
+                index.built.names.push((set.name.clone(), name.clone()));
+            }
+        }
+        index.sets.sort_by_key(|set| (set.name, set.number));
+        let repeated = index.sets.windows(2).filter(|pair| pair[0].name == pair[1].name);
+        // Upstream meets them in the order of their numbers.
+        if let Some(pair) = repeated.min_by_key(|pair| pair[1].number) {
+            return Err(PoolFault::DuplicateCounterSet(pair[1].name.to_owned()));
+        }
+        index.built.groups = vec![Compatibility::Free; index.sets.len()].into();
+        Ok(index)
+    }
+
+    fn set(&self, name: &str) -> Option<IndexedSet<'a>> {
+        let place = self.sets.binary_search_by_key(&name, |set| set.name).ok()?;
+        Some(self.sets[place])
+    }
+
+    /// Looks whether the devices of `slice` draw from counters that exist.
+    ///
+    /// # Errors
+    /// What is missing, which makes the pool invalid.
+    pub(crate) fn validate(&mut self, slice: &'a Slice) -> Result<(), PoolFault> {
+        slice.spec.devices.iter().try_for_each(|device| {
+            let before = self.built.end();
+            self.draw(device)?;
+            self.built.truncate(before);
+            Ok(())
+        })
+    }
+
+    /// The counters with what the `taken` devices of both kinds of slices leave, and what each device of `targeting` takes.
+    ///
+    /// # Errors
+    /// A counter that is missing, which makes the pool invalid.
+    pub(crate) fn build(
+        mut self,
+        targeting: impl Iterator<Item = &'a Slice> + Clone,
+        others: impl Iterator<Item = &'a Slice>,
+        taken: impl Fn(&Device) -> bool,
+    ) -> Result<Counters, PoolFault> {
+        let devices = targeting.clone().map(|slice| slice.spec.devices.len()).sum();
+        // Mostly one counter each.
+        self.built.amounts.reserve(devices);
+        self.built.draws.reserve(devices);
+        for device in targeting.flat_map(|slice| &slice.spec.devices) {
+            let before = self.built.end();
+            let consumes = self.draw(device)?;
+            if consumes && taken(device) {
+                self.take(before);
+            }
+            let draw = Draw {
+                consumes,
+                ..self.built.end()
+            };
+            self.built.draws.push(draw);
+        }
+        let own = self.built.end();
+        for device in others.flat_map(|slice| &slice.spec.devices) {
+            if self.draw(device)? && taken(device) {
+                self.take(own);
+            }
+            self.built.truncate(own);
+        }
+        if self.sets.is_empty() {
+            self.built.draws.clear();
+            return Ok(self.built);
+        }
+        self.built.gives_back = self.built.amounts.iter().any(|(_, amount)| *amount < 0);
+        let overdrawn = self
+            .built
+            .available
+            .iter_enumerated()
+            .filter(|(_, left)| **left < 0);
+        self.built.overdrawn = overdrawn.map(|(counter, _)| counter).collect();
+        Ok(self.built)
+    }
+
+    /// Notes what `device` takes behind what those before it do, and whether it takes anything, be it nothing of any counter.
+    ///
+    /// # Errors
+    /// A counter that does not exist.
+    fn draw(&mut self, device: &'a Device) -> Result<bool, PoolFault> {
+        let start = self.built.amounts.len();
+        for consumption in &device.consumes_counters {
+            let Some(set) = self.set(&consumption.counter_set) else {
+                return Err(PoolFault::NoCounterSet(consumption.counter_set.to_string()));
+            };
+            for (name, counter) in &consumption.counters {
+                let Some(number) = set.counter(name) else {
+                    return Err(PoolFault::NoCounter {
+                        counter: name.to_string(),
+                        set: consumption.counter_set.to_string(),
+                    });
+                };
+                let amount = units(&counter.value);
+                let known = self.built.amounts[start..]
+                    .iter_mut()
+                    .find(|(known, _)| *known == number);
+                match known {
+                    Some((_, sum)) => *sum = sum.saturating_add(amount),
+                    None => self.built.amounts.push((number, amount)),
+                }
+            }
+            if self.with_groups {
+                let mut numbers: Vec<u32> = Vec::with_capacity(consumption.compatibility_groups.len());
+                for name in &consumption.compatibility_groups {
+                    let next = self.groups.len() as u32;
+                    numbers.push(*self.groups.entry(name).or_insert(next));
+                }
+                numbers.sort_unstable();
+                numbers.dedup();
+                self.built.joined.push((set.number, numbers.into()));
+            }
+        }
+        Ok(!device.consumes_counters.is_empty())
+    }
+
+    /// Takes away what a device takes whose parts begin there.
+    fn take(&mut self, start: Draw) {
+        let built = &mut self.built;
+        for (counter, amount) in &built.amounts[start.amounts..] {
+            let left = &mut built.available[*counter];
+            *left = left.saturating_sub(*amount);
+        }
+        for (set, groups) in &built.joined[start.joined..] {
+            let common = &mut built.groups[*set];
+            *common = common.with(groups);
+        }
+    }
+}

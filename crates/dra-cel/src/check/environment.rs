@@ -1,0 +1,235 @@
+//! What names mean: the variable `device`, types, functions, by Kubernetes version and feature gates.
+//!
+//! kube-scheduler compiles with the environment for stored expressions, which has everything its version knows. The API
+//! server checks new expressions with what the version before knew too, so that a rollback leaves nothing unreadable.
+//! Mirrors `compile.go`, `newCompiler`, and `environment/base.go`.
+
+use crate::ast::operators;
+use crate::library::{FIRST_MINOR, Overload, functions};
+use crate::parse::Macros;
+use crate::types::{Name, Param, Type};
+
+/// Feature gates that change the environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Features {
+    /// `DRAConsumableCapacity`
+    pub consumable_capacity: bool,
+    /// `DRAListTypeAttributes`
+    pub list_type_attributes: bool,
+}
+
+/// For which kind of expression an environment is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// One that is in the cluster, as kube-scheduler compiles it.
+    Stored,
+    /// One that is being written, as the API server checks it.
+    New,
+}
+
+/// The last minor version whose environment is known.
+const LAST_MINOR: u32 = 37;
+
+/// What names mean in one version and mode.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope {
+    pub(crate) minor: u32,
+    compatible_with: u32,
+    mode: Mode,
+    features: Features,
+}
+
+impl Scope {
+    pub(crate) fn new(minor: u32, compatible_with: u32, mode: Mode, features: Features) -> Self {
+        Self {
+            compatible_with,
+            minor: minor.clamp(FIRST_MINOR, LAST_MINOR),
+            mode,
+            features,
+        }
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    pub(crate) fn has_list_type_attributes(&self) -> bool {
+        self.features.list_type_attributes
+    }
+
+    /// The version that what is used must have been introduced by.
+    fn compatibility(&self) -> u32 {
+        match self.mode {
+            Mode::Stored => u32::MAX,
+            Mode::New => self.compatible_with,
+        }
+    }
+
+    /// Whether list functions beyond those of Kubernetes are there, which came with 1.34.
+    fn has_list_extension(&self) -> bool {
+        self.compatibility() >= 34
+    }
+
+    pub(crate) fn macros(&self) -> Macros {
+        Macros {
+            sort_by: self.has_list_extension(),
+        }
+    }
+
+    /// The overloads of a function, none if it does not exist.
+    pub(crate) fn function(&self, name: &str) -> Vec<&'static Overload> {
+        let name = name.strip_prefix('.').unwrap_or(name);
+        let overloads = functions().get(name).map(Vec::as_slice).unwrap_or_default();
+        overloads.iter().filter(|overload| self.has(overload)).collect()
+    }
+
+    fn has(&self, overload: &Overload) -> bool {
+        if overload.function == "includes" {
+            let known = match (self.minor, self.mode) {
+                (..36, _) => false,
+                (_, Mode::Stored) => true,
+                (_, Mode::New) => self.features.list_type_attributes || self.compatibility() >= 37,
+            };
+            return known && overload.is_in(self.minor);
+        }
+        if matches!(overload.function, "indexOf" | "lastIndexOf") {
+            // The functions of lists have a version of their own, by what is used.
+            let used = self.compatibility().clamp(FIRST_MINOR, self.minor);
+            return overload.is_in(used);
+        }
+        let extends_lists = matches!(
+            overload.function,
+            "slice" | "flatten" | "sort" | "reverse" | "distinct"
+        ) || matches!(overload.function, "lists.range" | operators::SORT_BY);
+        overload.is_in(self.minor) && (!extends_lists || self.has_list_extension())
+    }
+
+    /// Whether devices may have attributes that are lists.
+    pub(crate) fn takes_lists(&self) -> bool {
+        match self.minor {
+            ..36 => false,
+            36 => self.features.list_type_attributes,
+            37.. => true,
+        }
+    }
+
+    /// Whether a selector may be of this type.
+    pub(crate) fn selects(&self, output: &Type) -> bool {
+        match output {
+            Type::Bool => true,
+            Type::Any if self.minor < 37 => true,
+            _ => *output == self.attribute_type(),
+        }
+    }
+
+    /// The type of attributes.
+    pub(crate) fn attribute_type(&self) -> Type {
+        let lists = match (self.minor, self.mode) {
+            (..36, _) => false,
+            (37.., Mode::Stored) => true,
+            (36, _) | (_, Mode::New) => self.features.list_type_attributes,
+        };
+        if lists { Type::Dyn } else { Type::Any }
+    }
+
+    /// The most elements or characters that an attribute can have.
+    pub(crate) const ATTRIBUTE_SIZE: u64 = 64;
+
+    fn has_allow_multiple_allocations(&self) -> bool {
+        match self.mode {
+            Mode::Stored => true,
+            Mode::New => self.features.consumable_capacity,
+        }
+    }
+
+    /// The type of a field of a message, if there is the message and if there is the field.
+    pub(crate) fn field(&self, message: &str, field: &str) -> FieldLookup {
+        let field_type = match (message, field) {
+            ("kubernetes.DRADevice", "driver") => Type::String,
+            ("kubernetes.DRADevice", "attributes") => {
+                Type::map(Type::String, Type::map(Type::String, self.attribute_type()))
+            }
+            ("kubernetes.DRADevice", "capacity") => {
+                let quantity = Type::Struct("kubernetes.Quantity".into());
+                Type::map(Type::String, Type::map(Type::String, quantity))
+            }
+            ("kubernetes.DRADevice", "allowMultipleAllocations") if self.has_allow_multiple_allocations() => {
+                Type::Bool
+            }
+            ("kubernetes.DRADevice", _) => return FieldLookup::NoField,
+            _ => return FieldLookup::NoMessage,
+        };
+        FieldLookup::Found(field_type)
+    }
+
+    /// What the types of lists and maps in general are of.
+    fn type_variable(&self, letter: char) -> Type {
+        if self.minor < 37 {
+            Type::Param(Param::Declared(letter))
+        } else {
+            Type::Dyn
+        }
+    }
+
+    /// What a global name is.
+    pub(crate) fn global(&self, name: &str) -> Option<Global> {
+        let types = |inner: Type| Some(Global::Type(inner));
+        match name {
+            "device" => Some(Global::Variable(Type::Struct("kubernetes.DRADevice".into()))),
+            "bool" => types(Type::Bool),
+            "bytes" => types(Type::Bytes),
+            "double" => types(Type::Double),
+            "google.protobuf.Duration" => types(Type::Duration),
+            "google.protobuf.Timestamp" => types(Type::Timestamp),
+            "int" => types(Type::Int),
+            "list" => types(Type::list(self.type_variable('A'))),
+            "map" => types(Type::map(self.type_variable('A'), self.type_variable('B'))),
+            "null_type" => types(Type::Null),
+            "string" => types(Type::String),
+            "type" => types(Type::Type(None)),
+            "uint" => types(Type::Uint),
+            "optional_type" if self.minor < 37 => types(Type::Opaque("optional_type", Vec::new())),
+            "optional_type" => types(Type::optional(Type::Dyn)),
+            "net.IP" => types(Type::Opaque("net.IP", Vec::new())),
+            "net.CIDR" => types(Type::Opaque("net.CIDR", Vec::new())),
+            "google.protobuf.NullValue.NULL_VALUE" => Some(Global::Constant(0)),
+            // Names of the API server's own table of types, which the planner does not know.
+            "duration" => Some(Global::UnknownType(Type::Duration)),
+            "timestamp" => Some(Global::UnknownType(Type::Timestamp)),
+            "kubernetes.DRADevice" => Some(Global::UnknownType(Type::Struct(name.into()))),
+            "kubernetes.DRADevice.attributes" | "kubernetes.DRADevice.capacity" => {
+                let field = name.trim_start_matches("kubernetes.DRADevice.");
+                match self.field("kubernetes.DRADevice", field) {
+                    FieldLookup::Found(of) => Some(Global::UnknownType(of)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a name that is not local is.
+#[derive(Debug, Clone)]
+pub(crate) enum Global {
+    Variable(Type),
+    Type(Type),
+    /// A type that type-checks but cannot be evaluated.
+    UnknownType(Type),
+    Constant(i64),
+}
+
+/// What was found of a field.
+#[derive(Debug)]
+pub(crate) enum FieldLookup {
+    Found(Type),
+    NoField,
+    NoMessage,
+}
+
+/// A local variable.
+#[derive(Debug)]
+pub(super) struct Local {
+    pub(super) name: Name,
+    pub(super) of: Type,
+}

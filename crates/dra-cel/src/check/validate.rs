@@ -1,0 +1,288 @@
+//! What is looked at once the types are right: literals that cannot be read, lists and maps of mixed types, format calls.
+//!
+//! Mirrors `cel/validator.go` and the format validator of `ext/formatting.go` (cel-go v0.29).
+
+use super::Checked;
+use crate::ast::{Expr, ExprKind, Literal, NodeId};
+use crate::library::{Clause, FormatArguments, interpret_format, regex};
+use crate::source::Issues;
+use crate::types::Type;
+use crate::value::time;
+
+/// The problems of a tree that type-checks.
+pub(super) fn validate(checked: &Checked) -> Issues {
+    let mut validator = Validator {
+        checked,
+        issues: Issues::default(),
+    };
+    validator.walk(&checked.ast.root, false);
+    validator.issues
+}
+
+struct Validator<'c> {
+    checked: &'c Checked,
+    issues: Issues,
+}
+
+impl Validator<'_> {
+    fn report(&mut self, id: NodeId, message: impl Into<String>) {
+        self.issues.report(self.checked.ast.place(id), message);
+    }
+
+    /// `formatted` says whether the node is below a call of `format`, whose arguments may be of any types.
+    fn walk(&mut self, expr: &Expr, formatted: bool) {
+        match &expr.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => {}
+            ExprKind::Select { operand, .. } => self.walk(operand, formatted),
+            ExprKind::Call {
+                function,
+                target,
+                args,
+            } => {
+                let inner = formatted || &**function == "format";
+                if let Some(target) = target {
+                    self.walk(target, inner);
+                }
+                for arg in args {
+                    self.walk(arg, inner);
+                }
+                self.validate_call(expr, function, target.as_deref(), args);
+            }
+            ExprKind::List { elements, optional } => {
+                for element in elements {
+                    self.walk(element, formatted);
+                }
+                if !formatted {
+                    self.validate_list(elements, optional);
+                }
+            }
+            ExprKind::Map { entries } => {
+                for entry in entries {
+                    self.walk(&entry.key, formatted);
+                    self.walk(&entry.value, formatted);
+                }
+                if !formatted {
+                    let keys: Vec<_> = entries.iter().map(|entry| (&entry.key, false)).collect();
+                    let values: Vec<_> = entries
+                        .iter()
+                        .map(|entry| (&entry.value, entry.optional))
+                        .collect();
+                    self.validate_types(&keys, false);
+                    self.validate_types(&values, false);
+                }
+            }
+            ExprKind::Struct { fields, .. } => {
+                for field in fields {
+                    self.walk(&field.value, formatted);
+                }
+            }
+            ExprKind::Comprehension(comprehension) => {
+                self.walk(&comprehension.range, formatted);
+                self.walk(&comprehension.init, formatted);
+                self.walk(&comprehension.condition, formatted);
+                self.walk(&comprehension.step, formatted);
+                self.walk(&comprehension.result, formatted);
+            }
+        }
+    }
+
+    fn validate_list(&mut self, elements: &[Expr], optional: &[usize]) {
+        let elements: Vec<_> = elements
+            .iter()
+            .enumerate()
+            .map(|(position, element)| (element, optional.contains(&position)))
+            .collect();
+        self.validate_types(&elements, true);
+    }
+
+    /// All have to have the type of the first.
+    fn validate_types(&mut self, members: &[(&Expr, bool)], first_only: bool) {
+        let mut expected: Option<Type> = None;
+        for (member, optional) in members {
+            let mut of = self.checked.type_of(member.id);
+            if *optional {
+                of = of.unwrap_optional().0;
+            }
+            match &expected {
+                None => expected = Some(of.clone()),
+                Some(expected) if equivalent(expected, of) => {}
+                Some(expected) => {
+                    let message = format!(
+                        "expected type '{}' but found '{}'",
+                        expected.checker_text(),
+                        of.checker_text()
+                    );
+                    self.report(member.id, message);
+                    if first_only {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn validate_call(&mut self, call: &Expr, function: &str, target: Option<&Expr>, args: &[Expr]) {
+        let Some(first) = args.first() else { return };
+        match (function, &first.kind) {
+            ("duration", ExprKind::Literal(Literal::String(text)))
+                if time::parse_duration(text).is_none() =>
+            {
+                self.report(first.id, "invalid duration argument");
+            }
+            ("timestamp", ExprKind::Literal(literal)) => {
+                let valid = match literal {
+                    Literal::String(text) => matches!(time::parse_timestamp(text), Some(Ok(_))),
+                    Literal::Int(seconds) => time::Timestamp::from_unix(*seconds).is_ok(),
+                    _ => true,
+                };
+                if !valid {
+                    self.report(first.id, "invalid timestamp argument");
+                }
+            }
+            ("matches", ExprKind::Literal(Literal::String(text))) if regex::Regex::new(text).is_err() => {
+                self.report(first.id, "invalid matches argument");
+            }
+            ("format", ExprKind::List { elements, .. }) => {
+                if let Some(Expr {
+                    kind: ExprKind::Literal(Literal::String(format)),
+                    ..
+                }) = target
+                    && args.len() == 1
+                {
+                    self.validate_format(call.id, format, elements);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn validate_format(&mut self, call: NodeId, format: &str, elements: &[Expr]) {
+        let mut arguments = LiteralArguments {
+            checked: self.checked,
+            elements,
+            requested: 0,
+        };
+        match interpret_format(format, &mut arguments) {
+            Err((id, message)) => self.report(id.unwrap_or(call), message),
+            Ok(_) if elements.len() > arguments.requested => {
+                let message = format!(
+                    "too many arguments supplied to string.format (expected {}, got {})",
+                    arguments.requested,
+                    elements.len()
+                );
+                self.report(call, message);
+            }
+            Ok(_) => {}
+        }
+    }
+}
+
+/// The arguments of a format call that are written down with it: their types are looked at, not their values.
+struct LiteralArguments<'c> {
+    checked: &'c Checked,
+    elements: &'c [Expr],
+    requested: usize,
+}
+
+impl FormatArguments for LiteralArguments<'_> {
+    type Place = NodeId;
+
+    fn count(&self) -> usize {
+        self.elements.len()
+    }
+
+    fn exists(&mut self, _: usize) -> bool {
+        self.requested += 1;
+        true
+    }
+
+    fn format(
+        &mut self,
+        index: usize,
+        clause: Clause,
+        _: &mut String,
+    ) -> Result<(), (Option<NodeId>, String)> {
+        let Some(element) = self.elements.get(index) else {
+            return Ok(());
+        };
+        let refused = |id: NodeId| {
+            let name = type_name(self.checked.type_of(id));
+            Err((Some(id), clause.complaint(name)))
+        };
+        if matches!(clause, Clause::String) {
+            return match self.unprintable(element) {
+                Some(id) => refused(id),
+                None => Ok(()),
+            };
+        }
+        let of = self.checked.type_of(element.id);
+        let fits = match clause {
+            Clause::String => true,
+            Clause::Decimal | Clause::Octal => matches!(of, Type::Int | Type::Uint),
+            Clause::Fixed(_) | Clause::Scientific(_) => matches!(of, Type::Double | Type::String),
+            Clause::Binary => matches!(of, Type::Int | Type::Uint | Type::Bool),
+            Clause::Hex { .. } => matches!(of, Type::Int | Type::Uint | Type::String | Type::Bytes),
+        };
+        if fits || *of == Type::Dyn {
+            Ok(())
+        } else {
+            refused(element.id)
+        }
+    }
+}
+
+impl LiteralArguments<'_> {
+    /// The first part of an argument that `%s` does not take.
+    fn unprintable(&self, expr: &Expr) -> Option<NodeId> {
+        let printable = matches!(
+            self.checked.type_of(expr.id),
+            Type::Dyn
+                | Type::List(_)
+                | Type::Map(_)
+                | Type::Int
+                | Type::Uint
+                | Type::Double
+                | Type::Bool
+                | Type::String
+                | Type::Timestamp
+                | Type::Bytes
+                | Type::Duration
+                | Type::Type(_)
+                | Type::Null
+        );
+        if !printable {
+            return Some(expr.id);
+        }
+        match &expr.kind {
+            ExprKind::List { elements, .. } => elements.iter().find_map(|element| self.unprintable(element)),
+            ExprKind::Map { entries } => entries.iter().find_map(|entry| {
+                self.unprintable(&entry.key)
+                    .or_else(|| self.unprintable(&entry.value))
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn type_name(of: &Type) -> &str {
+    of.name()
+}
+
+/// Whether two types are equal but for the names of type variables.
+fn equivalent(left: &Type, right: &Type) -> bool {
+    match (left, right) {
+        (Type::Param(_), Type::Param(_)) => true,
+        (Type::List(left), Type::List(right)) => equivalent(left, right),
+        (Type::Map(left), Type::Map(right)) => equivalent(&left.0, &right.0) && equivalent(&left.1, &right.1),
+        (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
+            left_name == right_name
+                && left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| equivalent(left, right))
+        }
+        (Type::Type(Some(left)), Type::Type(Some(right))) => equivalent(left, right),
+        _ => left == right,
+    }
+}

@@ -1,0 +1,232 @@
+//! Why a device does not match: which terms of the expression are not true, and the values that they look at.
+//!
+//! Not a hot path: the expression is compiled once more, term by term. An expression is a chain of terms joined by `&&`;
+//! names given by `cel.bind` around the chain are known in each.
+
+use std::fmt::Write;
+
+use super::ast::{Comprehension, Expr, ExprKind, Literal, operators};
+use super::check::{Checked, Scope};
+use super::device::DeviceInput;
+use super::eval::Context;
+use super::plan::{Plan, plan_part};
+use super::program::{EvalError, MAX_COST, boolean};
+use super::source::Issues;
+use super::terms::{Term, terms};
+use super::value::text;
+use super::{check, parse};
+use dra_values::Meter;
+
+/// What compiling a byte of an expression is worth, in steps of an evaluation.
+const STEPS_OF_BYTE: u64 = 20;
+
+/// A term that keeps a device from matching.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailingTerm {
+    /// The term as it is written.
+    pub text: String,
+    /// `false`, or why there is no result.
+    pub result: Result<bool, EvalError>,
+    /// What of the device the term looks at.
+    pub seen: Vec<Seen>,
+}
+
+/// A part of the device that a term looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// How the expression gets there.
+    pub text: String,
+    /// The value as it is written in CEL, or why there is none.
+    pub value: Result<String, EvalError>,
+}
+
+/// The terms of `expression` that are not true for `device`, in their order.
+pub(super) fn explain(
+    expression: &str,
+    scope: &Scope,
+    device: &DeviceInput,
+    meter: &Meter,
+) -> Vec<FailingTerm> {
+    if meter.is_exhausted() {
+        return Vec::new();
+    }
+    meter.spend((expression.len() as u64).saturating_mul(STEPS_OF_BYTE));
+    let checked: Result<Checked, Issues> =
+        parse::parse(expression, scope.macros()).and_then(|ast| check::check(ast, scope));
+    let Ok(checked) = checked else { return Vec::new() };
+    let explainer = Explainer {
+        checked: &checked,
+        scope,
+        device,
+        meter,
+    };
+    terms(&checked.ast)
+        .iter()
+        .filter_map(|term| explainer.explain(term, term.text(expression)))
+        .collect()
+}
+
+struct Explainer<'c> {
+    checked: &'c Checked,
+    scope: &'c Scope,
+    device: &'c DeviceInput,
+    meter: &'c Meter,
+}
+
+impl Explainer<'_> {
+    fn explain(&self, term: &Term<'_>, text: &str) -> Option<FailingTerm> {
+        if self.meter.is_exhausted() {
+            return None;
+        }
+        let plan = self.plan(term.expr, &term.binds)?;
+        let mut context = Context::new(self.device, plan.frame, MAX_COST);
+        let result = context
+            .eval(&plan.root)
+            .map_err(EvalError::from)
+            .and_then(|value| boolean(&value));
+        self.meter.spend(context.effort());
+        if result == Ok(true) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        collect_parts(term.expr, &term.binds, &mut parts);
+        let mut seen: Vec<Seen> = Vec::new();
+        for (part_text, part) in parts {
+            if self.meter.is_exhausted() || seen.iter().any(|seen| seen.text == part_text) {
+                continue;
+            }
+            let Some(plan) = self.plan(part, &term.binds) else {
+                continue;
+            };
+            let mut context = Context::new(self.device, plan.frame, MAX_COST);
+            let value = context
+                .eval(&plan.root)
+                .map(|value| text::source(&value))
+                .map_err(EvalError::from);
+            self.meter.spend(context.effort());
+            seen.push(Seen {
+                text: part_text,
+                value,
+            });
+        }
+        Some(FailingTerm {
+            text: text.to_owned(),
+            result,
+            seen,
+        })
+    }
+
+    /// Plans a part of a term below the names that are given around it.
+    fn plan(&self, part: &Expr, binds: &[&Comprehension]) -> Option<Plan> {
+        let mut expr = part.clone();
+        for bind in binds.iter().rev() {
+            let bind = Comprehension {
+                result: expr,
+                ..Comprehension::clone(bind)
+            };
+            expr = Expr {
+                id: part.id,
+                kind: ExprKind::Comprehension(Box::new(bind)),
+            };
+        }
+        plan_part(self.checked, self.scope, &expr).ok()
+    }
+}
+
+/// The longest chains of selections and indexes that begin with `device` or a given name.
+fn collect_parts<'e>(expr: &'e Expr, binds: &[&Comprehension], parts: &mut Vec<(String, &'e Expr)>) {
+    if let Some(text) = chain_text(expr, binds) {
+        if text != "device" {
+            parts.push((text, expr));
+        }
+        return;
+    }
+    match &expr.kind {
+        ExprKind::Select { operand, .. } => collect_parts(operand, binds, parts),
+        ExprKind::Call { target, args, .. } => {
+            for operand in target.as_deref().into_iter().chain(args) {
+                collect_parts(operand, binds, parts);
+            }
+        }
+        ExprKind::List { elements, .. } => {
+            for element in elements {
+                collect_parts(element, binds, parts);
+            }
+        }
+        ExprKind::Map { entries } => {
+            for entry in entries {
+                collect_parts(&entry.key, binds, parts);
+                collect_parts(&entry.value, binds, parts);
+            }
+        }
+        ExprKind::Comprehension(fold) => {
+            // Names of an inner scope can hide given ones, and their values change.
+            let outer: Vec<&Comprehension> = binds
+                .iter()
+                .copied()
+                .filter(|bind| {
+                    bind.accumulator != fold.accumulator
+                        && bind.accumulator != fold.variable
+                        && Some(&bind.accumulator) != fold.variable2.as_ref()
+                })
+                .collect();
+            collect_parts(&fold.range, binds, parts);
+            for part in [&fold.init, &fold.condition, &fold.step, &fold.result] {
+                collect_parts(part, &outer, parts);
+            }
+        }
+        ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Struct { .. } | ExprKind::Unspecified => {}
+    }
+}
+
+/// The text of a chain of selections and constant indexes.
+fn chain_text(expr: &Expr, binds: &[&Comprehension]) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Ident(name)
+            if &**name == "device" || binds.iter().any(|bind| bind.accumulator == *name) =>
+        {
+            Some(name.to_string())
+        }
+        ExprKind::Select {
+            operand,
+            field,
+            test_only,
+        } => {
+            let chain = format!("{}.{field}", chain_text(operand, binds)?);
+            Some(if *test_only {
+                format!("has({chain})")
+            } else {
+                chain
+            })
+        }
+        ExprKind::Call {
+            function,
+            target: None,
+            args,
+        } => {
+            let [operand, key] = args.as_slice() else {
+                return None;
+            };
+            let ExprKind::Literal(key) = &key.kind else {
+                return None;
+            };
+            let mut chain = match &**function {
+                operators::INDEX | operators::OPT_INDEX | operators::OPT_SELECT => {
+                    chain_text(operand, binds)?
+                }
+                _ => return None,
+            };
+            let _ = match (&**function, key) {
+                (operators::OPT_SELECT, Literal::String(field)) => write!(chain, ".?{field}"),
+                (operators::OPT_INDEX, _) => write!(chain, "[?{}]", literal_text(key)),
+                _ => write!(chain, "[{}]", literal_text(key)),
+            };
+            Some(chain)
+        }
+        _ => None,
+    }
+}
+
+fn literal_text(literal: &Literal) -> String {
+    text::source(&super::value::Value::of_literal(literal))
+}

@@ -1,0 +1,44 @@
+//! What the macros that make maps call. Mirrors `ext/comprehensions.go` (cel-go v0.29).
+
+use super::{Binding, Declaration, declare, global};
+use crate::ast::operators::MAP_INSERT;
+use crate::eval::Context;
+use crate::value::map::Map;
+use crate::value::{Fault, Outcome, Value};
+
+/// The functions.
+pub(super) const FUNCTIONS: &[Declaration] = &[
+    declare(
+        MAP_INSERT,
+        "@mapInsert_map_key_value",
+        "map(K, V), K, V",
+        "map(K, V)",
+        Binding::Stepwise(insert_entry),
+    ),
+    global(
+        MAP_INSERT,
+        "@mapInsert_map_map",
+        "map(K, V), map(K, V)",
+        "map(K, V)",
+        insert_map,
+    ),
+];
+
+/// The accumulator that the macros begin with is empty, and therefore a map that grows in place.
+fn insert_entry<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    let [map @ Value::Map(Map::Mutable(number)), key, value] = args else {
+        return Err(Fault::no_such_overload());
+    };
+    ctx.map_insert(*number, key.clone(), Some(value.clone()))?;
+    Ok(map.clone())
+}
+
+fn insert_map<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    let [map @ Value::Map(Map::Mutable(number)), Value::Map(added)] = args else {
+        return Err(Fault::no_such_overload());
+    };
+    for (key, value) in added.looked_up() {
+        ctx.map_insert(*number, key, value)?;
+    }
+    Ok(map.clone())
+}

@@ -1,0 +1,420 @@
+//! `format`: clauses like `%s` and `%.2f`, filled with the elements of a list.
+//!
+//! Mirrors `ext/formatting.go` (cel-go v0.29) at the version that Kubernetes uses, which writes numbers as American English does.
+//! The same clauses are read when checking, when only types are known; [`FormatArguments`] is what differs.
+
+mod number;
+
+use std::fmt::Write;
+
+use crate::eval::Context;
+use crate::value::list::List;
+use crate::value::map::Map;
+use crate::value::{Fault, Outcome, Value, convert};
+use dra_values::go_quote;
+
+/// A clause of a format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clause {
+    String,
+    Decimal,
+    /// With the precision.
+    Fixed(Option<u64>),
+    /// With what is written as a precision but is taken for the width.
+    Scientific(Option<u64>),
+    Binary,
+    Hex {
+        upper: bool,
+    },
+    Octal,
+}
+
+impl Clause {
+    /// What is said of an argument that the clause does not take.
+    pub(crate) fn complaint(self, type_name: &str) -> String {
+        let takes = match self {
+            Self::String => {
+                "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, \
+                 durations, and timestamps"
+            }
+            Self::Decimal => "decimal clause can only be used on integers",
+            Self::Fixed(_) => "fixed-point clause can only be used on doubles",
+            Self::Scientific(_) => "scientific clause can only be used on doubles",
+            Self::Binary => "only integers and bools can be formatted as binary",
+            Self::Hex { .. } => "only integers, byte buffers, and strings can be formatted as hex",
+            Self::Octal => "octal clause can only be used on integers",
+        };
+        format!("{takes}, was given {type_name}")
+    }
+}
+
+/// What is filled into a format.
+pub(crate) trait FormatArguments {
+    /// Where a problem can be, if not in the format.
+    type Place;
+
+    /// The number of arguments.
+    fn count(&self) -> usize;
+
+    /// Whether there is an argument; told for each clause that wants one.
+    fn exists(&mut self, index: usize) -> bool;
+
+    /// Writes an argument as the clause says.
+    fn format(
+        &mut self,
+        index: usize,
+        clause: Clause,
+        out: &mut String,
+    ) -> Result<(), (Option<Self::Place>, String)>;
+}
+
+/// Fills `arguments` into `format`.
+pub(crate) fn interpret<A: FormatArguments>(
+    format: &str,
+    arguments: &mut A,
+) -> Result<String, (Option<A::Place>, String)> {
+    let mut out = String::new();
+    let mut rest = format;
+    let mut index = 0;
+    while let Some(percent) = rest.find('%') {
+        out.push_str(&rest[..percent]);
+        rest = &rest[percent + 1..];
+        if let Some(behind) = rest.strip_prefix('%') {
+            out.push('%');
+            rest = behind;
+            continue;
+        }
+        let out_of_range = || Err((None, format!("index {index} out of range")));
+        if !arguments.exists(index) {
+            return out_of_range();
+        }
+        if rest.is_empty() {
+            return Err((None, "unexpected end of string".to_owned()));
+        }
+        if index >= arguments.count() {
+            return out_of_range();
+        }
+        let (clause, behind) = read_clause(rest)
+            .map_err(|problem| (None, format!("could not parse formatting clause: {problem}")))?;
+        arguments
+            .format(index, clause, &mut out)
+            .map_err(|(place, problem)| (place, format!("error during formatting: {problem}")))?;
+        rest = behind;
+        index += 1;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Reads what follows a `%`, of which there is something.
+fn read_clause(text: &str) -> Result<(Clause, &str), String> {
+    let (precision, rest) = match text.strip_prefix('.') {
+        None => (None, text),
+        Some(behind) => {
+            let wrap = |problem: String| format!("error while parsing precision: {problem}");
+            let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+            let (digits, rest) = behind.split_at(digits);
+            if rest.is_empty() {
+                return Err(wrap("could not find end of precision specifier".to_owned()));
+            }
+            let number = digits.parse::<i64>().map_err(|_| {
+                let problem = if digits.is_empty() {
+                    "invalid syntax"
+                } else {
+                    "value out of range"
+                };
+                wrap(format!(
+                    "error while converting precision to integer: strconv.Atoi: parsing {}: {problem}",
+                    go_quote(digits)
+                ))
+            })?;
+            (Some(number.unsigned_abs()), rest)
+        }
+    };
+    let letter = rest.as_bytes().first().copied().unwrap_or_default();
+    let clause = match letter {
+        b's' => Clause::String,
+        b'd' => Clause::Decimal,
+        b'f' => Clause::Fixed(precision),
+        b'e' => Clause::Scientific(precision),
+        b'b' => Clause::Binary,
+        b'x' => Clause::Hex { upper: false },
+        b'X' => Clause::Hex { upper: true },
+        b'o' => Clause::Octal,
+        // A byte is taken for a character.
+        _ => {
+            return Err(format!(
+                "unrecognized formatting clause \"{}\"",
+                char::from(letter)
+            ));
+        }
+    };
+    Ok((clause, &rest[1..]))
+}
+
+/// `format.format(arguments)`
+pub(super) fn format<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
+    let [Value::String(format), Value::List(list)] = args else {
+        return Err(Fault::no_such_overload());
+    };
+    ctx.allocate(format.len())?;
+    let mut values = Values {
+        ctx,
+        list,
+        abort: None,
+    };
+    let result = interpret(format, &mut values);
+    match (values.abort, result) {
+        (Some(abort), _) => Err(abort),
+        (None, Ok(text)) => Ok(Value::string(text)),
+        (None, Err((_, problem))) => Err(Fault::error(problem)),
+    }
+}
+
+/// The elements of a list as arguments.
+struct Values<'c, 'a> {
+    ctx: &'c mut Context<'a>,
+    list: &'c List<'a>,
+    abort: Option<Fault>,
+}
+
+impl FormatArguments for Values<'_, '_> {
+    type Place = ();
+
+    fn count(&self) -> usize {
+        self.ctx.list_len(self.list)
+    }
+
+    fn exists(&mut self, index: usize) -> bool {
+        index < self.count()
+    }
+
+    fn format(&mut self, index: usize, clause: Clause, out: &mut String) -> Result<(), (Option<()>, String)> {
+        let value = match self.ctx.list_get(self.list, index) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Ok(()),
+            Err(abort) => {
+                self.abort = Some(abort);
+                return Err((None, String::new()));
+            }
+        };
+        let length = out.len();
+        let written =
+            write_clause(self.ctx, &value, clause, out).and_then(|()| self.ctx.allocate(out.len() - length));
+        match written {
+            Ok(()) => Ok(()),
+            Err(Fault::Error(message)) => Err((None, String::clone(&message))),
+            Err(abort) => {
+                self.abort = Some(abort);
+                Err((None, String::new()))
+            }
+        }
+    }
+}
+
+fn write_clause<'a>(
+    ctx: &mut Context<'a>,
+    value: &Value<'a>,
+    clause: Clause,
+    out: &mut String,
+) -> Result<(), Fault> {
+    let sign = |value: i64| if value < 0 { "-" } else { "" };
+    let written = match (clause, value) {
+        (Clause::String, _) => return write_string(ctx, value, out),
+        (Clause::Decimal, Value::Int(value)) => write!(out, "{value}"),
+        (Clause::Decimal, Value::Uint(value)) => write!(out, "{value}"),
+        (Clause::Fixed(precision), Value::Double(value)) => {
+            number::write_fixed(*value, precision, out);
+            Ok(())
+        }
+        (Clause::Scientific(width), Value::Double(value)) => {
+            number::write_scientific(*value, width, out);
+            Ok(())
+        }
+        (Clause::Fixed(_) | Clause::Scientific(_), Value::String(text)) => {
+            let value = match &**text {
+                "NaN" => f64::NAN,
+                "Infinity" => f64::INFINITY,
+                "-Infinity" => f64::NEG_INFINITY,
+                _ => return Err(Fault::error(clause.complaint(value.type_name()))),
+            };
+            return write_clause(ctx, &Value::Double(value), clause, out);
+        }
+        (Clause::Binary, Value::Int(value)) => write!(out, "{}{:b}", sign(*value), value.unsigned_abs()),
+        (Clause::Binary, Value::Uint(value)) => write!(out, "{value:b}"),
+        (Clause::Binary, Value::Bool(value)) => write!(out, "{}", u8::from(*value)),
+        (Clause::Hex { upper: false }, Value::Int(value)) => {
+            write!(out, "{}{:x}", sign(*value), value.unsigned_abs())
+        }
+        (Clause::Hex { upper: true }, Value::Int(value)) => {
+            write!(out, "{}{:X}", sign(*value), value.unsigned_abs())
+        }
+        (Clause::Hex { upper: false }, Value::Uint(value)) => write!(out, "{value:x}"),
+        (Clause::Hex { upper: true }, Value::Uint(value)) => write!(out, "{value:X}"),
+        (Clause::Hex { upper }, Value::String(text)) => {
+            write_bytes(text.as_bytes(), upper, out);
+            Ok(())
+        }
+        (Clause::Hex { upper }, Value::Bytes(bytes)) => {
+            write_bytes(bytes, upper, out);
+            Ok(())
+        }
+        (Clause::Octal, Value::Int(value)) => write!(out, "{}{:o}", sign(*value), value.unsigned_abs()),
+        (Clause::Octal, Value::Uint(value)) => write!(out, "{value:o}"),
+        _ => return Err(Fault::error(clause.complaint(value.type_name()))),
+    };
+    written.map_err(|_| Fault::no_such_overload())
+}
+
+fn write_bytes(bytes: &[u8], upper: bool, out: &mut String) {
+    for byte in bytes {
+        let _ = if upper {
+            write!(out, "{byte:02X}")
+        } else {
+            write!(out, "{byte:02x}")
+        };
+    }
+}
+
+/// What `%s` makes of a value.
+fn write_string<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) -> Result<(), Fault> {
+    match value {
+        Value::List(list) => ctx.nested(|ctx| write_list(ctx, list, out)),
+        Value::Map(map) => ctx.nested(|ctx| write_map(ctx, map, out)),
+        Value::Null => {
+            out.push_str("null");
+            Ok(())
+        }
+        Value::Int(_)
+        | Value::Uint(_)
+        | Value::Double(_)
+        | Value::Bool(_)
+        | Value::String(_)
+        | Value::Timestamp(_)
+        | Value::Bytes(_)
+        | Value::Duration(_)
+        | Value::Type(_) => match convert::to_string(value) {
+            Ok(Value::String(text)) => {
+                out.push_str(&text);
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+            Err(fault) => Err(Fault::error(format!(
+                "could not convert argument {} to string",
+                go_quote(fault.message())
+            ))),
+        },
+        _ => Err(Fault::error(Clause::String.complaint(value.type_name()))),
+    }
+}
+
+/// A value inside a list or map.
+fn write_member<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) -> Result<(), Fault> {
+    let length = out.len();
+    let mut inner = String::new();
+    match value {
+        Value::String(text) => out.push_str(&go_quote(text)),
+        Value::Bytes(_) => {
+            write_string(ctx, value, &mut inner)?;
+            out.push('b');
+            out.push_str(&go_quote(&inner));
+        }
+        Value::Timestamp(_) | Value::Duration(_) => {
+            write_string(ctx, value, &mut inner)?;
+            let name = if matches!(value, Value::Timestamp(_)) {
+                "timestamp"
+            } else {
+                "duration"
+            };
+            let _ = write!(out, "{name}({})", go_quote(&inner));
+        }
+        Value::Double(value) if value.is_finite() => {
+            let _ = write!(out, "{value:.6}");
+        }
+        Value::Double(_) => {
+            write_string(ctx, value, &mut inner)?;
+            out.push_str(&go_quote(&inner));
+        }
+        Value::Int(_)
+        | Value::Uint(_)
+        | Value::Bool(_)
+        | Value::Null
+        | Value::Type(_)
+        | Value::List(_)
+        | Value::Map(_) => write_string(ctx, value, out)?,
+        _ => {
+            return Err(Fault::error(format!(
+                "no formatting function for {}",
+                value.type_name()
+            )));
+        }
+    }
+    ctx.allocate(out.len() - length)
+}
+
+fn write_list<'a>(ctx: &mut Context<'a>, list: &List<'a>, out: &mut String) -> Result<(), Fault> {
+    out.push('[');
+    for index in 0..ctx.list_len(list) {
+        let Some(member) = ctx.list_get(list, index)? else {
+            break;
+        };
+        if index > 0 {
+            out.push_str(", ");
+        }
+        write_member(ctx, &member, out)?;
+    }
+    out.push(']');
+    Ok(())
+}
+
+fn write_map<'a>(ctx: &mut Context<'a>, map: &Map<'a>, out: &mut String) -> Result<(), Fault> {
+    let mut entries = Vec::new();
+    for key in map.keys() {
+        if !matches!(
+            key,
+            Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_)
+        ) {
+            let message = format!("no formatting function for map key of type {}", key.type_name());
+            return Err(Fault::error(message));
+        }
+        let mut name = String::new();
+        write_member(ctx, &key, &mut name)?;
+        let mut value = String::new();
+        if let Some(found) = map.find(&key) {
+            write_member(ctx, &found, &mut value)?;
+        }
+        entries.push((name, value));
+    }
+    entries.sort_by(|(name, _), (other, _)| name.cmp(other));
+    out.push('{');
+    for (position, (name, value)) in entries.iter().enumerate() {
+        let separator = if position > 0 { ", " } else { "" };
+        let _ = write!(out, "{separator}{name}:{value}");
+    }
+    out.push('}');
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clauses_are_refused_in_upstreams_words() {
+        for (text, problem) in [
+            (
+                ".f",
+                "error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing \"\": invalid syntax",
+            ),
+            (
+                ".2",
+                "error while parsing precision: could not find end of precision specifier",
+            ),
+            ("5d", "unrecognized formatting clause \"5\""),
+            ("é", "unrecognized formatting clause \"Ã\""),
+        ] {
+            assert_eq!(read_clause(text), Err(problem.to_owned()));
+        }
+        assert_eq!(read_clause(".12ex"), Ok((Clause::Scientific(Some(12)), "x")));
+    }
+}

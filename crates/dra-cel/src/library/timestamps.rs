@@ -1,0 +1,247 @@
+//! Parts of timestamps and durations. Mirrors `common/stdlib/standard.go`, `inTimeZone` (cel-go v0.29).
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use jiff::tz::TimeZoneDatabase;
+
+use super::{Binding, Declaration, declare};
+use crate::eval::Context;
+use crate::value::time::{Civil, Timestamp};
+use crate::value::{Fault, Outcome, Value};
+
+/// The overloads of a part of a timestamp.
+macro_rules! part {
+    ($function:literal, $id:literal, $id_with_zone:literal, $part:expr) => {
+        [
+            Declaration {
+                member: true,
+                ..declare(
+                    $function,
+                    $id,
+                    "timestamp",
+                    "int",
+                    Binding::Guarded(|ctx, args| part(ctx, args, $part)),
+                )
+            },
+            Declaration {
+                member: true,
+                ..declare(
+                    $function,
+                    $id_with_zone,
+                    "timestamp, string",
+                    "int",
+                    Binding::Guarded(|ctx, args| part(ctx, args, $part)),
+                )
+            },
+        ]
+    };
+}
+
+const YEAR: [Declaration; 2] = part!(
+    "getFullYear",
+    "timestamp_to_year",
+    "timestamp_to_year_with_tz",
+    |civil| civil.year
+);
+const MONTH: [Declaration; 2] = part!(
+    "getMonth",
+    "timestamp_to_month",
+    "timestamp_to_month_with_tz",
+    |civil| i64::from(civil.month) - 1
+);
+const DAY_OF_YEAR: [Declaration; 2] = part!(
+    "getDayOfYear",
+    "timestamp_to_day_of_year",
+    "timestamp_to_day_of_year_with_tz",
+    |civil| i64::from(civil.day_of_year)
+);
+const DAY_OF_MONTH: [Declaration; 2] = part!(
+    "getDayOfMonth",
+    "timestamp_to_day_of_month",
+    "timestamp_to_day_of_month_with_tz",
+    |civil| i64::from(civil.day) - 1
+);
+const DATE: [Declaration; 2] = part!(
+    "getDate",
+    "timestamp_to_day_of_month_1_based",
+    "timestamp_to_day_of_month_1_based_with_tz",
+    |civil| i64::from(civil.day)
+);
+const DAY_OF_WEEK: [Declaration; 2] = part!(
+    "getDayOfWeek",
+    "timestamp_to_day_of_week",
+    "timestamp_to_day_of_week_with_tz",
+    |civil| i64::from(civil.weekday)
+);
+const HOURS: [Declaration; 2] = part!(
+    "getHours",
+    "timestamp_to_hours",
+    "timestamp_to_hours_with_tz",
+    |civil| i64::from(civil.hour)
+);
+const MINUTES: [Declaration; 2] = part!(
+    "getMinutes",
+    "timestamp_to_minutes",
+    "timestamp_to_minutes_with_tz",
+    |civil| i64::from(civil.minute)
+);
+const SECONDS: [Declaration; 2] = part!(
+    "getSeconds",
+    "timestamp_to_seconds",
+    "timestamp_to_seconds_tz",
+    |civil| i64::from(civil.second)
+);
+const MILLISECONDS: [Declaration; 2] = part!(
+    "getMilliseconds",
+    "timestamp_to_milliseconds",
+    "timestamp_to_milliseconds_with_tz",
+    |civil| i64::from(civil.nanos / 1_000_000)
+);
+
+const fn duration_part(function: &'static str, id: &'static str, op: super::Op) -> Declaration {
+    Declaration {
+        member: true,
+        ..declare(function, id, "duration", "int", Binding::Guarded(op))
+    }
+}
+
+const DURATIONS: [Declaration; 4] = [
+    duration_part("getHours", "duration_to_hours", |_, args| {
+        whole(args, 3_600_000_000_000)
+    }),
+    duration_part("getMinutes", "duration_to_minutes", |_, args| {
+        whole(args, 60_000_000_000)
+    }),
+    duration_part("getSeconds", "duration_to_seconds", |_, args| {
+        whole(args, 1_000_000_000)
+    }),
+    duration_part("getMilliseconds", "duration_to_milliseconds", |_, args| {
+        whole(args, 1_000_000)
+    }),
+];
+
+/// The functions.
+pub(super) const FUNCTIONS: &[&[Declaration]] = &[
+    &YEAR,
+    &MONTH,
+    &DAY_OF_YEAR,
+    &DAY_OF_MONTH,
+    &DATE,
+    &DAY_OF_WEEK,
+    &HOURS,
+    &MINUTES,
+    &SECONDS,
+    &MILLISECONDS,
+    &DURATIONS,
+];
+
+fn whole<'a>(args: &[Value<'a>], unit: i64) -> Outcome<'a> {
+    match args {
+        [Value::Duration(nanos)] => Ok(Value::Int(nanos / unit)),
+        _ => Err(Fault::no_such_overload()),
+    }
+}
+
+fn part<'a>(_: &mut Context<'a>, args: &[Value<'a>], part: fn(&Civil) -> i64) -> Outcome<'a> {
+    let civil = match args {
+        [Value::Timestamp(timestamp)] => timestamp.at_offset(0),
+        [Value::Timestamp(timestamp), Value::String(zone)] => {
+            timestamp.at_offset(offset_in(*timestamp, zone).map_err(Fault::error)?)
+        }
+        _ => return Err(Fault::no_such_overload()),
+    };
+    Ok(Value::Int(part(&civil)))
+}
+
+/// Seconds east of UTC that `zone`, a name or `±hours:minutes`, has at `timestamp`.
+fn offset_in(timestamp: Timestamp, zone: &str) -> Result<i64, String> {
+    let Some((hours, minutes)) = zone.split_once(':') else {
+        return offset_of_name(timestamp, zone);
+    };
+    let (hours, minutes) = (atoi(hours)?, atoi(minutes)?);
+    let minutes = if zone.starts_with('-') {
+        hours.wrapping_mul(60).wrapping_sub(minutes)
+    } else {
+        hours.wrapping_mul(60).wrapping_add(minutes)
+    };
+    // Go multiplies as nanoseconds.
+    Ok(minutes.wrapping_mul(60_000_000_000) / 1_000_000_000)
+}
+
+/// The folders that hold the files of zones, and the one around them. Go says of a zone with such a name that it is a directory.
+static FOLDERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let database = TimeZoneDatabase::bundled();
+    let folders = database.available().flat_map(|zone| {
+        let zone = zone.as_str();
+        let ends = zone.match_indices('/');
+        ends.map(|(end, _)| zone[..end].to_owned()).collect::<Vec<_>>()
+    });
+    folders.chain([".".to_owned()]).collect()
+});
+
+fn offset_of_name(timestamp: Timestamp, name: &str) -> Result<i64, String> {
+    if matches!(name, "" | "UTC" | "Local") {
+        return Ok(0);
+    }
+    if name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..") {
+        return Err("time: invalid location name".to_owned());
+    }
+    let unknown = || {
+        if FOLDERS.contains(name.trim_end_matches('/')) {
+            "is a directory".to_owned()
+        } else {
+            format!("unknown time zone {name}")
+        }
+    };
+    let zone = TimeZoneDatabase::bundled().get(name).map_err(|_| unknown())?;
+    // Names are found whatever their case, but files are not.
+    if zone.iana_name() != Some(name) {
+        return Err(unknown());
+    }
+    let instant = jiff::Timestamp::from_second(timestamp.seconds).map_err(|_| unknown())?;
+    Ok(i64::from(zone.to_offset(instant).seconds()))
+}
+
+/// Mirrors `strconv.Atoi`.
+fn atoi(text: &str) -> Result<i64, String> {
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let problem = |what: &str| format!("strconv.Atoi: parsing {}: {what}", dra_values::go_quote(text));
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(problem("invalid syntax"));
+    }
+    text.parse().map_err(|_| problem("value out of range"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_have_names_or_offsets() {
+        let winter = Timestamp {
+            seconds: 1_700_000_000,
+            nanos: 0,
+            zone: None,
+        };
+        for (zone, offset) in [
+            ("UTC", Ok(0)),
+            ("Europe/Berlin", Ok(3_600)),
+            ("America/New_York", Ok(-18_000)),
+            ("europe/berlin", Err("unknown time zone europe/berlin")),
+            ("Nowhere", Err("unknown time zone Nowhere")),
+            ("../UTC", Err("time: invalid location name")),
+            (".", Err("is a directory")),
+            ("Europe", Err("is a directory")),
+            ("+05:30", Ok(19_800)),
+            ("-02:30", Ok(-9_000)),
+            (":30", Err("strconv.Atoi: parsing \"\": invalid syntax")),
+            (
+                "9999999999999999999:0",
+                Err("strconv.Atoi: parsing \"9999999999999999999\": value out of range"),
+            ),
+        ] {
+            assert_eq!(offset_in(winter, zone), offset.map_err(str::to_owned), "{zone}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! What a program reads of a device.
+//!
+//! Most selectors read a few values by names that are constants. Devices that agree on those get the same answer, so whoever
+//! asks about thousands of devices needs few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
+//! for each device.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::fast::FixedState;
+
+use super::device::SliceDevice;
+use super::plan::node::{Attribute, Fold, Node, Qualifier, QualifierKey, Root};
+use dra_values::{AttributeValue, Quantity, Str};
+
+/// Programs that read more are evaluated for each device.
+const MOST: usize = 8;
+
+/// Everything that a program reads of a device.
+#[derive(Debug)]
+pub struct Reads(Vec<Read>);
+
+/// One value that a program reads.
+#[derive(Debug, PartialEq, Eq)]
+enum Read {
+    Driver,
+    AllowMultipleAllocations,
+    Attribute(Name),
+    Capacity(Name),
+}
+
+/// A name in its domain.
+#[derive(Debug, PartialEq, Eq)]
+struct Name {
+    domain: Str,
+    /// Without a slash, as names without domain are.
+    plain: bool,
+    id: Str,
+    /// `domain/id`; absent where no name in a slice is read like that.
+    qualified: Option<Str>,
+}
+
+/// What is read of one device.
+#[derive(Debug)]
+pub struct Readings<'a> {
+    values: [Reading<'a>; MOST],
+    /// How many of the values there are.
+    count: usize,
+    attributes: &'a [(Str, AttributeValue)],
+    /// Some attribute of the device is a version.
+    has_versions: bool,
+}
+
+/// One value of a device.
+#[derive(Clone, Copy, Debug)]
+enum Reading<'a> {
+    Absent,
+    Text(&'a str),
+    Flag(bool),
+    Attribute(&'a AttributeValue),
+    Capacity(&'a Quantity),
+}
+
+/// Readings that are kept. Versions that are not read are among them: one that is none fails every evaluation.
+#[derive(Debug)]
+pub struct KeptReadings {
+    values: Box<[KeptReading]>,
+    versions: Box<[Str]>,
+}
+
+#[derive(Debug)]
+enum KeptReading {
+    Absent,
+    Text(Str),
+    Flag(bool),
+    Attribute(AttributeValue),
+    Capacity(Quantity),
+}
+
+impl Reads {
+    /// What the plan with that root reads, if that can be listed.
+    pub(super) fn of(root: &Node) -> Option<Self> {
+        let mut collector = Collector::default();
+        (collector.add_node(root) && collector.reads.len() <= MOST).then_some(Self(collector.reads))
+    }
+
+    /// Reads `device`. Nothing where an attribute is of a type that fails evaluation in some versions of
+    /// Kubernetes, whether it is read or not.
+    pub fn read<'a, C: AsRef<Quantity>>(&self, device: SliceDevice<'a, C>) -> Option<Readings<'a>> {
+        let mut has_versions = false;
+        for (_, value) in device.attributes {
+            match value {
+                AttributeValue::Bool(_) | AttributeValue::Int(_) | AttributeValue::String(_) => {}
+                AttributeValue::Version(_) => has_versions = true,
+                AttributeValue::Bools(_)
+                | AttributeValue::Ints(_)
+                | AttributeValue::Strings(_)
+                | AttributeValue::Versions(_)
+                | AttributeValue::Unknown => return None,
+            }
+        }
+        let mut values = [Reading::Absent; MOST];
+        for (value, read) in values.iter_mut().zip(&self.0) {
+            *value = match read {
+                Read::Driver => Reading::Text(device.driver),
+                Read::AllowMultipleAllocations => Reading::Flag(device.allow_multiple_allocations),
+                Read::Attribute(name) => name
+                    .find(device.driver, device.attributes)
+                    .map_or(Reading::Absent, Reading::Attribute),
+                Read::Capacity(name) => name
+                    .find(device.driver, device.capacity)
+                    .map_or(Reading::Absent, |capacity| Reading::Capacity(capacity.as_ref())),
+            };
+        }
+        Some(Readings {
+            values,
+            count: self.0.len(),
+            attributes: device.attributes,
+            has_versions,
+        })
+    }
+}
+
+/// Collects what a plan reads.
+#[derive(Default)]
+struct Collector {
+    reads: Vec<Read>,
+    /// The initial values of accumulators that were looked at, by address. Each use of a name that `cel.bind` gives has the value
+    /// in it, which can have uses of others in it.
+    initial: HashSet<usize>,
+}
+
+impl Collector {
+    fn add(&mut self, read: Read) -> bool {
+        if !self.reads.contains(&read) {
+            self.reads.push(read);
+        }
+        true
+    }
+
+    /// Adds what a node reads; false if that cannot be told.
+    fn add_node(&mut self, node: &Node) -> bool {
+        match node {
+            Node::Constant(_) | Node::Broken(_) | Node::Known(_) => true,
+            Node::Attribute(attribute) | Node::Present(attribute) => self.add_attribute(attribute),
+            Node::Lookup(lookup) => self.add_value(lookup.capacity, &lookup.domain.name, &lookup.id.name),
+            Node::And(nodes) | Node::Or(nodes) => self.add_nodes(nodes),
+            Node::Equal(nodes)
+            | Node::NotEqual(nodes)
+            | Node::OptionalOr(nodes, _)
+            | Node::OptionalOrValue(nodes, _) => self.add_nodes(&**nodes),
+            Node::NotStrictlyFalse(node) => self.add_node(node),
+            Node::Call(call) => self.add_nodes(&call.args),
+            Node::Member(member) => self.add_node(&member.value),
+            Node::Regex(call) => self.add_nodes(&call.args),
+            Node::List(list) => self.add_nodes(&list.elements),
+            Node::Map(map) => map
+                .entries
+                .iter()
+                .all(|entry| self.add_node(&entry.key) && self.add_node(&entry.value)),
+            Node::Message(message) => message.fields.iter().all(|field| self.add_node(&field.value)),
+            Node::Fold(fold) => self.add_fold(fold),
+        }
+    }
+
+    fn add_nodes(&mut self, nodes: &[Node]) -> bool {
+        nodes.iter().all(|node| self.add_node(node))
+    }
+
+    fn add_fold(&mut self, fold: &Fold) -> bool {
+        [&fold.range, &fold.condition, &fold.step, &fold.result]
+            .into_iter()
+            .all(|node| self.add_node(node))
+    }
+
+    fn add_attribute(&mut self, attribute: &Attribute) -> bool {
+        let root = match &attribute.root {
+            Root::Device => self.add_path(&attribute.qualifiers),
+            Root::Variable(_) => true,
+            Root::Accumulator(_, node) => {
+                !self.initial.insert(Arc::as_ptr(node) as usize) || self.add_node(node)
+            }
+            Root::Operand(node) => self.add_node(node),
+            Root::Conditional(conditional) => {
+                self.add_node(&conditional.condition)
+                    && self.add_attribute(&conditional.truthy)
+                    && self.add_attribute(&conditional.falsy)
+            }
+        };
+        root && attribute.qualifiers.iter().all(|qualifier| match &qualifier.key {
+            QualifierKey::Constant(_) | QualifierKey::Name(_) => true,
+            QualifierKey::Computed(attribute) => self.add_attribute(attribute),
+        })
+    }
+
+    /// Adds what begins at the device itself. Every domain is found, so that only what is in it matters.
+    fn add_path(&mut self, path: &[Arc<Qualifier>]) -> bool {
+        let name = |place: usize| match path.get(place).map(|qualifier| &qualifier.key) {
+            Some(QualifierKey::Name(key)) => Some(&key.name),
+            _ => None,
+        };
+        match (name(0).map(Str::as_str), name(1), name(2)) {
+            (Some("driver"), ..) => self.add(Read::Driver),
+            (Some("allowMultipleAllocations"), ..) => self.add(Read::AllowMultipleAllocations),
+            (Some(kind @ ("attributes" | "capacity")), Some(domain), Some(id)) => {
+                self.add_value(kind == "capacity", domain, id)
+            }
+            _ => false,
+        }
+    }
+
+    fn add_value(&mut self, capacity: bool, domain: &Str, id: &Str) -> bool {
+        let name = Name {
+            // A name is cut at its first slash, so that no domain has one, except the driver as the domain of names without.
+            qualified: (!domain.contains('/')).then(|| Str::from(format!("{domain}/{id}"))),
+            domain: domain.clone(),
+            plain: !id.contains('/'),
+            id: id.clone(),
+        };
+        self.add(if capacity {
+            Read::Capacity(name)
+        } else {
+            Read::Attribute(name)
+        })
+    }
+}
+
+impl Name {
+    /// The value that expressions find: of a name with and without domain it is the first.
+    fn find<'a, T>(&self, driver: &str, values: &'a [(Str, T)]) -> Option<&'a T> {
+        let own = self.plain && self.domain == *driver;
+        let is_name = |name: &Str| {
+            (own && *name == self.id) || self.qualified.as_ref().is_some_and(|qualified| name == qualified)
+        };
+        values
+            .iter()
+            .find(|(name, _)| is_name(name))
+            .map(|(_, value)| value)
+    }
+}
+
+impl Readings<'_> {
+    /// The same for readings that are alike. Others may have it too.
+    pub fn code(&self) -> u64 {
+        let mut hasher = FixedState::default().build_hasher();
+        for value in self.values() {
+            match value {
+                Reading::Absent => hasher.write_u8(0),
+                Reading::Text(text) => text.hash(&mut hasher),
+                Reading::Flag(flag) => flag.hash(&mut hasher),
+                Reading::Attribute(AttributeValue::Int(number)) => number.hash(&mut hasher),
+                Reading::Attribute(AttributeValue::Bool(flag)) => flag.hash(&mut hasher),
+                Reading::Attribute(AttributeValue::String(text) | AttributeValue::Version(text)) => {
+                    text.hash(&mut hasher);
+                }
+                Reading::Attribute(_) => hasher.write_u8(1),
+                Reading::Capacity(quantity) => quantity.as_int().hash(&mut hasher),
+            }
+        }
+        hasher.finish()
+    }
+
+    /// Whether a program that reads this finds the same in `kept`.
+    pub fn are(&self, kept: &KeptReadings) -> bool {
+        let mut values = self.values().iter().zip(&kept.values);
+        values.all(|(value, kept)| value.is(kept)) && self.versions().eq(&kept.versions)
+    }
+
+    /// Keeps the readings.
+    pub fn keep(&self) -> KeptReadings {
+        KeptReadings {
+            values: self.values().iter().map(Reading::keep).collect(),
+            versions: self.versions().cloned().collect(),
+        }
+    }
+
+    fn values(&self) -> &[Reading<'_>] {
+        &self.values[..self.count]
+    }
+
+    fn versions(&self) -> impl Iterator<Item = &Str> {
+        let attributes = if self.has_versions { self.attributes } else { &[] };
+        attributes.iter().filter_map(|(_, value)| match value {
+            AttributeValue::Version(text) => Some(text),
+            _ => None,
+        })
+    }
+}
+
+impl Reading<'_> {
+    /// Whether no program can tell them apart.
+    fn is(&self, kept: &KeptReading) -> bool {
+        match (self, kept) {
+            (Self::Absent, KeptReading::Absent) => true,
+            (Self::Text(text), KeptReading::Text(kept)) => *kept == **text,
+            (Self::Flag(flag), KeptReading::Flag(kept)) => flag == kept,
+            (Self::Attribute(value), KeptReading::Attribute(kept)) => *value == kept,
+            (Self::Capacity(quantity), KeptReading::Capacity(kept)) => quantity.same_representation(kept),
+            _ => false,
+        }
+    }
+
+    fn keep(&self) -> KeptReading {
+        match self {
+            Self::Absent => KeptReading::Absent,
+            Self::Text(text) => KeptReading::Text(Str::from(*text)),
+            Self::Flag(flag) => KeptReading::Flag(*flag),
+            Self::Attribute(value) => KeptReading::Attribute((*value).clone()),
+            Self::Capacity(quantity) => KeptReading::Capacity((*quantity).clone()),
+        }
+    }
+}

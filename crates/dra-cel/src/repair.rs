@@ -1,0 +1,851 @@
+//! Usual mistakes in selectors, and what was probably meant.
+//!
+//! Nothing here is sure: the edits are made on the tokens of the text, so that an expression that does not compile has them too. Whoever
+//! shows one has tried it before. Names that devices have are told by [`Known`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use super::device::{Attribute, DeviceInput};
+use super::parse::{Lexeme, Token, lex, string_value};
+use dra_values::is_similar;
+
+/// A mistake that is often made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mistake {
+    /// A capacity looked for among the attributes.
+    CapacityAsAttribute,
+    /// An attribute looked for among the capacities.
+    AttributeAsCapacity,
+    /// The name stands where the domain belongs.
+    DomainLeftOut,
+    /// The name stands where the map belongs.
+    MapLeftOut,
+    /// No device has the name as it is written, but one that is alike.
+    Misspelt,
+    /// A quantity compared with a number or a text.
+    QuantityCompared,
+    /// A version compared with a text.
+    VersionCompared,
+    /// Some devices do not have it.
+    Missing,
+    /// No device has it.
+    Absent,
+    /// Devices of other drivers are looked at.
+    OtherDrivers,
+}
+
+/// A mistake at a name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Which one.
+    pub mistake: Mistake,
+    /// What it is about: an attribute, a capacity, a driver; of a name that is misspelt the right one.
+    pub name: String,
+}
+
+/// An expression that may be meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The mistakes that it is without.
+    pub found: Vec<Found>,
+    /// The expression.
+    pub expression: String,
+}
+
+/// Type of an attribute, as far as a value in its place depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Type {
+    Bool,
+    Int,
+    String,
+    Version,
+    List,
+}
+
+/// The names that devices have.
+#[derive(Debug, Default)]
+pub struct Known {
+    drivers: BTreeSet<String>,
+    /// Domains and types by name.
+    attributes: BTreeMap<String, BTreeSet<(String, Type)>>,
+    /// Domains by name.
+    capacities: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Known {
+    /// Takes in what a device has.
+    pub fn add(&mut self, device: &DeviceInput) {
+        if !self.drivers.contains(device.driver.as_str()) {
+            self.drivers.insert(device.driver.to_string());
+        }
+        for domain in &device.attributes {
+            for entry in &domain.entries {
+                let type_ = match &entry.value {
+                    Attribute::Bool(_) => Type::Bool,
+                    Attribute::Int(_) => Type::Int,
+                    Attribute::String(_) => Type::String,
+                    Attribute::Version(_) => Type::Version,
+                    Attribute::List(_) => Type::List,
+                };
+                let known = self.attributes.get_mut(entry.name.as_str());
+                let domain = (domain.name.to_string(), type_);
+                match known {
+                    Some(domains) => _ = domains.insert(domain),
+                    None => _ = self.attributes.insert(entry.name.to_string(), [domain].into()),
+                }
+            }
+        }
+        for domain in &device.capacities {
+            for entry in &domain.entries {
+                let known = self.capacities.get_mut(entry.name.as_str());
+                let domain = domain.name.to_string();
+                match known {
+                    Some(domains) => _ = domains.insert(domain),
+                    None => _ = self.capacities.insert(entry.name.to_string(), [domain].into()),
+                }
+            }
+        }
+    }
+
+    fn type_of(&self, domain: &str, name: &str) -> Option<Type> {
+        let domains = self.attributes.get(name)?;
+        domains
+            .iter()
+            .find(|(known, _)| known == domain)
+            .map(|(_, type_)| *type_)
+    }
+
+    /// Where an attribute of this name is, at best in this domain.
+    fn attribute(&self, domain: Option<&str>, name: &str) -> Option<&str> {
+        let domains = self.attributes.get(name)?;
+        let same = domains.iter().find(|(known, _)| Some(known.as_str()) == domain);
+        let (domain, _) = same.or_else(|| domains.first())?;
+        Some(domain)
+    }
+
+    fn capacity(&self, domain: Option<&str>, name: &str) -> Option<&str> {
+        let domains = self.capacities.get(name)?;
+        let same = domains.iter().find(|known| Some(known.as_str()) == domain);
+        same.or_else(|| domains.first()).map(String::as_str)
+    }
+
+    /// The name that is meant by one that no device has, if one differs from it by a slip only.
+    fn similar(&self, written: &str) -> Option<&str> {
+        if self.attributes.contains_key(written) || self.capacities.contains_key(written) {
+            return None;
+        }
+        let names = self.attributes.keys().chain(self.capacities.keys());
+        names.map(String::as_str).find(|name| is_similar(name, written))
+    }
+
+    /// Where something of this name is, rather in `map` than in the other one, at best in this domain.
+    fn place(&self, map: Map, domain: Option<&str>, name: &str) -> Option<(Map, &str)> {
+        let attribute = self
+            .attribute(domain, name)
+            .map(|domain| (Map::Attributes, domain));
+        let capacity = self.capacity(domain, name).map(|domain| (Map::Capacity, domain));
+        match map {
+            Map::Attributes => attribute.or(capacity),
+            Map::Capacity => capacity.or(attribute),
+        }
+    }
+}
+
+/// What an expression may ask of a device itself.
+const FIELDS: [&str; 4] = ["driver", "attributes", "capacity", "allowMultipleAllocations"];
+
+/// Which map of a device is looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Map {
+    Attributes,
+    Capacity,
+}
+
+/// `device.attributes["domain"].name`, in part or in whole.
+#[derive(Clone, Debug)]
+struct Access {
+    range: Range<usize>,
+    map: Map,
+    first: String,
+    second: Option<String>,
+    /// Whether it is asked for with `?`, so that nothing is missed.
+    is_optional: bool,
+    /// Its first token and the one behind its last.
+    tokens: Range<usize>,
+}
+
+/// Expressions that may be meant by `expression`, those with the fewest changes first. Devices that fail are of the drivers `failing`.
+pub fn repairs(expression: &str, known: &Known, failing: &BTreeSet<String>) -> Vec<Repair> {
+    let as_it_is = Repair {
+        found: Vec::new(),
+        expression: expression.to_owned(),
+    };
+    let moved = as_it_is.then(|text| places(text, known));
+    let mut bases = vec![as_it_is.clone()];
+    for base in [
+        moved.clone(),
+        as_it_is.then(|text| comparisons(text, known)),
+        moved.then(|text| comparisons(text, known)),
+    ] {
+        if !bases.contains(&base) {
+            bases.push(base);
+        }
+    }
+    let mut repairs: Vec<Repair> = Vec::new();
+    for base in bases {
+        let guarded = base.then(|text| guard(text, known, failing));
+        let given = base.then(|text| missing(text, known));
+        for repair in [base, guarded, given] {
+            if repair.expression != expression && !repairs.contains(&repair) {
+                repairs.push(repair);
+            }
+        }
+    }
+    repairs
+}
+
+/// A part of a text and what takes its place.
+struct Edit {
+    range: Range<usize>,
+    text: String,
+    found: Found,
+}
+
+impl Repair {
+    /// With what `look` finds in it.
+    fn then(&self, look: impl FnOnce(&str) -> Vec<Edit>) -> Self {
+        let mut edits = look(&self.expression);
+        edits.sort_by_key(|edit| edit.range.start);
+        let mut repair = Self {
+            found: self.found.clone(),
+            expression: String::new(),
+        };
+        let mut end = 0;
+        for edit in edits {
+            // One that lies in another is found again by whoever tries the result.
+            let Some(between) = self.expression.get(end..edit.range.start) else {
+                continue;
+            };
+            repair.expression.push_str(between);
+            repair.expression.push_str(&edit.text);
+            end = edit.range.end;
+            if !repair.found.contains(&edit.found) {
+                repair.found.push(edit.found);
+            }
+        }
+        repair
+            .expression
+            .push_str(self.expression.get(end..).unwrap_or_default());
+        repair
+    }
+}
+
+/// Names that are in another map or another domain than they are looked for.
+fn places(text: &str, known: &Known) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for access in accesses(text) {
+        let edit = |map: Map, domain: &str, name: &str, mistake: Mistake| Edit {
+            range: access.range.clone(),
+            text: written(map, domain, name),
+            found: Found {
+                mistake,
+                name: name.to_owned(),
+            },
+        };
+        let (first, second) = (access.first.as_str(), access.second.as_deref());
+        let found = match (access.map, second) {
+            (Map::Attributes, Some(name)) if known.type_of(first, name).is_none() => {
+                let capacity = known.capacity(Some(first), name);
+                capacity.map(|domain| edit(Map::Capacity, domain, name, Mistake::CapacityAsAttribute))
+            }
+            (Map::Capacity, Some(name)) if known.capacity(Some(first), name) != Some(first) => {
+                let attribute = known.attribute(Some(first), name);
+                attribute.map(|domain| edit(Map::Attributes, domain, name, Mistake::AttributeAsCapacity))
+            }
+            (map, None) => {
+                // Manifests write the name behind the domain.
+                let (domain, name) = match first.split_once('/') {
+                    Some((domain, name)) => (Some(domain), name),
+                    None => (None, first),
+                };
+                let place = known.place(map, domain, name);
+                place.map(|(map, domain)| edit(map, domain, name, Mistake::DomainLeftOut))
+            }
+            _ => None,
+        };
+        let misspelt = || {
+            let right = known.similar(second?)?;
+            let (map, domain) = known.place(access.map, Some(first), right)?;
+            Some(edit(map, domain, right, Mistake::Misspelt))
+        };
+        edits.extend(found.or_else(misspelt));
+    }
+    for (range, name) in unknown_fields(text) {
+        let right = known.similar(name).unwrap_or(name);
+        let Some((map, domain)) = known.place(Map::Attributes, None, right) else {
+            continue;
+        };
+        edits.push(Edit {
+            range,
+            text: written(map, domain, right),
+            found: Found {
+                mistake: Mistake::MapLeftOut,
+                name: right.to_owned(),
+            },
+        });
+    }
+    edits
+}
+
+/// Where `text` has `device.NAME` though a device has no such field, with the name.
+fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
+    let tokens = lex(text).lexemes;
+    let mut found = Vec::new();
+    for (place, parts) in tokens.windows(4).enumerate() {
+        let [device, dot, field, behind] = parts else {
+            continue;
+        };
+        let is_field_of_other = place
+            .checked_sub(1)
+            .and_then(|before| tokens.get(before))
+            .is_some_and(|before| before.token == Token::Dot);
+        let is_access = (device.token, dot.token, field.token)
+            == (Token::Identifier, Token::Dot, Token::Identifier)
+            && text.get(device.range.clone()) == Some("device");
+        if !is_access || is_field_of_other || behind.token == Token::LeftParen {
+            continue;
+        }
+        if let Some(name) = text
+            .get(field.range.clone())
+            .filter(|name| !FIELDS.contains(name))
+        {
+            found.push((device.range.start..field.range.end, name));
+        }
+    }
+    found
+}
+
+/// Quantities and versions that are compared as numbers and texts are.
+fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
+    let tokens = lex(text).lexemes;
+    let mut edits = Vec::new();
+    for access in accesses(text) {
+        let Some(name) = &access.second else { continue };
+        let is_version = known.type_of(&access.first, name) == Some(Type::Version);
+        let (call, mistake) = match access.map {
+            Map::Capacity => ("quantity", Mistake::QuantityCompared),
+            Map::Attributes if is_version => ("semver", Mistake::VersionCompared),
+            Map::Attributes => continue,
+        };
+        let Some(operator) = tokens.get(access.tokens.end) else {
+            continue;
+        };
+        let Some((range, value)) = operand(text, &tokens, access.tokens.end + 1, call) else {
+            continue;
+        };
+        if !is_comparison(operator.token) {
+            continue;
+        }
+        let (Some(path), Some(operator)) = (text.get(access.range.clone()), text.get(operator.range.clone()))
+        else {
+            continue;
+        };
+        edits.push(Edit {
+            range: access.range.start..range.end,
+            text: format!("{path}.compareTo({call}({value})) {operator} 0"),
+            found: Found {
+                mistake,
+                name: name.clone(),
+            },
+        });
+    }
+    edits
+}
+
+fn is_comparison(token: Token) -> bool {
+    matches!(
+        token,
+        Token::Equals
+            | Token::NotEquals
+            | Token::Less
+            | Token::LessEquals
+            | Token::Greater
+            | Token::GreaterEquals
+    )
+}
+
+fn is_literal(token: Token) -> bool {
+    matches!(
+        token,
+        Token::String
+            | Token::Bytes
+            | Token::Int
+            | Token::Uint
+            | Token::Float
+            | Token::True
+            | Token::False
+            | Token::Null
+    )
+}
+
+/// The literal at `place`, or what is in a call of `call` there: where it is, and as a text in quotes.
+fn operand(text: &str, tokens: &[Lexeme], place: usize, call: &str) -> Option<(Range<usize>, String)> {
+    let token = |place: usize| tokens.get(place);
+    let first = token(place)?;
+    let written = text.get(first.range.clone())?;
+    match first.token {
+        Token::Int | Token::Float => Some((first.range.clone(), format!("\"{written}\""))),
+        Token::String => Some((first.range.clone(), written.to_owned())),
+        Token::Identifier if written == call => {
+            let [open, value, close] = [token(place + 1)?, token(place + 2)?, token(place + 3)?];
+            let is_call = (open.token, value.token, close.token)
+                == (Token::LeftParen, Token::String, Token::RightParen);
+            let value = text.get(value.range.clone())?;
+            is_call.then(|| (first.range.start..close.range.end, value.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Names that some devices lack get a value there.
+fn missing(text: &str, known: &Known) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for access in accesses(text) {
+        let Some(name) = access.second.as_ref().filter(|_| !access.is_optional) else {
+            continue;
+        };
+        let type_ = known.type_of(&access.first, name);
+        let (is_there, is_elsewhere) = match access.map {
+            Map::Attributes => (type_.is_some(), known.capacities.contains_key(name)),
+            Map::Capacity => (
+                known.capacity(Some(&access.first), name) == Some(&access.first),
+                known.attributes.contains_key(name),
+            ),
+        };
+        if !is_there && is_elsewhere {
+            continue;
+        }
+        let instead = match access.map {
+            Map::Capacity => "quantity(\"0\")",
+            Map::Attributes => match type_ {
+                Some(Type::Bool) => "false",
+                Some(Type::Int) => "0",
+                Some(Type::Version) => "semver(\"0.0.0\")",
+                Some(Type::List) => "[]",
+                Some(Type::String) => "\"\"",
+                // What is compared with a number is one.
+                None if follows_number(text, &access) => "0",
+                None => "\"\"",
+            },
+        };
+        let map = map_text(access.map);
+        edits.push(Edit {
+            range: access.range.clone(),
+            text: format!(
+                "device.{map}[{}]{}.orValue({instead})",
+                quoted(&access.first),
+                optional_member(name)
+            ),
+            found: Found {
+                mistake: if is_there {
+                    Mistake::Missing
+                } else {
+                    Mistake::Absent
+                },
+                name: name.clone(),
+            },
+        });
+    }
+    edits
+}
+
+/// The term so that it is false for a device without the attribute that it compares, where it fails as it is written; nothing where it does
+/// not compare one attribute of `device.attributes["DOMAIN"]`, or cannot be read.
+///
+/// A text that is compared for equality gets the empty text for want of a value, everything else is preceded by `has`.
+pub fn guarded(term: &str) -> Option<String> {
+    let mut accesses = accesses(term).into_iter();
+    let (Some(access), None) = (accesses.next(), accesses.next()) else {
+        return None;
+    };
+    let name = access
+        .second
+        .filter(|_| access.map == Map::Attributes && !access.is_optional)?;
+    let tokens = lex(term).lexemes;
+    let (before, behind) = (
+        tokens.get(..access.tokens.start)?,
+        tokens.get(access.tokens.end..)?,
+    );
+    let (operator, value) = match (before, behind) {
+        ([], [operator, value @ .., _end]) => (operator, value),
+        ([value @ .., operator], [_end]) => (operator, value),
+        _ => return None,
+    };
+    let is_literal = match value {
+        [one] => is_literal(one.token),
+        [minus, number] => minus.token == Token::Minus && matches!(number.token, Token::Int | Token::Float),
+        _ => false,
+    };
+    if !is_literal || !is_comparison(operator.token) {
+        return None;
+    }
+    // The path as it is written: quotes and spaces in it are the user's.
+    let path = term.get(access.range)?;
+    let map = path.strip_suffix(&name)?.strip_suffix('.')?;
+    let text = value.first().filter(|value| value.token == Token::String);
+    let text = text.and_then(|text| string_value(term.get(text.range.clone())?));
+    Some(match text {
+        Some(text) if operator.token == Token::Equals && !text.is_empty() => {
+            let optional = format!("{map}.?{name}.orValue(\"\")");
+            term.replacen(path, &optional, 1)
+        }
+        _ => format!("(has({path}) && {term})"),
+    })
+}
+
+fn follows_number(text: &str, access: &Access) -> bool {
+    let tokens = lex(text).lexemes;
+    let behind = tokens.get(access.tokens.end + 1);
+    behind.is_some_and(|token| matches!(token.token, Token::Int | Token::Float))
+}
+
+/// Only devices of the driver whose domain is looked at, where others fail.
+fn guard(text: &str, known: &Known, failing: &BTreeSet<String>) -> Vec<Edit> {
+    let domains: BTreeSet<String> = accesses(text)
+        .into_iter()
+        .map(|access| access.first)
+        .filter(|domain| known.drivers.contains(domain))
+        .collect();
+    let mut domains = domains.into_iter();
+    let (Some(driver), None) = (domains.next(), domains.next()) else {
+        return Vec::new();
+    };
+    if failing.contains(&driver) && failing.len() == 1 {
+        return Vec::new();
+    }
+    let tokens = lex(text).lexemes;
+    let is_chain = tokens
+        .iter()
+        .all(|token| !matches!(token.token, Token::Or | Token::Question));
+    let whole = if is_chain {
+        text.to_owned()
+    } else {
+        format!("({text})")
+    };
+    vec![Edit {
+        range: 0..text.len(),
+        text: format!("device.driver == {} && {whole}", quoted(&driver)),
+        found: Found {
+            mistake: Mistake::OtherDrivers,
+            name: driver,
+        },
+    }]
+}
+
+fn map_text(map: Map) -> &'static str {
+    match map {
+        Map::Attributes => "attributes",
+        Map::Capacity => "capacity",
+    }
+}
+
+fn written(map: Map, domain: &str, name: &str) -> String {
+    let map = map_text(map);
+    let member = if is_identifier(name) {
+        format!(".{name}")
+    } else {
+        format!("[{}]", quoted(name))
+    };
+    format!("device.{map}[{}]{member}", quoted(domain))
+}
+
+fn optional_member(name: &str) -> String {
+    if is_identifier(name) {
+        format!(".?{name}")
+    } else {
+        format!("[?{}]", quoted(name))
+    }
+}
+
+fn is_identifier(name: &str) -> bool {
+    let tokens = lex(name).lexemes;
+    matches!(tokens.as_slice(), [one, end] if one.token == Token::Identifier && one.range.len() == name.len() && end.token == Token::End)
+}
+
+/// Domains and names have no characters that a literal has to escape; one that has is refused when it is tried.
+fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
+}
+
+/// Where `text` looks into the maps of the device.
+fn accesses(text: &str) -> Vec<Access> {
+    let tokens = lex(text).lexemes;
+    let word = |place: usize| {
+        let token = tokens.get(place)?;
+        (token.token == Token::Identifier).then(|| text.get(token.range.clone()))?
+    };
+    let is = |place: usize, kind: Token| tokens.get(place).is_some_and(|token| token.token == kind);
+    // A member at `place`: its name, whether it may be missing, and the token behind it.
+    let member = |place: usize| -> Option<(String, bool, usize)> {
+        let optional = is(place + 1, Token::Question);
+        let name = place + 1 + usize::from(optional);
+        if is(place, Token::Dot) {
+            return Some((word(name)?.to_owned(), optional, name + 1));
+        }
+        let is_index =
+            is(place, Token::LeftBracket) && is(name, Token::String) && is(name + 1, Token::RightBracket);
+        let literal = text.get(tokens.get(name)?.range.clone())?;
+        is_index.then(|| Some((string_value(literal)?, optional, name + 2)))?
+    };
+    let mut found = Vec::new();
+    for (place, token) in tokens.iter().enumerate() {
+        let is_field_of_other = place > 0 && is(place - 1, Token::Dot);
+        if word(place) != Some("device") || !is(place + 1, Token::Dot) || is_field_of_other {
+            continue;
+        }
+        let map = match word(place + 2) {
+            Some("attributes") => Map::Attributes,
+            Some("capacity") => Map::Capacity,
+            _ => continue,
+        };
+        let Some((first, first_optional, next)) = member(place + 3) else {
+            continue;
+        };
+        // A call is no member.
+        let second = member(next).filter(|(_, _, behind)| !is(*behind, Token::LeftParen));
+        if is(next, Token::LeftParen) {
+            continue;
+        }
+        let (second, second_optional, end) = match second {
+            Some((name, optional, end)) => (Some(name), optional, end),
+            None => (None, false, next),
+        };
+        let Some(last) = tokens.get(end - 1) else { continue };
+        found.push(Access {
+            range: token.range.start..last.range.end,
+            map,
+            first,
+            second,
+            is_optional: first_optional || second_optional,
+            tokens: place..end,
+        });
+    }
+    found
+}
+
+/// `expression` in lines of at most `columns` bytes, as far as its tokens are shorter: broken where it has white space, and between tokens
+/// where it has none.
+pub fn in_lines(expression: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<Vec<(&str, &str)>> = vec![Vec::new()];
+    let mut end = 0;
+    for token in &lex(expression).lexemes {
+        let (Some(between), Some(text)) = (
+            expression.get(end..token.range.start),
+            expression.get(token.range.clone()),
+        ) else {
+            continue;
+        };
+        // A comment ends with its line.
+        if between.contains("//") {
+            return expression.lines().map(str::to_owned).collect();
+        }
+        end = token.range.end;
+        let space = if between.is_empty() { "" } else { " " };
+        let Some(line) = lines.last_mut() else { continue };
+        line.push((space, text));
+        let length: usize = line.iter().map(|(space, text)| space.len() + text.len()).sum();
+        if length <= columns {
+            continue;
+        }
+        // A parenthesis stays with what it closes, and a call with its name.
+        let is_open = |place: &usize| !matches!(line[*place].1, ")" | "]" | "(" | "[" | ",");
+        let spaces = (1..line.len()).rev().find(|place| !line[*place].0.is_empty());
+        let place = spaces.or_else(|| (1..line.len()).rev().find(is_open));
+        if let Some(place) = place {
+            let mut next = line.split_off(place);
+            if let Some((space, _)) = next.first_mut() {
+                *space = "";
+            }
+            lines.push(next);
+        }
+    }
+    let text = |line: Vec<(&str, &str)>| line.iter().flat_map(|(space, text)| [*space, *text]).collect();
+    lines.into_iter().map(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Environment, Features, Mode};
+    use dra_values::AttributeValue;
+    use std::collections::BTreeMap;
+
+    fn known() -> Known {
+        let attributes: BTreeMap<String, AttributeValue> = serde_json::from_value(serde_json::json!({
+            "model": {"string": "H100"}, "index": {"int": 1}, "driverVersion": {"version": "1.2.0"},
+            "resource.kubernetes.io/pcieRoot": {"string": "pci0"},
+        }))
+        .expect("attributes");
+        let attributes = attributes.iter().map(|(name, value)| (name.as_str(), value));
+        let memory = "80Gi".parse().expect("a quantity");
+        let mut known = Known::default();
+        known.add(&DeviceInput::new(
+            "gpu.example.com",
+            attributes,
+            [("memory", &memory)],
+            false,
+        ));
+        known.add(&DeviceInput::new("nic.example.com", [], [], false));
+        known
+    }
+
+    fn all(expression: &str) -> Vec<String> {
+        let failing = ["nic.example.com".to_owned(), "gpu.example.com".to_owned()].into();
+        let repairs = repairs(expression, &known(), &failing);
+        repairs.into_iter().map(|repair| repair.expression).collect()
+    }
+
+    #[test]
+    fn a_guarded_term_is_false_where_the_attribute_is_missing() {
+        for (term, expected) in [
+            (
+                "device.attributes['d'].firmware == '1.2'",
+                Some("device.attributes['d'].?firmware.orValue(\"\") == '1.2'"),
+            ),
+            (
+                "\"x\" == device.attributes[\"d\"].model",
+                Some("\"x\" == device.attributes[\"d\"].?model.orValue(\"\")"),
+            ),
+            (
+                "device.attributes['d'].index > 3",
+                Some("(has(device.attributes['d'].index) && device.attributes['d'].index > 3)"),
+            ),
+            (
+                "device.attributes['d'].model != 'x'",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model != 'x')"),
+            ),
+            (
+                "device.attributes['d'].model == ''",
+                Some("(has(device.attributes['d'].model) && device.attributes['d'].model == '')"),
+            ),
+            ("device.attributes['d'].?model.orValue('') == 'x'", None),
+            ("device.attributes['d'].model.startsWith('x')", None),
+            ("device.attributes['d'].a == device.attributes['d'].b", None),
+            ("device.driver == 'd'", None),
+            ("device.attributes['d'].model ==", None),
+        ] {
+            assert_eq!(guarded(term).as_deref(), expected, "{term}");
+            if let Some(guarded) = guarded(term) {
+                let environment = Environment::new(
+                    37,
+                    Features {
+                        consumable_capacity: true,
+                        list_type_attributes: true,
+                    },
+                );
+                let program = environment.compile(&guarded, Mode::Stored).expect(&guarded);
+                let input = DeviceInput::new("d", [], [], false);
+                assert_eq!(program.evaluate(&input).result, Ok(false), "{guarded}");
+            }
+        }
+    }
+
+    #[test]
+    fn usual_mistakes_are_found() {
+        for (wrong, right) in [
+            (
+                "device.attributes['gpu.example.com'].memory > 40",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity(\"40\")) > 0",
+            ),
+            (
+                "device.capacity[\"gpu.example.com\"].memory >= quantity('40Gi') && true",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity('40Gi')) >= 0 && true",
+            ),
+            (
+                "device.capacity['gpu.example.com'].model == \"H100\"",
+                "device.attributes[\"gpu.example.com\"].model == \"H100\"",
+            ),
+            (
+                "device.attributes.model == \"H100\"",
+                "device.attributes[\"gpu.example.com\"].model == \"H100\"",
+            ),
+            (
+                "device.attributes['gpu.example.com/model'] == \"H100\"",
+                "device.attributes[\"gpu.example.com\"].model == \"H100\"",
+            ),
+            (
+                "device.memory > 40",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity(\"40\")) > 0",
+            ),
+            (
+                "device.model == 'H100' && device.driver == 'gpu.example.com'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100' && device.driver == 'gpu.example.com'",
+            ),
+            (
+                "device.modle == 'H100'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100'",
+            ),
+            (
+                "device.attributes['gpu.example.com'].modle == 'H100'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100'",
+            ),
+            (
+                "device.attributes['gpu.example.com'].Memory > 40",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity(\"40\")) > 0",
+            ),
+            (
+                "device.attributes['pcieRoot'] == \"pci0\"",
+                "device.attributes[\"resource.kubernetes.io\"].pcieRoot == \"pci0\"",
+            ),
+            (
+                "device.attributes['gpu.example.com'].driverVersion >= '1.2.0'",
+                "device.attributes['gpu.example.com'].driverVersion.compareTo(semver('1.2.0')) >= 0",
+            ),
+            (
+                "device.attributes[\"gpu.example.com\"].firmware == '1'",
+                "device.attributes[\"gpu.example.com\"].?firmware.orValue(\"\") == '1'",
+            ),
+            (
+                "device.attributes[\"gpu.example.com\"].index < 2 || false",
+                "device.driver == \"gpu.example.com\" && (device.attributes[\"gpu.example.com\"].index < 2 || false)",
+            ),
+        ] {
+            let found = all(wrong);
+            assert!(found.iter().any(|found| found == right), "{wrong}: {found:#?}");
+        }
+    }
+
+    #[test]
+    fn what_is_right_and_what_is_no_access_stays() {
+        for text in [
+            "",
+            "true",
+            "device.driver == 'x'",
+            "x.device.attributes['a'].b",
+            "'device.attributes.model'",
+            "device.attributes[",
+            "device.colour == 'x'",
+            "x.device.model",
+            "device.model()",
+        ] {
+            assert_eq!(all(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_break_between_tokens_only() {
+        let text = "device.driver == \"a b c d e f g h i j\" && device.attributes[\"d\"].x > 1";
+        let lines = in_lines(text, 30);
+        assert!(lines.iter().all(|line| line.len() <= 30), "{lines:?}");
+        assert_eq!(lines.concat().replace(' ', ""), text.replace(' ', ""));
+        assert!(
+            lines.iter().any(|line| line.contains("\"a b c d e f g h i j\"")),
+            "{lines:?}"
+        );
+        assert_eq!(
+            in_lines("true // why\n && false", 10),
+            ["true // why", " && false"]
+        );
+    }
+}

@@ -1,0 +1,416 @@
+//! Maps.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::list::List;
+use super::{Amount, Cidr, Fault, Text, Value, Version, text};
+use crate::device::{Attribute, DeviceInput, Domain, find_domain};
+use dra_values::Quantity;
+
+/// A map, wherever its entries are.
+#[derive(Debug, Clone)]
+pub(crate) enum Map<'a> {
+    /// The variable `device`.
+    Device(&'a DeviceInput),
+    /// Attributes by domain. Domains that do not exist are found, and empty.
+    Attributes(&'a DeviceInput),
+    /// Capacities by domain, likewise.
+    Capacities(&'a DeviceInput),
+    /// Attributes of one domain.
+    AttributeDomain(Option<&'a Domain<Attribute>>),
+    /// Capacities of one domain.
+    CapacityDomain(Option<&'a Domain<Quantity>>),
+    Entries(Arc<Entries<'a>>),
+    /// A map that a comprehension is adding to, by its number in the evaluation.
+    Mutable(usize),
+}
+
+/// Entries in the order in which they were added.
+///
+/// An entry whose key is NaN is never found by its key, as NaN equals nothing. Where it was copied from another map, its value is
+/// missing, because Go copies by looking keys up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Entries<'a> {
+    entries: Vec<(Value<'a>, Option<Value<'a>>)>,
+    /// Positions by key, once there are enough entries.
+    index: Option<HashMap<MapKey, usize>>,
+    /// How many lists, maps and optionals are at most inside of each other in a key or value that was ever added.
+    nesting: u32,
+}
+
+/// A key as Go's maps compare it: by type and value.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum MapKey {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(u64),
+    String(Arc<str>),
+    Duration(i64),
+    /// An instant and its zone.
+    Timestamp(i64, u32, Option<i16>),
+    Type(&'static str),
+    Ip(std::net::IpAddr),
+    Cidr(Cidr),
+    /// A value that Go compares by its address.
+    Address(usize),
+    /// The attributes of the device.
+    Attributes,
+    /// Its capacities.
+    Capacities,
+    /// What Go makes anew whenever it is read, so that it is no other key: another list or map of the device for instance.
+    Alone,
+}
+
+/// Entries from which on an index pays off.
+const INDEX_FROM: usize = 12;
+
+impl MapKey {
+    /// The key.
+    ///
+    /// # Errors
+    ///
+    /// Values of this type cannot be keys.
+    pub(crate) fn of(value: &Value<'_>) -> Result<Self, Unhashable> {
+        hashable(value)?;
+        Ok(match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Int(value) => Self::Int(*value),
+            Value::Uint(value) => Self::Uint(*value),
+            // Both zeros are one key. A number that is not one equals nothing, and is never looked for.
+            Value::Double(value) => Self::Double(if *value == 0.0 { 0 } else { value.to_bits() }),
+            Value::String(Text::Shared(text)) => Self::String(Arc::clone(text)),
+            Value::String(text) => Self::String(Arc::from(&**text)),
+            Value::Duration(value) => Self::Duration(*value),
+            // Go makes such a zone anew for each text that has it.
+            Value::Timestamp(value) if !value.has_shared_zone() => Self::Alone,
+            Value::Timestamp(value) => Self::Timestamp(value.seconds, value.nanos, value.zone),
+            Value::Type(name) => Self::Type(name),
+            Value::Ip(address) => Self::Ip(**address),
+            Value::List(List::Items(items)) => Self::Address(Arc::as_ptr(items) as usize),
+            Value::List(List::Concat(concat)) => Self::Address(Arc::as_ptr(concat) as usize),
+            Value::Map(Map::Entries(entries)) => Self::Address(Arc::as_ptr(entries) as usize),
+            Value::Quantity(amount) => Self::Address(std::ptr::from_ref::<Quantity>(amount) as usize),
+            Value::Url(url) => Self::Address(Arc::as_ptr(url) as usize),
+            Value::Cidr(cidr) => Self::Cidr(**cidr),
+            Value::Optional(Some(value)) => Self::Address(Arc::as_ptr(value) as usize),
+            Value::Optional(None) => Self::Address(0),
+            // Made once for each device.
+            Value::Map(Map::Attributes(_)) => Self::Attributes,
+            Value::Map(Map::Capacities(_)) => Self::Capacities,
+            // The last three never get here.
+            Value::List(_) | Value::Map(_) | Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => {
+                Self::Alone
+            }
+        })
+    }
+}
+
+/// Refuses values that Go cannot hash.
+pub(crate) fn hashable(value: &Value<'_>) -> Result<(), Unhashable> {
+    match value {
+        Value::Semver(_) | Value::Bytes(_) | Value::Format(_) => Err(Unhashable(value.go_type())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether two values are one key. Strings are by far the most frequent.
+fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
+    match (left, right) {
+        (Value::String(left), Value::String(right)) => **left == **right,
+        (Value::Int(left), Value::Int(right)) => left == right,
+        (Value::Double(left), Value::Double(right)) => left == right,
+        _ => match (MapKey::of(left), MapKey::of(right)) {
+            (Ok(left), Ok(right)) => left == right && left != MapKey::Alone,
+            _ => false,
+        },
+    }
+}
+
+/// A type of Go whose values cannot be keys. Looking one up panics, except in a map without entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unhashable(&'static str);
+
+impl fmt::Display for Unhashable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "runtime error: hash of unhashable type {}", self.0)
+    }
+}
+
+impl From<Unhashable> for Fault {
+    fn from(unhashable: Unhashable) -> Self {
+        Self::panic(unhashable)
+    }
+}
+
+impl<'a> Entries<'a> {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn position(&self, key: &Value<'_>) -> Option<usize> {
+        match &self.index {
+            Some(_) if matches!(key, Value::Double(value) if value.is_nan()) => None,
+            Some(index) => {
+                let key = MapKey::of(key).ok().filter(|key| *key != MapKey::Alone)?;
+                index.get(&key).copied()
+            }
+            None => self.entries.iter().position(|(other, _)| same_key(key, other)),
+        }
+    }
+
+    /// Sets the value of a key.
+    pub(crate) fn insert(&mut self, key: Value<'a>, value: Value<'a>) {
+        self.set(key, Some(value));
+    }
+
+    /// Sets what there is for a key: no value is one that Go lost when it copied the entry.
+    pub(crate) fn set(&mut self, key: Value<'a>, value: Option<Value<'a>>) {
+        let nesting = key.nesting().max(value.as_ref().map_or(0, Value::nesting));
+        self.nesting = self.nesting.max(nesting);
+        if let Some(position) = self.position(&key) {
+            self.entries[position].1 = value;
+            return;
+        }
+        self.entries.push((key, value));
+        self.index_last();
+    }
+
+    pub(crate) fn remove(&mut self, key: &Value<'_>) {
+        if let Some(position) = self.position(key) {
+            self.entries.remove(position);
+            self.index = None;
+        }
+    }
+
+    fn index_last(&mut self) {
+        if self.entries.len() < INDEX_FROM {
+            return;
+        }
+        let unindexed = if self.index.is_some() {
+            self.entries.len() - 1
+        } else {
+            0
+        };
+        let index = self.index.get_or_insert_default();
+        for (position, (key, _)) in self.entries.iter().enumerate().skip(unindexed) {
+            if let Ok(key) = MapKey::of(key) {
+                index.insert(key, position);
+            }
+        }
+    }
+
+    /// The value of exactly this key.
+    fn exact(&self, key: &Value<'_>) -> Option<&Value<'a>> {
+        self.position(key)
+            .and_then(|position| self.entries[position].1.as_ref())
+    }
+
+    /// The value of a key, or of a number of another type that equals it.
+    pub(crate) fn find(&self, key: &Value<'_>) -> Option<&Value<'a>> {
+        if let Some(value) = self.exact(key) {
+            return Some(value);
+        }
+        match key {
+            Value::Double(double) => super::numbers::lossless_int(*double)
+                .and_then(|int| self.exact(&Value::Int(int)))
+                .or_else(|| {
+                    super::numbers::lossless_uint(*double).and_then(|uint| self.exact(&Value::Uint(uint)))
+                }),
+            Value::Int(int) => u64::try_from(*int)
+                .ok()
+                .and_then(|uint| self.exact(&Value::Uint(uint))),
+            Value::Uint(uint) => i64::try_from(*uint)
+                .ok()
+                .and_then(|int| self.exact(&Value::Int(int))),
+            _ => None,
+        }
+    }
+}
+
+/// The value of an attribute.
+pub(crate) fn attribute_value(attribute: &Attribute) -> Value<'_> {
+    match attribute {
+        Attribute::Bool(value) => Value::Bool(*value),
+        Attribute::Int(value) => Value::Int(*value),
+        Attribute::String(value) => Value::String(Text::Borrowed(value.as_str())),
+        Attribute::Version(value) => Value::Semver(Version::Borrowed(value)),
+        Attribute::List(list) => Value::List(List::Device(list)),
+    }
+}
+
+const DEVICE_FIELDS: [&str; 4] = ["allowMultipleAllocations", "attributes", "capacity", "driver"];
+
+impl<'a> Map<'a> {
+    pub(crate) fn of_entries(entries: Entries<'a>) -> Self {
+        Self::Entries(Arc::new(entries))
+    }
+
+    /// How many lists, maps and optionals an entry is at most inside of, this map not counted.
+    pub(crate) fn nesting(&self) -> u32 {
+        match self {
+            Self::Entries(entries) => entries.nesting,
+            // The attributes by domain, the domains, and lists of values.
+            Self::Device(_) | Self::Attributes(_) | Self::Capacities(_) => 3,
+            Self::AttributeDomain(_) | Self::CapacityDomain(_) => 1,
+            Self::Mutable(_) => 0,
+        }
+    }
+
+    /// The number of entries of a map that is complete.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Device(_) => DEVICE_FIELDS.len(),
+            Self::Attributes(device) => device.attributes.len(),
+            Self::Capacities(device) => device.capacities.len(),
+            Self::AttributeDomain(domain) => domain.map_or(0, |domain| domain.entries.len()),
+            Self::CapacityDomain(domain) => domain.map_or(0, |domain| domain.entries.len()),
+            Self::Entries(entries) => entries.len(),
+            // Upstream's mutable maps do not count what is added.
+            Self::Mutable(_) => 0,
+        }
+    }
+
+    /// Whether the map has the key. The maps by domain have no more than the domains that exist.
+    ///
+    /// # Errors
+    ///
+    /// The key cannot be looked up.
+    pub(crate) fn contains(&self, key: &Value<'_>) -> Result<bool, Unhashable> {
+        Ok(match (self, key) {
+            (Self::Attributes(device), Value::String(name)) => {
+                find_domain(&device.attributes, name).is_some()
+            }
+            (Self::Capacities(device), Value::String(name)) => {
+                find_domain(&device.capacities, name).is_some()
+            }
+            (Self::Attributes(_) | Self::Capacities(_), _) => false,
+            _ => self.look_up(key)?.is_some(),
+        })
+    }
+
+    /// The value of any key of a map that is complete.
+    ///
+    /// # Errors
+    ///
+    /// The key cannot be looked up.
+    pub(crate) fn look_up(&self, key: &Value<'_>) -> Result<Option<Value<'a>>, Unhashable> {
+        if let Self::Entries(entries) = self
+            && entries.len() > 0
+        {
+            hashable(key)?;
+        }
+        Ok(self.find(key))
+    }
+
+    /// The value of a key that some map has, in a map that is complete.
+    pub(crate) fn find(&self, key: &Value<'_>) -> Option<Value<'a>> {
+        match self {
+            Self::Entries(entries) => entries.find(key).cloned(),
+            Self::Attributes(device) => {
+                let domain = match key {
+                    Value::String(name) => find_domain(&device.attributes, name),
+                    _ => None,
+                };
+                Some(Value::Map(Map::AttributeDomain(domain)))
+            }
+            Self::Capacities(device) => {
+                let domain = match key {
+                    Value::String(name) => find_domain(&device.capacities, name),
+                    _ => None,
+                };
+                Some(Value::Map(Map::CapacityDomain(domain)))
+            }
+            Self::Device(device) => match key {
+                Value::String(name) => device_field(device, name),
+                _ => None,
+            },
+            Self::AttributeDomain(domain) => match key {
+                Value::String(name) => domain.and_then(|domain| domain.get(name)).map(attribute_value),
+                _ => None,
+            },
+            Self::CapacityDomain(domain) => {
+                let quantity = match key {
+                    Value::String(name) => domain.and_then(|domain| domain.get(name)),
+                    // Go converts a key to a string where its type can be one.
+                    _ => super::convert::native_string(key)
+                        .and_then(|name| domain.and_then(|domain| domain.get(&name))),
+                };
+                quantity.map(|quantity| Value::Quantity(Amount::Borrowed(quantity)))
+            }
+            Self::Mutable(_) => None,
+        }
+    }
+
+    /// The keys of a map that is complete.
+    pub(crate) fn keys(&self) -> Vec<Value<'a>> {
+        let text = |name: &'a str| Value::String(Text::Borrowed(name));
+        match self {
+            Self::Device(_) => DEVICE_FIELDS.iter().map(|name| text(name)).collect(),
+            Self::Attributes(device) => device
+                .attributes
+                .iter()
+                .map(|domain| text(&domain.name))
+                .collect(),
+            Self::Capacities(device) => device
+                .capacities
+                .iter()
+                .map(|domain| text(&domain.name))
+                .collect(),
+            Self::AttributeDomain(domain) => domain
+                .iter()
+                .flat_map(|domain| domain.entries.iter())
+                .map(|entry| text(&entry.name))
+                .collect(),
+            Self::CapacityDomain(domain) => domain
+                .iter()
+                .flat_map(|domain| domain.entries.iter())
+                .map(|entry| text(&entry.name))
+                .collect(),
+            Self::Entries(entries) => entries.entries.iter().map(|(key, _)| key.clone()).collect(),
+            Self::Mutable(_) => Vec::new(),
+        }
+    }
+
+    /// The keys of a map that is complete, with their values as far as there are any.
+    pub(crate) fn entries(&self) -> Vec<(Value<'a>, Option<Value<'a>>)> {
+        match self {
+            Self::Entries(entries) => entries.entries.clone(),
+            _ => {
+                let with_value = |key| {
+                    let value = self.find(&key);
+                    (key, value)
+                };
+                self.keys().into_iter().map(with_value).collect()
+            }
+        }
+    }
+
+    /// The same as Go finds them when it goes through the keys and looks each up: NaN is not found.
+    pub(crate) fn looked_up(&self) -> impl Iterator<Item = (Value<'a>, Option<Value<'a>>)> {
+        self.entries().into_iter().map(|(key, value)| {
+            let is_lost = matches!(key, Value::Double(number) if number.is_nan());
+            (key, value.filter(|_| !is_lost))
+        })
+    }
+
+    /// What reading the value of a key that is not there comes to.
+    pub(crate) fn no_such_key(key: &Value<'_>) -> Fault {
+        Fault::error(format!("no such key: {}", text::plain(key)))
+    }
+}
+
+/// A field of the variable `device`.
+pub(crate) fn device_field<'a>(device: &'a DeviceInput, name: &str) -> Option<Value<'a>> {
+    Some(match name {
+        "driver" => Value::String(Text::Borrowed(device.driver.as_str())),
+        "attributes" => Value::Map(Map::Attributes(device)),
+        "capacity" => Value::Map(Map::Capacities(device)),
+        "allowMultipleAllocations" => Value::Bool(device.allow_multiple_allocations),
+        _ => return None,
+    })
+}

@@ -1,0 +1,276 @@
+//! Arithmetic and order. Mirrors `overflow.go`, `compare.go` and the operators of `common/types` (cel-go v0.29).
+
+use std::cmp::Ordering;
+
+use super::{Fault, Outcome, Value, time};
+use crate::eval::Context;
+
+/// What a type can do, as far as operators ask the type of their left operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trait {
+    Adder,
+    Comparer,
+    Divider,
+    Lister,
+    Matcher,
+    Modder,
+    Multiplier,
+    Negator,
+    Receiver,
+    Sizer,
+    Subtractor,
+}
+
+/// Whether the type of `value` has `wanted`.
+pub(crate) fn has_trait(value: &Value<'_>, wanted: Trait) -> bool {
+    use Value::{Bool, Bytes, Double, Duration, Int, List, Map, String, Timestamp, Uint};
+    match wanted {
+        Trait::Adder => {
+            matches!(
+                value,
+                Bytes(_) | Double(_) | Duration(_) | Int(_) | List(_) | String(_) | Timestamp(_) | Uint(_)
+            )
+        }
+        Trait::Comparer => matches!(
+            value,
+            Bool(_) | Bytes(_) | Double(_) | Duration(_) | Int(_) | String(_) | Timestamp(_) | Uint(_)
+        ),
+        Trait::Divider | Trait::Multiplier => matches!(value, Double(_) | Int(_) | Uint(_)),
+        Trait::Lister => matches!(value, List(_)),
+        Trait::Matcher => matches!(value, String(_)),
+        Trait::Modder => matches!(value, Int(_) | Uint(_)),
+        Trait::Negator => matches!(value, Bool(_) | Double(_) | Duration(_) | Int(_)),
+        Trait::Receiver => matches!(value, Duration(_) | String(_) | Timestamp(_)),
+        Trait::Sizer => matches!(value, Bytes(_) | List(_) | Map(_) | String(_)),
+        Trait::Subtractor => matches!(value, Double(_) | Duration(_) | Int(_) | Timestamp(_) | Uint(_)),
+    }
+}
+
+pub(crate) fn int_overflow() -> Fault {
+    Fault::error("integer overflow")
+}
+
+fn uint_overflow() -> Fault {
+    Fault::error("unsigned integer overflow")
+}
+
+/// `left + right`, where `left` has [`Trait::Adder`].
+pub(crate) fn add<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
+    Ok(match (left, right) {
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_add(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Uint(left), Value::Uint(right)) => {
+            Value::Uint(left.checked_add(*right).ok_or_else(uint_overflow)?)
+        }
+        (Value::Double(left), Value::Double(right)) => Value::Double(left + right),
+        (Value::String(left), Value::String(right)) => {
+            ctx.allocate(left.len() + right.len())?;
+            let mut joined = std::string::String::with_capacity(left.len() + right.len());
+            joined.push_str(left);
+            joined.push_str(right);
+            Value::string(joined)
+        }
+        (Value::Bytes(left), Value::Bytes(right)) => {
+            ctx.allocate(left.len() + right.len())?;
+            Value::Bytes(left.iter().chain(right.iter()).copied().collect())
+        }
+        (Value::List(left), Value::List(right)) => Value::List(ctx.concat(left, right)?),
+        (Value::Duration(left), Value::Duration(right)) => {
+            Value::Duration(left.checked_add(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Duration(duration), Value::Timestamp(timestamp))
+        | (Value::Timestamp(timestamp), Value::Duration(duration)) => {
+            Value::Timestamp(time::add_duration(*timestamp, *duration)?)
+        }
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// `left - right`, where `left` has [`Trait::Subtractor`].
+pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
+    Ok(match (left, right) {
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_sub(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Uint(left), Value::Uint(right)) => {
+            Value::Uint(left.checked_sub(*right).ok_or_else(uint_overflow)?)
+        }
+        (Value::Double(left), Value::Double(right)) => Value::Double(left - right),
+        (Value::Duration(left), Value::Duration(right)) => {
+            Value::Duration(left.checked_sub(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Timestamp(left), Value::Duration(right)) => {
+            let negated = right.checked_neg().ok_or_else(int_overflow)?;
+            Value::Timestamp(time::add_duration(*left, negated)?)
+        }
+        (Value::Timestamp(left), Value::Timestamp(right)) => Value::Duration(time::between(*left, *right)?),
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// `left * right`, where `left` has [`Trait::Multiplier`].
+pub(crate) fn multiply<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
+    Ok(match (left, right) {
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_mul(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Uint(left), Value::Uint(right)) => {
+            Value::Uint(left.checked_mul(*right).ok_or_else(uint_overflow)?)
+        }
+        (Value::Double(left), Value::Double(right)) => Value::Double(left * right),
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// `left / right`, where `left` has [`Trait::Divider`].
+pub(crate) fn divide<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
+    Ok(match (left, right) {
+        (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
+            return Err(Fault::error("division by zero"));
+        }
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_div(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Uint(left), Value::Uint(right)) => Value::Uint(left / right),
+        (Value::Double(left), Value::Double(right)) => Value::Double(left / right),
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// `left % right`, where `left` has [`Trait::Modder`].
+pub(crate) fn modulo<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
+    Ok(match (left, right) {
+        (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
+            return Err(Fault::error("modulus by zero"));
+        }
+        (Value::Int(left), Value::Int(right)) => {
+            Value::Int(left.checked_rem(*right).ok_or_else(int_overflow)?)
+        }
+        (Value::Uint(left), Value::Uint(right)) => Value::Uint(left % right),
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// `-value`, where `value` has [`Trait::Negator`].
+pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<'a> {
+    Ok(match value {
+        Value::Int(value) => Value::Int(value.checked_neg().ok_or_else(int_overflow)?),
+        Value::Double(value) => Value::Double(-value),
+        Value::Duration(value) => Value::Duration(value.checked_neg().ok_or_else(int_overflow)?),
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// The order of two values, where `left` has [`Trait::Comparer`].
+pub(crate) fn compare(left: &Value<'_>, right: &Value<'_>) -> Result<Ordering, Fault> {
+    let unordered = || Err(Fault::error("NaN values cannot be ordered"));
+    Ok(match (left, right) {
+        (Value::Double(left), _) if left.is_nan() => return unordered(),
+        (Value::Int(_) | Value::Uint(_) | Value::Double(_), Value::Double(right)) if right.is_nan() => {
+            return unordered();
+        }
+        (Value::Int(left), Value::Int(right)) => left.cmp(right),
+        (Value::Uint(left), Value::Uint(right)) => left.cmp(right),
+        (Value::Double(left), Value::Double(right)) => compare_doubles(*left, *right),
+        (Value::Int(left), Value::Uint(right)) => compare_int_uint(*left, *right),
+        (Value::Uint(left), Value::Int(right)) => compare_int_uint(*right, *left).reverse(),
+        (Value::Double(left), Value::Int(right)) => compare_double_int(*left, *right),
+        (Value::Int(left), Value::Double(right)) => compare_double_int(*right, *left).reverse(),
+        (Value::Double(left), Value::Uint(right)) => compare_double_uint(*left, *right),
+        (Value::Uint(left), Value::Double(right)) => compare_double_uint(*right, *left).reverse(),
+        (Value::Bool(left), Value::Bool(right)) => left.cmp(right),
+        (Value::String(left), Value::String(right)) => left.as_bytes().cmp(right.as_bytes()),
+        (Value::Bytes(left), Value::Bytes(right)) => left.cmp(right),
+        (Value::Duration(left), Value::Duration(right)) => left.cmp(right),
+        (Value::Timestamp(left), Value::Timestamp(right)) => left.instant().cmp(&right.instant()),
+        _ => return Err(Fault::no_such_overload()),
+    })
+}
+
+/// Whether two numbers are equal, whatever their types. `None` if one is not a number.
+pub(crate) fn numbers_equal(left: &Value<'_>, right: &Value<'_>) -> Option<bool> {
+    Some(match (left, right) {
+        (Value::Int(left), Value::Int(right)) => left == right,
+        (Value::Uint(left), Value::Uint(right)) => left == right,
+        (Value::Double(left), Value::Double(right)) => left == right,
+        (Value::Int(left), Value::Uint(right)) | (Value::Uint(right), Value::Int(left)) => {
+            compare_int_uint(*left, *right).is_eq()
+        }
+        (Value::Double(left), Value::Int(right)) | (Value::Int(right), Value::Double(left)) => {
+            !left.is_nan() && compare_double_int(*left, *right).is_eq()
+        }
+        (Value::Double(left), Value::Uint(right)) | (Value::Uint(right), Value::Double(left)) => {
+            !left.is_nan() && compare_double_uint(*left, *right).is_eq()
+        }
+        _ => return None,
+    })
+}
+
+fn compare_doubles(left: f64, right: f64) -> Ordering {
+    left.partial_cmp(&right).unwrap_or(Ordering::Equal)
+}
+
+fn compare_double_int(left: f64, right: i64) -> Ordering {
+    if left < i64::MIN as f64 {
+        Ordering::Less
+    } else if left > i64::MAX as f64 {
+        Ordering::Greater
+    } else {
+        compare_doubles(left, right as f64)
+    }
+}
+
+fn compare_double_uint(left: f64, right: u64) -> Ordering {
+    if left < 0.0 {
+        Ordering::Less
+    } else if left > u64::MAX as f64 {
+        Ordering::Greater
+    } else {
+        compare_doubles(left, right as f64)
+    }
+}
+
+fn compare_int_uint(left: i64, right: u64) -> Ordering {
+    match u64::try_from(left) {
+        Ok(left) => left.cmp(&right),
+        Err(_) => Ordering::Less,
+    }
+}
+
+/// 2⁶³ as a float, which is also what `i64::MAX` rounds to.
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+/// The integer part, if it fits. The bounds themselves do not.
+pub(crate) fn double_to_int(value: f64) -> Result<i64, Fault> {
+    if value.is_nan() || value <= -TWO_TO_63 || value >= TWO_TO_63 {
+        return Err(int_overflow());
+    }
+    Ok(value as i64)
+}
+
+/// The integer part, if it fits.
+pub(crate) fn double_to_uint(value: f64) -> Result<u64, Fault> {
+    if !(0.0..2.0 * TWO_TO_63).contains(&value) {
+        return Err(uint_overflow());
+    }
+    Ok(value as u64)
+}
+
+/// The integer that equals the float.
+pub(crate) fn lossless_int(value: f64) -> Option<i64> {
+    double_to_int(value).ok().filter(|int| *int as f64 == value)
+}
+
+/// The unsigned integer that equals the float.
+pub(crate) fn lossless_uint(value: f64) -> Option<u64> {
+    double_to_uint(value).ok().filter(|uint| *uint as f64 == value)
+}
+
+pub(crate) fn int_to_uint(value: i64) -> Result<u64, Fault> {
+    u64::try_from(value).map_err(|_| uint_overflow())
+}
+
+pub(crate) fn uint_to_int(value: u64) -> Result<i64, Fault> {
+    i64::try_from(value).map_err(|_| int_overflow())
+}

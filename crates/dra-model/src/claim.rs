@@ -1,0 +1,532 @@
+//! ResourceClaims and their templates: what is asked for, what was allocated, who holds it.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{
+    Condition, Config, DeviceId, Key, Meta, NodeSelector, Part, Pod, Quantity, Repeated, Selector, Str, Time,
+    Tolerations,
+};
+use dra_values::decode::{UnknownFields, interned, interned_list, interned_option, keyed, list, or_default};
+
+/// Keeps an allocated claim from being removed. Mirrors `resource/types.go`, `Finalizer`, v1.37.2.
+pub const FINALIZER: &str = "resource.kubernetes.io/delete-protection";
+
+/// `resource.k8s.io` ResourceClaim.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Claim {
+    /// Identity, owners, deletion.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+    /// What is asked for; immutable.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: ClaimSpec,
+    /// What was given, and to whom.
+    #[serde(deserialize_with = "or_default")]
+    pub status: ClaimStatus,
+}
+
+impl Claim {
+    /// Namespace and name.
+    pub fn key(&self) -> Key {
+        self.metadata.key()
+    }
+
+    /// Whether a finalizer keeps the claim from being removed, as it does while the claim is allocated.
+    pub fn is_protected(&self) -> bool {
+        self.metadata.finalizers.iter().any(|name| name == FINALIZER)
+    }
+
+    /// The devices of the allocation, in its order; none while unallocated.
+    pub fn results(&self) -> &[AllocatedDevice] {
+        self.status
+            .allocation
+            .as_ref()
+            .map_or(&[], |allocation| &allocation.devices.results)
+    }
+
+    /// What the request asks for that results of an allocation call `name`: `request`, or `request/subrequest` for one of its alternatives.
+    pub fn asked_for(&self, name: &str) -> Option<&DeviceRequest> {
+        let (base, alternative) = match name.split_once('/') {
+            Some((base, alternative)) => (base, Some(alternative)),
+            None => (name, None),
+        };
+        let request = self
+            .spec
+            .devices
+            .requests
+            .iter()
+            .find(|request| request.name == base)?;
+        match alternative {
+            None => request.exactly.as_ref(),
+            Some(alternative) => request
+                .first_available
+                .iter()
+                .find(|spec| spec.name == alternative),
+        }
+    }
+}
+
+/// What a claim asks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClaimSpec {
+    /// The devices. Claims of one template ask for the same.
+    pub devices: Repeated<DeviceClaim>,
+    /// Consumer named in the spec, as KEP-5194 proposes; no release serves the field.
+    pub reserved_for: Option<Box<ConsumerReference>>,
+}
+
+/// Requests, constraints and configuration of a claim.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DeviceClaim {
+    /// In the order in which the allocator serves them.
+    #[serde(deserialize_with = "list")]
+    pub requests: Vec<Request>,
+    /// Conditions on several devices together.
+    #[serde(deserialize_with = "list")]
+    pub constraints: Vec<Constraint>,
+    /// Configuration for drivers.
+    #[serde(deserialize_with = "list")]
+    pub config: Vec<ClaimConfig>,
+}
+
+impl Part for DeviceClaim {
+    fn absent() -> &'static Self {
+        const {
+            &Self {
+                requests: Vec::new(),
+                constraints: Vec::new(),
+                config: Vec::new(),
+            }
+        }
+    }
+}
+
+/// One request of a claim: exactly one of its two forms is set in a valid object.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Request {
+    /// Name, unique in the claim.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// A request for one kind of device.
+    pub exactly: Option<DeviceRequest>,
+    /// Alternatives; the first that can be satisfied is taken.
+    #[serde(deserialize_with = "list")]
+    pub first_available: Vec<DeviceRequest>,
+}
+
+/// An exact request, or one alternative of a prioritized list (which then has a name and never admin access).
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeviceRequest {
+    /// Name of the alternative; empty for an exact request.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// The class whose selectors and configuration apply.
+    #[serde(deserialize_with = "interned")]
+    pub device_class_name: Str,
+    /// All must match.
+    #[serde(deserialize_with = "list")]
+    pub selectors: Vec<Selector>,
+    /// How many devices of those that match.
+    #[serde(deserialize_with = "or_default")]
+    pub allocation_mode: AllocationMode,
+    /// Number of devices in mode `ExactCount`; the API server defaults it to 1.
+    #[serde(deserialize_with = "or_default")]
+    pub count: i64,
+    /// Access beside the device's owner, for monitoring. With the gate off even `false` is refused by the allocator.
+    pub admin_access: Option<bool>,
+    /// Taints that do not rule a device out.
+    pub tolerations: Tolerations,
+    /// Amounts asked of each device.
+    pub capacity: Option<CapacityRequirements>,
+    /// Attributes computed from those of the device.
+    #[serde(deserialize_with = "list")]
+    pub derived_attributes: Vec<DerivedAttribute>,
+}
+
+/// Most devices in the allocation of one claim. Mirrors `api/resource/v1/types.go`, `AllocationResultsMaxSize`, v1.37.2.
+pub const MOST_RESULTS: i64 = 32;
+
+/// How many devices a request wants. Unknown modes are kept, since the allocator must name them in its error.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AllocationMode {
+    /// `count` devices.
+    #[default]
+    ExactCount,
+    /// Every device that matches.
+    All,
+    /// A mode that this release does not know.
+    Other(Str),
+}
+
+impl<'de> Deserialize<'de> for AllocationMode {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mode = Str::deserialize(deserializer)?;
+        Ok(match mode.as_str() {
+            // The API server defaults an absent mode.
+            "ExactCount" | "" => Self::ExactCount,
+            "All" => Self::All,
+            _ => Self::Other(mode),
+        })
+    }
+}
+
+/// Amounts asked of each device of a request.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CapacityRequirements {
+    /// Amount by capacity name, sorted.
+    #[serde(deserialize_with = "keyed")]
+    pub requests: Vec<(Str, Quantity)>,
+}
+
+/// An attribute computed by a CEL expression.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DerivedAttribute {
+    /// Fully qualified name.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// The expression.
+    #[serde(deserialize_with = "interned")]
+    pub expression: Str,
+}
+
+/// A condition over the devices of several requests.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Constraint {
+    /// Requests it covers; empty means all.
+    #[serde(deserialize_with = "interned_list")]
+    pub requests: Vec<Str>,
+    /// All devices must have the same value of this attribute.
+    #[serde(deserialize_with = "interned_option")]
+    pub match_attribute: Option<Str>,
+    /// All devices must have different values of this attribute.
+    #[serde(deserialize_with = "interned_option")]
+    pub distinct_attribute: Option<Str>,
+}
+
+/// Configuration in a claim's spec.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ClaimConfig {
+    /// Requests it applies to; empty means all.
+    #[serde(deserialize_with = "interned_list")]
+    pub requests: Vec<Str>,
+    /// For the driver.
+    pub opaque: Option<Config>,
+}
+
+/// What a claim got.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClaimStatus {
+    /// Absent until the scheduler allocated the claim.
+    pub allocation: Option<Allocation>,
+    /// Who may use it, in the order of the object; at most 256 entries.
+    #[serde(deserialize_with = "list")]
+    pub reserved_for: Vec<ConsumerReference>,
+    /// What drivers report of allocated devices.
+    #[serde(deserialize_with = "list")]
+    pub devices: Vec<DeviceStatus>,
+}
+
+/// The result of an allocation.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Allocation {
+    /// Devices and their configuration.
+    #[serde(deserialize_with = "or_default")]
+    pub devices: DeviceAllocation,
+    /// Nodes that can use the devices; absent means all.
+    pub node_selector: Option<Repeated<NodeSelector>>,
+    /// When the scheduler allocated; absent for releases and gates that do not record it.
+    pub allocation_timestamp: Option<Time>,
+    /// KEP-5194: any pod may use the claim without an entry; no release serves the field.
+    #[serde(deserialize_with = "or_default")]
+    pub reserved_for_any_pod: bool,
+}
+
+/// Devices of an allocation and the configuration for their drivers.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct DeviceAllocation {
+    /// In the order of the requests.
+    #[serde(deserialize_with = "list")]
+    pub results: Vec<AllocatedDevice>,
+    /// Of classes and claim.
+    #[serde(deserialize_with = "list")]
+    pub config: Vec<AllocatedConfig>,
+}
+
+/// One allocated device, or one share of it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AllocatedDevice {
+    /// `request` or `request/subrequest`.
+    #[serde(deserialize_with = "interned")]
+    pub request: Str,
+    /// Driver of the device.
+    #[serde(deserialize_with = "interned")]
+    pub driver: Str,
+    /// Pool of the device.
+    #[serde(deserialize_with = "interned")]
+    pub pool: Str,
+    /// Name of the device in its pool.
+    #[serde(deserialize_with = "interned")]
+    pub device: Str,
+    /// Granted beside the device's owner: takes nothing from others.
+    #[serde(deserialize_with = "or_default")]
+    pub admin_access: bool,
+    /// Copied from the request.
+    pub tolerations: Tolerations,
+    /// Copied from the device.
+    #[serde(deserialize_with = "interned_list")]
+    pub binding_conditions: Vec<Str>,
+    /// Copied from the device.
+    #[serde(deserialize_with = "interned_list")]
+    pub binding_failure_conditions: Vec<Str>,
+    /// Which share of a device that allows several allocations.
+    #[serde(rename = "shareID")]
+    pub share_id: Option<Str>,
+    /// Amounts that this share takes, sorted by name.
+    #[serde(deserialize_with = "keyed")]
+    pub consumed_capacity: Vec<(Str, Quantity)>,
+    /// Copied from the slice.
+    #[serde(deserialize_with = "interned_list")]
+    pub skip_node_operations: Vec<Str>,
+}
+
+impl AllocatedDevice {
+    /// Whether it takes something from others, which admin access does not. Mirrors `allocateddevices.go`,
+    /// `foreachAllocatedDevice`, v1.37.2.
+    pub fn takes(&self) -> bool {
+        !self.admin_access
+    }
+
+    /// Whether it takes all of the device rather than a share. Mirrors `dra_manager.go`, `GatherAllocatedState`,
+    /// v1.37.2: without the gate `DRAConsumableCapacity` a share takes all, too.
+    pub fn takes_all(&self, consumable_capacity: bool) -> bool {
+        self.takes() && (!consumable_capacity || self.share_id.is_none())
+    }
+
+    /// Which device was allocated.
+    pub fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+            device: self.device.clone(),
+        }
+    }
+
+    /// The request's name without its subrequest. Mirrors `resourceclaim.go`, `BaseRequestRef`.
+    pub fn base_request(&self) -> &str {
+        self.request.split('/').next().unwrap_or_default()
+    }
+}
+
+/// Configuration of an allocation.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct AllocatedConfig {
+    /// `FromClass` or `FromClaim`.
+    #[serde(deserialize_with = "interned")]
+    pub source: Str,
+    /// Requests it applies to; empty means all.
+    #[serde(deserialize_with = "interned_list")]
+    pub requests: Vec<Str>,
+    /// For the driver.
+    pub opaque: Option<Config>,
+}
+
+/// An entry of `status.reservedFor`: whoever may use the claim. The API server looks none of it up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConsumerReference {
+    /// Empty for the core group.
+    pub api_group: Str,
+    /// Plural, lower case: `pods`, `podgroups`.
+    pub resource: Str,
+    /// Name, in the claim's namespace.
+    pub name: Str,
+    /// Decides who is meant.
+    pub uid: Str,
+    /// Fields this build does not know.
+    pub unknown: Option<Box<UnknownFields>>,
+}
+
+impl ConsumerReference {
+    /// Whether the entry is of the kind that releases without PodGroups know.
+    pub fn is_pod(&self) -> bool {
+        self.api_group.is_empty() && self.resource == "pods"
+    }
+
+    /// Whether the entry names a PodGroup.
+    pub fn is_pod_group(&self) -> bool {
+        self.api_group == "scheduling.k8s.io" && self.resource == "podgroups"
+    }
+
+    /// The entry of a pod.
+    pub fn of_pod(pod: &Pod) -> Self {
+        static PODS: LazyLock<Str> = LazyLock::new(|| "pods".into());
+        Self {
+            api_group: Str::default(),
+            resource: PODS.clone(),
+            name: pod.metadata.name.clone(),
+            uid: pod.metadata.uid.clone(),
+            unknown: None,
+        }
+    }
+
+    /// `pods`, or `podgroups.scheduling.k8s.io`: resource and group as kubectl writes them.
+    pub fn group_resource(&self) -> String {
+        if self.api_group.is_empty() {
+            self.resource.to_string()
+        } else {
+            format!("{}.{}", self.resource, self.api_group)
+        }
+    }
+}
+
+impl fmt::Display for ConsumerReference {
+    /// `podgroups.scheduling.k8s.io/NAME`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.group_resource(), self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for ConsumerReference {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Text(#[serde(deserialize_with = "interned")] Str);
+
+        struct Entry;
+        impl<'de> serde::de::Visitor<'de> for Entry {
+            type Value = ConsumerReference;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a reference to a consumer")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entry = ConsumerReference::default();
+                while let Some(key) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+                    match &*key {
+                        "apiGroup" => entry.api_group = map.next_value::<Text>()?.0,
+                        "resource" => entry.resource = map.next_value::<Text>()?.0,
+                        "name" => entry.name = map.next_value::<Option<Str>>()?.unwrap_or_default(),
+                        "uid" => entry.uid = map.next_value::<Option<Str>>()?.unwrap_or_default(),
+                        _ => {
+                            let value = map.next_value()?;
+                            entry
+                                .unknown
+                                .get_or_insert_default()
+                                .insert(key.into_owned(), value);
+                        }
+                    }
+                }
+                Ok(entry)
+            }
+        }
+        deserializer.deserialize_map(Entry)
+    }
+}
+
+/// What a driver reports of an allocated device.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DeviceStatus {
+    /// Driver.
+    #[serde(deserialize_with = "interned")]
+    pub driver: Str,
+    /// Pool.
+    #[serde(deserialize_with = "interned")]
+    pub pool: Str,
+    /// Device.
+    #[serde(deserialize_with = "interned")]
+    pub device: Str,
+    /// Which share of it.
+    #[serde(rename = "shareID")]
+    pub share_id: Option<Str>,
+    /// Binding conditions among them.
+    #[serde(deserialize_with = "list")]
+    pub conditions: Vec<Condition>,
+    /// Network interface, for network devices.
+    pub network_data: Option<NetworkData>,
+}
+
+impl DeviceStatus {
+    /// Which device the report is about.
+    pub fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+            device: self.device.clone(),
+        }
+    }
+}
+
+/// Network data of an allocated device.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NetworkData {
+    /// Name of the interface in the pod.
+    #[serde(deserialize_with = "or_default")]
+    pub interface_name: Str,
+    /// Addresses with prefix length.
+    #[serde(deserialize_with = "list")]
+    pub ips: Vec<Str>,
+    /// MAC or other hardware address.
+    #[serde(deserialize_with = "or_default")]
+    pub hardware_address: Str,
+}
+
+/// `resource.k8s.io` ResourceClaimTemplate.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ClaimTemplate {
+    /// Identity of the template itself.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+    /// What its claims look like.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: ClaimTemplateSpec,
+}
+
+/// Metadata and spec of the claims made from a template.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ClaimTemplateSpec {
+    /// Labels and annotations of the claims.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+    /// Spec of the claims.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: ClaimSpec,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_that_does_not_say_so_is_none_for_admin_access() {
+        let takes = |field: &str| {
+            let json = format!(
+                "{{\"request\": \"r\", \"driver\": \"d\", \"pool\": \"p\", \"device\": \"x\"{field}}}"
+            );
+            serde_json::from_str::<AllocatedDevice>(&json).unwrap().takes()
+        };
+        assert!(takes(""));
+        assert!(takes(", \"adminAccess\": null"));
+        assert!(takes(", \"adminAccess\": false"));
+        assert!(!takes(", \"adminAccess\": true"));
+    }
+}

@@ -1,0 +1,490 @@
+//! Which feature gates objects show to have been on: those without which the component that writes a field drops it, or never writes
+//! it.
+//!
+//! The API server drops fields of features that are off, the scheduler grants nothing that needs one, and the claim controller makes
+//! no claims for groups. What is found is a [`Evidence::Objects`], which anything that tells of the component itself outweighs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::Cluster;
+use crate::{
+    Claim, Component, DeviceId, Evidence, Gate, GateState, Kind, Pod, PodGroup, Slice, Stage, TaintRule,
+};
+
+use Component::{ApiServer, ControllerManager, Kubelet, Scheduler};
+
+impl Cluster {
+    /// Learns from the objects which gates were on in whoever wrote them: of all objects of a source once, since a part of them shows
+    /// less.
+    ///
+    /// Only what the release has off by default is news. What is alpha in it is off in nearly every cluster, and its traces are more
+    /// often left over from a newer release.
+    pub fn learn_gates(&mut self) {
+        let shown = self.gates_shown();
+        let environment = Arc::make_mut(&mut self.environment);
+        environment
+            .gates
+            .retain(|(_, _, state)| !matches!(state.evidence, Evidence::Objects(_)));
+        let (minor, compatible) = (environment.emulated_minor, environment.min_compatibility_minor);
+        for ((component, gate), what) in shown {
+            let is_off = gate.default_in(minor, compatible) == Some(false);
+            if is_off && gate.stage_in(minor) != Some(Stage::Alpha) {
+                let evidence = Evidence::Objects(what);
+                let enabled = true;
+                environment
+                    .gates
+                    .push((component, gate, GateState { enabled, evidence }));
+            }
+        }
+    }
+
+    /// The same cluster as if `gate` were known to be `enabled` or not in `component`.
+    #[must_use]
+    pub fn with_gate(&self, component: Component, gate: Gate, enabled: bool) -> Self {
+        let mut changed = self.clone();
+        let gates = &mut Arc::make_mut(&mut changed.environment).gates;
+        gates.retain(|(of, which, _)| (*of, *which) != (component, gate));
+        let evidence = Evidence::Flag;
+        gates.push((component, gate, GateState { enabled, evidence }));
+        changed
+    }
+
+    /// Gates that objects show to have been on once, by component, each with the first object by kind and name that does.
+    pub fn gates_shown(&self) -> BTreeMap<(Component, Gate), String> {
+        self.traces(groups_may_exist(self))
+    }
+
+    /// Gates that objects have traces of, be they left over or not: what the gates are set to may decide something.
+    pub fn gates_in_use(&self) -> BTreeSet<Gate> {
+        self.traces(true).into_keys().map(|(_, gate)| gate).collect()
+    }
+
+    fn traces(&self, groups_may_exist: bool) -> BTreeMap<(Component, Gate), String> {
+        let mut found = Shown {
+            cluster: self,
+            partitions: BTreeSet::new(),
+            groups_may_exist,
+            gates: BTreeMap::new(),
+        };
+        for slice in self.slices() {
+            found.slice(slice);
+        }
+        for class in self.classes() {
+            if class.spec.extended_resource_name.is_some() {
+                let by = || format!("deviceclass/{} names an extended resource", class.metadata.name);
+                found.shows(ApiServer, Gate::DRAExtendedResource, by);
+            }
+        }
+        for rule in self.rules() {
+            found.rule(rule);
+        }
+        for group in self.pod_groups() {
+            found.group(group);
+        }
+        for claim in self.claims() {
+            found.claim(claim);
+        }
+        for pod in self.pods() {
+            found.pod(pod);
+        }
+        found.gates
+    }
+}
+
+/// Whether the cluster may have PodGroups. Where all of them are known and there is none, their traces are left over from other gates
+/// or another release.
+fn groups_may_exist(cluster: &Cluster) -> bool {
+    let environment = cluster.environment();
+    let api = environment.gate(ApiServer, Gate::GenericWorkload);
+    let claims = Gate::DRAWorkloadResourceClaims;
+    if claims.stage_in(environment.emulated_minor).is_none()
+        || environment.not_served.contains(&Kind::PodGroup)
+        || (!api.enabled && api.evidence.is_of_now())
+    {
+        return false;
+    }
+    let is_unread = environment.serves_groups() && cluster.gap(Kind::PodGroup, "").is_some();
+    cluster.count(Kind::PodGroup) > 0 || is_unread
+}
+
+/// What was found so far.
+struct Shown<'c> {
+    cluster: &'c Cluster,
+    /// Devices that draw from counters.
+    partitions: BTreeSet<DeviceId>,
+    groups_may_exist: bool,
+    /// With what shows it.
+    gates: BTreeMap<(Component, Gate), String>,
+}
+
+impl Shown<'_> {
+    fn shows(&mut self, component: Component, gate: Gate, what: impl FnOnce() -> String) {
+        self.gates.entry((component, gate)).or_insert_with(what);
+    }
+
+    /// Whatever acts on claims of groups acts on groups.
+    fn shows_groups(&mut self, component: Component, what: impl Fn() -> String) {
+        self.shows(component, Gate::DRAWorkloadResourceClaims, &what);
+        self.shows(component, Gate::GenericWorkload, what);
+    }
+
+    fn slice(&mut self, slice: &Slice) {
+        let name = &slice.metadata.name;
+        if !slice.spec.shared_counters.is_empty() {
+            let by = || format!("resourceslice/{name} has counters");
+            self.shows(ApiServer, Gate::DRAPartitionableDevices, by);
+        }
+        for device in &slice.spec.devices {
+            let of_device = |what: &str| format!("device {} of resourceslice/{name} {what}", device.name);
+            if !device.consumes_counters.is_empty() {
+                let by = || of_device("draws from counters");
+                self.shows(ApiServer, Gate::DRAPartitionableDevices, by);
+                self.partitions.insert(DeviceId {
+                    driver: slice.spec.driver.clone(),
+                    pool: slice.spec.pool.name.clone(),
+                    device: device.name.clone(),
+                });
+            }
+            if device.allow_multiple_allocations {
+                let by = || of_device("allows several allocations");
+                self.shows(ApiServer, Gate::DRAConsumableCapacity, by);
+            }
+            if !device.binding_conditions.is_empty() {
+                let by = || of_device("has binding conditions");
+                self.shows(ApiServer, Gate::DRADeviceBindingConditions, by);
+            }
+            if !device.taints.is_empty() {
+                self.shows(ApiServer, Gate::DRADeviceTaints, || of_device("has a taint"));
+            }
+        }
+    }
+
+    fn rule(&mut self, rule: &TaintRule) {
+        let by = || format!("devicetaintrule/{} exists", rule.metadata.name);
+        self.shows(ApiServer, Gate::DRADeviceTaintRules, by);
+        if !rule.status.conditions.is_empty() {
+            let by = || format!("devicetaintrule/{} has conditions", rule.metadata.name);
+            for gate in [Gate::DRADeviceTaintRules, Gate::DRADeviceTaints] {
+                self.shows(ControllerManager, gate, by);
+            }
+        }
+    }
+
+    /// The claims of a group cannot be there without the gate, and serve nothing unless the scheduler and the claim controller have
+    /// it as well.
+    fn group(&mut self, group: &PodGroup) {
+        let key = group.metadata.key();
+        self.shows(ApiServer, Gate::GenericWorkload, || {
+            format!("podgroup/{key} exists")
+        });
+        if !group.spec.resource_claims.is_empty() {
+            for component in [ApiServer, Scheduler, ControllerManager] {
+                self.shows_groups(component, || format!("podgroup/{key} has claims"));
+            }
+        }
+    }
+
+    fn claim(&mut self, claim: &Claim) {
+        let key = claim.key();
+        let of_claim = |what: &str| format!("claim/{key} {what}");
+        if self.groups_may_exist {
+            // The scheduler writes the entry for pods that it places, the claim controller for those that name their node.
+            if let Some(entry) = claim
+                .status
+                .reserved_for
+                .iter()
+                .find(|entry| entry.is_pod_group())
+            {
+                for component in [Scheduler, ControllerManager] {
+                    let by = || of_claim(&format!("is reserved for podgroup/{}", entry.name));
+                    self.shows_groups(component, by);
+                }
+            }
+            let owner = claim.metadata.controller();
+            if let Some(owner) = owner.filter(|owner| {
+                owner.kind == "PodGroup" && owner.api_version.split('/').next() == Some("scheduling.k8s.io")
+            }) {
+                let by = || of_claim(&format!("was made for podgroup/{}", owner.name));
+                self.shows_groups(ControllerManager, by);
+            }
+        }
+        if claim
+            .metadata
+            .annotation("resource.kubernetes.io/extended-resource-claim")
+            .is_some_and(|value| *value == "true")
+        {
+            let by = || of_claim("stands for extended resources");
+            self.shows(Scheduler, Gate::DRAExtendedResource, by);
+        }
+        for request in &claim.spec.devices.requests {
+            if !request.first_available.is_empty() {
+                let by = || of_claim("has a request with alternatives");
+                self.shows(ApiServer, Gate::DRAPrioritizedList, by);
+            }
+        }
+        for result in claim.results() {
+            let by = |what: &str| of_claim(&format!("holds {} {what}", result.id()));
+            if result.share_id.is_some() || !result.consumed_capacity.is_empty() {
+                self.shows(Scheduler, Gate::DRAConsumableCapacity, || by("as a share"));
+            }
+            if !result.binding_conditions.is_empty() {
+                for gate in [
+                    Gate::DRADeviceBindingConditions,
+                    Gate::DRAResourceClaimDeviceStatus,
+                ] {
+                    self.shows(Scheduler, gate, || by("with binding conditions"));
+                }
+            }
+            if result.admin_access {
+                self.shows(Scheduler, Gate::DRAAdminAccess, || by("with admin access"));
+            }
+            if result.request.contains('/') {
+                self.shows(Scheduler, Gate::DRAPrioritizedList, || by("for an alternative"));
+            }
+            if !result.skip_node_operations.is_empty() {
+                let by = || by("without node operations");
+                self.shows(Scheduler, Gate::DRAOptionalNodeOperations, by);
+            }
+            if self.partitions.contains(&result.id()) && !result.admin_access {
+                self.shows(Scheduler, Gate::DRAPartitionableDevices, || {
+                    by("which draws from counters")
+                });
+            }
+        }
+    }
+
+    fn pod(&mut self, pod: &Pod) {
+        let key = pod.key();
+        if pod.status.extended_resource_claim_status.is_some() {
+            let by = || format!("pod/{key} has a claim for extended resources");
+            self.shows(Scheduler, Gate::DRAExtendedResource, by);
+        }
+        // A kubelet without the gate does not let a member start whose claim is reserved for its group alone.
+        let Some(group) = pod
+            .pod_group()
+            .filter(|_| self.groups_may_exist && pod.status.phase == "Running")
+        else {
+            return;
+        };
+        let named = pod
+            .status
+            .resource_claim_statuses
+            .iter()
+            .filter_map(|status| status.resource_claim_name.as_ref());
+        let named = named.chain(
+            pod.spec
+                .resource_claims
+                .iter()
+                .filter_map(|entry| entry.resource_claim_name.as_ref()),
+        );
+        let accepted = named.into_iter().any(|name| {
+            self.cluster
+                .claim(&pod.metadata.beside(name))
+                .is_some_and(|claim| {
+                    let entries = &claim.status.reserved_for;
+                    entries
+                        .iter()
+                        .any(|entry| entry.is_pod_group() && entry.name == *group)
+                        && entries.iter().all(|entry| entry.uid != pod.metadata.uid)
+                })
+        });
+        if accepted {
+            let by = || format!("pod/{key} runs with a claim of its PodGroup");
+            self.shows(Kubelet, Gate::DRAWorkloadResourceClaims, by);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ClusterBuilder, Environment, Gap, Object, Str};
+
+    fn cluster(environment: Environment, objects: &[(Kind, &str)]) -> Cluster {
+        let mut builder = ClusterBuilder::default();
+        for (kind, json) in objects {
+            builder.add(Object::from_json(*kind, json.as_bytes()).unwrap());
+        }
+        let mut cluster = builder.build(environment).0;
+        cluster.learn_gates();
+        cluster
+    }
+
+    /// `component gate` of what the objects show, but for what the API server shows.
+    fn found(environment: Environment, objects: &[(Kind, &str)]) -> Vec<String> {
+        let shown = cluster(environment, objects).gates_shown();
+        let shown = shown.keys().filter(|(component, _)| *component != ApiServer);
+        shown
+            .map(|(component, gate)| format!("{component} {gate}"))
+            .collect()
+    }
+
+    const GROUP: (Kind, &str) = (Kind::PodGroup, r#"{"metadata":{"namespace":"n","name":"g"}}"#);
+    const RESERVED: (Kind, &str) = (
+        Kind::ResourceClaim,
+        r#"{"metadata":{"namespace":"n","name":"c"},"status":{"allocation":{},"reservedFor":[
+            {"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"g","uid":"u"}]}}"#,
+    );
+    const OWNED: (Kind, &str) = (
+        Kind::ResourceClaim,
+        r#"{"metadata":{"namespace":"n","name":"d","ownerReferences":[{"apiVersion":"scheduling.k8s.io/v1beta1",
+            "kind":"PodGroup","name":"g","uid":"u","controller":true}]}}"#,
+    );
+
+    #[test]
+    fn each_component_is_shown_by_what_it_writes() {
+        let both = [
+            "kube-scheduler DRAWorkloadResourceClaims",
+            "kube-scheduler GenericWorkload",
+            "kube-controller-manager DRAWorkloadResourceClaims",
+            "kube-controller-manager GenericWorkload",
+        ];
+        let claim = |result: &str| {
+            format!(
+                r#"{{"metadata":{{"namespace":"n","name":"c"}},"status":{{"allocation":{{"devices":{{"results":[
+                    {{"driver":"d","pool":"p","device":"x",{result}}}]}}}}}}}}"#
+            )
+        };
+        let slice = (
+            Kind::ResourceSlice,
+            r#"{"metadata":{"name":"s"},"spec":{"driver":"d","pool":{"name":"p"},"devices":[
+                {"name":"x","consumesCounters":[{"counterSet":"a","counters":{}}]}]}}"#,
+        );
+        let share = claim(r#""request":"r","shareID":"s""#);
+        let binding = claim(r#""request":"r","bindingConditions":["b"]"#);
+        let alternative = claim(r#""request":"r/s""#);
+        let plain = claim(r#""request":"r""#);
+        for (objects, expected) in [
+            (&[GROUP, RESERVED][..], &both[..]),
+            (&[GROUP, OWNED], &both[2..]),
+            (&[GROUP], &[]),
+            (
+                &[(Kind::ResourceClaim, share.as_str())],
+                &["kube-scheduler DRAConsumableCapacity"],
+            ),
+            (
+                &[(Kind::ResourceClaim, binding.as_str())],
+                &[
+                    "kube-scheduler DRADeviceBindingConditions",
+                    "kube-scheduler DRAResourceClaimDeviceStatus",
+                ],
+            ),
+            (
+                &[(Kind::ResourceClaim, alternative.as_str())],
+                &["kube-scheduler DRAPrioritizedList"],
+            ),
+            (
+                &[slice, (Kind::ResourceClaim, plain.as_str())],
+                &["kube-scheduler DRAPartitionableDevices"],
+            ),
+            (&[(Kind::ResourceClaim, plain.as_str())], &[]),
+            (
+                &[(
+                    Kind::Pod,
+                    r#"{"metadata":{"namespace":"n","name":"p"},
+                        "status":{"extendedResourceClaimStatus":{"resourceClaimName":"c"}}}"#,
+                )],
+                &["kube-scheduler DRAExtendedResource"],
+            ),
+            (
+                &[(
+                    Kind::DeviceTaintRule,
+                    r#"{"metadata":{"name":"r"},"status":{"conditions":[{"type":"EvictionInProgress"}]}}"#,
+                )],
+                &[
+                    "kube-controller-manager DRADeviceTaintRules",
+                    "kube-controller-manager DRADeviceTaints",
+                ],
+            ),
+            (
+                &[(
+                    Kind::PodGroup,
+                    r#"{"metadata":{"namespace":"n","name":"g"},
+                        "spec":{"resourceClaims":[{"name":"a","resourceClaimTemplateName":"t"}]}}"#,
+                )],
+                &both,
+            ),
+        ] {
+            assert_eq!(found(Environment::default(), objects), expected, "{objects:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_over_shows_nothing() {
+        let of = |minor: u32| Environment {
+            emulated_minor: minor,
+            ..Environment::default()
+        };
+        let gap = Gap {
+            kind: Kind::PodGroup,
+            namespace: Str::default(),
+            except: Str::default(),
+            reason: String::new(),
+        };
+        assert_eq!(found(of(35), &[GROUP, RESERVED]), [""; 0]);
+        assert_eq!(found(of(37), &[RESERVED]), [""; 0]);
+        let unread = Environment {
+            gaps: vec![gap],
+            ..of(37)
+        };
+        assert_eq!(found(unread, &[RESERVED]).len(), 4);
+        let off = GateState {
+            enabled: false,
+            evidence: Evidence::Metrics,
+        };
+        let turned_off = Environment {
+            gates: vec![(ApiServer, Gate::GenericWorkload, off)],
+            ..of(37)
+        };
+        assert_eq!(found(turned_off, &[GROUP, RESERVED]), [""; 0]);
+    }
+
+    #[test]
+    fn what_is_on_by_default_is_no_news_and_alpha_is_left_over() {
+        let rule = (
+            Kind::DeviceTaintRule,
+            r#"{"metadata":{"name":"r"},"status":{"conditions":[{"type":"EvictionInProgress"}]}}"#,
+        );
+        let learned = |minor: u32| {
+            let environment = Environment {
+                emulated_minor: minor,
+                ..Environment::default()
+            };
+            let cluster = cluster(environment, &[rule]);
+            let gates = cluster.environment().gates.iter();
+            let texts = gates.map(|(component, gate, _)| format!("{component} {gate}"));
+            texts.collect::<Vec<String>>()
+        };
+        assert_eq!(learned(37), [""; 0]);
+        assert_eq!(
+            learned(36),
+            [
+                "kube-apiserver DRADeviceTaintRules",
+                "kube-controller-manager DRADeviceTaintRules"
+            ]
+        );
+        assert_eq!(learned(35), [""; 0]);
+    }
+
+    #[test]
+    fn what_tells_of_the_component_outweighs_its_objects() {
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let off = GateState {
+            enabled: false,
+            evidence: Evidence::Arguments("p".to_owned()),
+        };
+        let environment = Environment {
+            gates: vec![(ControllerManager, gate, off)],
+            ..Environment::default()
+        };
+        let cluster = cluster(environment, &[GROUP, RESERVED]);
+        assert!(!cluster.environment().enabled(ControllerManager, gate));
+        let scheduler = cluster.environment().gate(Scheduler, gate);
+        assert!(scheduler.enabled);
+        assert_eq!(
+            scheduler.evidence.to_string(),
+            "objects: claim/n/c is reserved for podgroup/g"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Slices grouped into pools, as a whole: what a driver has published, whether it is all there.
+//!
+//! What one node sees of a pool is the allocator's business.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::{Device, DeviceId, PoolId, Slice, Str};
+
+/// A pool: the slices of its newest generation. Older slices are leftovers that a driver is about to remove.
+#[derive(Clone, Debug)]
+pub struct Pool<'a> {
+    /// Driver and name.
+    pub id: PoolId,
+    /// The newest generation.
+    pub generation: i64,
+    /// Slices of that generation, by name.
+    pub slices: Vec<&'a Arc<Slice>>,
+    /// How many slices the generation says it has.
+    pub expected_slices: i64,
+    /// Slices of older generations, by name.
+    pub outdated: Vec<&'a Arc<Slice>>,
+}
+
+impl<'a> Pool<'a> {
+    /// Groups `slices`, which are those of the pool `id` in the order of their names; nothing for no slices.
+    pub(super) fn new(id: PoolId, slices: Vec<&'a Arc<Slice>>) -> Option<Self> {
+        let generation = slices.iter().map(|slice| slice.spec.pool.generation).max()?;
+        let (slices, outdated): (Vec<_>, Vec<_>) = slices
+            .into_iter()
+            .partition(|slice| slice.spec.pool.generation == generation);
+        let expected_slices = slices.first()?.spec.pool.resource_slice_count;
+        Some(Self {
+            id,
+            generation,
+            slices,
+            expected_slices,
+            outdated,
+        })
+    }
+
+    /// Whether every slice of the generation is there. Mirrors `pools_incubating.go`, `GatherPools`.
+    pub fn is_complete(&self) -> bool {
+        i64::try_from(self.slices.len()) == Ok(self.expected_slices)
+    }
+
+    /// Devices in the order in which the allocator tries them, with their slices.
+    pub fn devices(&self) -> impl Iterator<Item = (&'a Arc<Slice>, &'a Device)> + '_ {
+        self.slices
+            .iter()
+            .flat_map(|slice| slice.spec.devices.iter().map(move |device| (*slice, device)))
+    }
+
+    /// The device of that name. Of devices with the same name, which make the pool invalid, the first.
+    pub fn device(&self, name: &str) -> Option<(&'a Arc<Slice>, &'a Device)> {
+        self.devices().find(|(_, device)| device.name == name)
+    }
+
+    /// Identity of the pool's device `name`.
+    pub fn device_id(&self, name: &Str) -> DeviceId {
+        DeviceId {
+            driver: self.id.driver.clone(),
+            pool: self.id.pool.clone(),
+            device: name.clone(),
+        }
+    }
+
+    /// Names that more than one device has; with any, the allocator uses nothing of the pool.
+    pub fn duplicate_devices(&self) -> Vec<&'a Str> {
+        let mut seen: BTreeMap<&Str, usize> = BTreeMap::new();
+        for (_, device) in self.devices() {
+            *seen.entry(&device.name).or_default() += 1;
+        }
+        seen.into_iter()
+            .filter(|(_, times)| *times > 1)
+            .map(|(name, _)| name)
+            .collect()
+    }
+}

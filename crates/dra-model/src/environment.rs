@@ -1,0 +1,632 @@
+//! What is known of a cluster besides its objects: versions, feature gates with their evidence, time, gaps.
+
+use std::fmt;
+use std::sync::Arc;
+
+use Stage::{Alpha, Beta, Stable};
+
+use super::{Kind, Owners, Str, Time, Version};
+
+/// A component whose feature gates can differ from those of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Component {
+    /// kube-apiserver.
+    ApiServer,
+    /// kube-scheduler: decides allocation.
+    Scheduler,
+    /// kube-controller-manager: cleans up claims and evicts pods.
+    ControllerManager,
+    /// The kubelets.
+    Kubelet,
+}
+
+impl Component {
+    /// Every component.
+    pub const ALL: [Self; 4] = [
+        Self::ApiServer,
+        Self::Scheduler,
+        Self::ControllerManager,
+        Self::Kubelet,
+    ];
+
+    /// The name of the program.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ApiServer => "kube-apiserver",
+            Self::Scheduler => "kube-scheduler",
+            Self::ControllerManager => "kube-controller-manager",
+            Self::Kubelet => "kubelet",
+        }
+    }
+}
+
+impl fmt::Display for Component {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a gate's state is known, weakest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Evidence {
+    /// The default of the server's release.
+    Assumed,
+    /// An object that the component writes only with the gate on. It may have been turned off since.
+    Objects(String),
+    /// The snapshot says so.
+    Recorded,
+    /// Something the API server serves only with the gate on, or only with it off.
+    Served(String),
+    /// The component's own metrics.
+    Metrics,
+    /// Arguments of the component's static pod.
+    Arguments(String),
+    /// A flag of this command.
+    Flag,
+}
+
+impl Evidence {
+    /// Whether it tells how the component runs now. Objects tell only how it once ran, and a default tells nothing.
+    pub fn is_of_now(&self) -> bool {
+        !matches!(self, Self::Assumed | Self::Objects(_))
+    }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Assumed => f.write_str("assumed"),
+            Self::Objects(what) => write!(f, "objects: {what}"),
+            Self::Recorded => f.write_str("recorded"),
+            Self::Served(what) => write!(f, "served: {what}"),
+            Self::Metrics => f.write_str("metrics"),
+            Self::Arguments(pod) => write!(f, "arguments of {pod}"),
+            Self::Flag => f.write_str("flag"),
+        }
+    }
+}
+
+/// State of a gate in a component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateState {
+    /// Whether the feature is on.
+    pub enabled: bool,
+    /// How that is known.
+    pub evidence: Evidence,
+}
+
+/// Feature gates that decide something about devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(
+    missing_docs,
+    reason = "each variant is the gate of its name in `pkg/features/kube_features.go`"
+)]
+pub enum Gate {
+    CompositePodGroup,
+    DRAAdminAccess,
+    DRAConsumableCapacity,
+    DRADerivedAttributes,
+    DRADeviceBindingConditions,
+    DRADeviceCompatibilityGroups,
+    DRADeviceTaintRules,
+    DRADeviceTaints,
+    DRAExtendedResource,
+    DRAFractionalCapacityRange,
+    DRAListTypeAttributes,
+    DRANodeAllocatableResources,
+    DRAOptionalNodeOperations,
+    DRAPartitionableDevices,
+    DRAPartitionableDevicesType,
+    DRAPrioritizedList,
+    DRAResourceClaimDeviceStatus,
+    DRAResourceClaimGranularStatusAuthorization,
+    DRAResourcePoolStatus,
+    DRASchedulerFilterTimeout,
+    DRAWorkloadResourceClaims,
+    DynamicResourceAllocation,
+    EvictionRequestAPI,
+    GangScheduling,
+    GenericWorkload,
+    PodGroupPreemptionPolicy,
+    ResourceHealthStatus,
+    ResourceHealthStatusMessage,
+    TopologyAwareWorkloadScheduling,
+    WorkloadWithJob,
+}
+
+struct Defaults {
+    gate: Gate,
+    name: &'static str,
+    /// First minor release of 1.x that knows the gate, and those in which its stage or default changes.
+    since: &'static [(u32, Stage, bool)],
+    /// First minor release in which the gate cannot be set to anything but its default.
+    locked: Option<u32>,
+    /// First minor release that does not know the gate any more.
+    removed: Option<u32>,
+}
+
+/// How mature a feature is. `AllAlpha` and `AllBeta` switch the gates of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Off unless asked for.
+    Alpha,
+    /// Usually on.
+    Beta,
+    /// Here to stay.
+    Stable,
+}
+
+/// The gates with their defaults. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.2.
+const GATES: [Defaults; 30] = [
+    gate(
+        Gate::CompositePodGroup,
+        "CompositePodGroup",
+        &[(37, Alpha, false)],
+    ),
+    gate(
+        Gate::DRAAdminAccess,
+        "DRAAdminAccess",
+        &[(32, Alpha, false), (34, Beta, true), (36, Stable, true)],
+    )
+    .locked(36),
+    gate(
+        Gate::DRAConsumableCapacity,
+        "DRAConsumableCapacity",
+        &[(34, Alpha, false), (36, Beta, true)],
+    ),
+    gate(
+        Gate::DRADerivedAttributes,
+        "DRADerivedAttributes",
+        &[(37, Alpha, false)],
+    ),
+    gate(
+        Gate::DRADeviceBindingConditions,
+        "DRADeviceBindingConditions",
+        &[(34, Alpha, false), (36, Beta, true)],
+    ),
+    gate(
+        Gate::DRADeviceCompatibilityGroups,
+        "DRADeviceCompatibilityGroups",
+        &[(37, Alpha, false)],
+    ),
+    gate(
+        Gate::DRADeviceTaintRules,
+        "DRADeviceTaintRules",
+        &[(35, Alpha, false), (36, Beta, false), (37, Stable, true)],
+    ),
+    gate(
+        Gate::DRADeviceTaints,
+        "DRADeviceTaints",
+        &[(33, Alpha, false), (36, Beta, true), (37, Stable, true)],
+    ),
+    gate(
+        Gate::DRAExtendedResource,
+        "DRAExtendedResource",
+        &[(34, Alpha, false), (36, Beta, true), (37, Stable, true)],
+    )
+    .locked(37),
+    // On only where the minimum compatibility version is 1.37 too: see `Gate::default_in`.
+    gate(
+        Gate::DRAFractionalCapacityRange,
+        "DRAFractionalCapacityRange",
+        &[(37, Beta, false)],
+    ),
+    gate(
+        Gate::DRAListTypeAttributes,
+        "DRAListTypeAttributes",
+        &[(36, Alpha, false)],
+    ),
+    gate(
+        Gate::DRANodeAllocatableResources,
+        "DRANodeAllocatableResources",
+        &[(36, Alpha, false)],
+    ),
+    gate(
+        Gate::DRAOptionalNodeOperations,
+        "DRAOptionalNodeOperations",
+        &[(37, Alpha, false)],
+    ),
+    gate(
+        Gate::DRAPartitionableDevices,
+        "DRAPartitionableDevices",
+        &[(33, Alpha, false), (36, Beta, true)],
+    ),
+    gate(
+        Gate::DRAPartitionableDevicesType,
+        "DRAPartitionableDevicesType",
+        &[(37, Alpha, false)],
+    ),
+    gate(
+        Gate::DRAPrioritizedList,
+        "DRAPrioritizedList",
+        &[(33, Alpha, false), (34, Beta, true), (36, Stable, true)],
+    )
+    .locked(37),
+    gate(
+        Gate::DRAResourceClaimDeviceStatus,
+        "DRAResourceClaimDeviceStatus",
+        &[(32, Alpha, false), (33, Beta, true), (37, Stable, true)],
+    )
+    .locked(37),
+    gate(
+        Gate::DRAResourceClaimGranularStatusAuthorization,
+        "DRAResourceClaimGranularStatusAuthorization",
+        &[(36, Beta, true)],
+    ),
+    gate(
+        Gate::DRAResourcePoolStatus,
+        "DRAResourcePoolStatus",
+        &[(36, Alpha, false)],
+    ),
+    gate(
+        Gate::DRASchedulerFilterTimeout,
+        "DRASchedulerFilterTimeout",
+        &[(34, Beta, true)],
+    ),
+    gate(
+        Gate::DRAWorkloadResourceClaims,
+        "DRAWorkloadResourceClaims",
+        &[(36, Alpha, false), (37, Beta, false)],
+    ),
+    gate(
+        Gate::DynamicResourceAllocation,
+        "DynamicResourceAllocation",
+        &[(26, Alpha, false), (32, Beta, false), (34, Stable, true)],
+    )
+    .locked(35),
+    gate(
+        Gate::EvictionRequestAPI,
+        "EvictionRequestAPI",
+        &[(37, Alpha, false)],
+    ),
+    // Gangs come with GenericWorkload from 1.37 on.
+    gate(Gate::GangScheduling, "GangScheduling", &[(35, Alpha, false)]).removed(37),
+    gate(
+        Gate::GenericWorkload,
+        "GenericWorkload",
+        &[(35, Alpha, false), (37, Beta, false)],
+    ),
+    gate(
+        Gate::PodGroupPreemptionPolicy,
+        "PodGroupPreemptionPolicy",
+        &[(37, Alpha, false)],
+    ),
+    gate(
+        Gate::ResourceHealthStatus,
+        "ResourceHealthStatus",
+        &[(31, Alpha, false), (36, Beta, true)],
+    ),
+    gate(
+        Gate::ResourceHealthStatusMessage,
+        "ResourceHealthStatusMessage",
+        &[(36, Beta, true)],
+    ),
+    gate(
+        Gate::TopologyAwareWorkloadScheduling,
+        "TopologyAwareWorkloadScheduling",
+        &[(36, Alpha, false)],
+    ),
+    gate(Gate::WorkloadWithJob, "WorkloadWithJob", &[(36, Alpha, false)]),
+];
+
+const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, Stage, bool)]) -> Defaults {
+    Defaults {
+        gate,
+        name,
+        since,
+        locked: None,
+        removed: None,
+    }
+}
+
+impl Defaults {
+    const fn locked(self, minor: u32) -> Self {
+        Self {
+            locked: Some(minor),
+            ..self
+        }
+    }
+
+    const fn removed(self, minor: u32) -> Self {
+        Self {
+            removed: Some(minor),
+            ..self
+        }
+    }
+}
+
+impl Gate {
+    /// Every gate.
+    pub fn all() -> impl Iterator<Item = Self> {
+        GATES.iter().map(|defaults| defaults.gate)
+    }
+
+    fn defaults(self) -> &'static Defaults {
+        &GATES[self as usize]
+    }
+
+    /// The name as `--feature-gates` takes it.
+    pub fn name(self) -> &'static str {
+        self.defaults().name
+    }
+
+    /// The gate of that name, if it decides something about devices.
+    pub fn find(name: &str) -> Option<Self> {
+        GATES
+            .iter()
+            .find(|defaults| defaults.name == name)
+            .map(|defaults| defaults.gate)
+    }
+
+    /// The default in the release 1.`minor` with that minimum compatibility version; absent where the gate does not exist.
+    pub fn default_in(self, minor: u32, min_compatibility: u32) -> Option<bool> {
+        let (_, enabled) = self.in_release(minor)?;
+        let compatible = self == Self::DRAFractionalCapacityRange && minor >= 37 && min_compatibility >= 37;
+        Some(enabled || compatible)
+    }
+
+    /// How mature the feature is in the release 1.`minor`; absent where the gate does not exist.
+    pub fn stage_in(self, minor: u32) -> Option<Stage> {
+        self.in_release(minor).map(|(stage, _)| stage)
+    }
+
+    /// Whether the release 1.`minor` locks the gate to its default: a component that is started with another value
+    /// ends at once. Upstream's table says `LockToDefault` there.
+    pub fn is_locked_in(self, minor: u32) -> bool {
+        self.stage_in(minor).is_some() && self.defaults().locked.is_some_and(|locked| locked <= minor)
+    }
+
+    /// Gates without which this one cannot be on: a component that is started so ends at once. Mirrors `kube_features.go`,
+    /// `defaultKubernetesFeatureGateDependencies`, v1.37.2, as far as this table knows the gates.
+    pub fn needs(self) -> &'static [Self] {
+        match self {
+            Self::CompositePodGroup => &[Self::GenericWorkload, Self::TopologyAwareWorkloadScheduling],
+            Self::DRADeviceBindingConditions | Self::DRAResourceClaimGranularStatusAuthorization => {
+                &[Self::DRAResourceClaimDeviceStatus]
+            }
+            Self::DRADeviceCompatibilityGroups => &[Self::DRAPartitionableDevices],
+            Self::DRADeviceTaintRules => &[Self::DRADeviceTaints],
+            Self::DRAFractionalCapacityRange => &[Self::DRAConsumableCapacity],
+            Self::DRAPartitionableDevicesType => {
+                &[Self::DRAPartitionableDevices, Self::DRAResourcePoolStatus]
+            }
+            Self::DRAWorkloadResourceClaims
+            | Self::GangScheduling
+            | Self::PodGroupPreemptionPolicy
+            | Self::TopologyAwareWorkloadScheduling
+            | Self::WorkloadWithJob => &[Self::GenericWorkload],
+            Self::ResourceHealthStatusMessage => &[Self::ResourceHealthStatus],
+            _ => &[],
+        }
+    }
+
+    fn in_release(self, minor: u32) -> Option<(Stage, bool)> {
+        if self.defaults().removed.is_some_and(|removed| removed <= minor) {
+            return None;
+        }
+        let (_, stage, enabled) = self
+            .defaults()
+            .since
+            .iter()
+            .rev()
+            .find(|(since, ..)| *since <= minor)?;
+        Some((*stage, *enabled))
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// Objects that could not be read. Verdicts that depend on them are unknown.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Gap {
+    /// What is missing.
+    pub kind: Kind,
+    /// In which namespace; empty means in all.
+    pub namespace: Str,
+    /// Where objects of all namespaces are missing, the one namespace whose objects are known after all; empty for none.
+    pub except: Str,
+    /// Why, for people.
+    pub reason: String,
+}
+
+impl Gap {
+    /// What a look at one namespace does not tell of the others.
+    pub fn elsewhere(kind: Kind, namespace: &str) -> Self {
+        Self {
+            kind,
+            namespace: Str::default(),
+            except: namespace.into(),
+            reason: format!("the snapshot covers namespace `{namespace}` only"),
+        }
+    }
+
+    /// Whether the gap hides objects of `kind` in `namespace` (empty: in any namespace).
+    pub fn hides(&self, kind: Kind, namespace: &str) -> bool {
+        let hidden = self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace;
+        let known = !self.except.is_empty() && self.except == namespace;
+        self.kind == kind && hidden && !known
+    }
+}
+
+/// A profile of kube-scheduler, as its configuration has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchedulerProfile {
+    /// What pods name.
+    pub name: Str,
+    /// Plugins that decide about devices and nodes here, and that the profile does without.
+    pub disabled: Vec<Str>,
+}
+
+impl SchedulerProfile {
+    /// The profile that kube-scheduler has by default, and the scheduler of pods that name none. Mirrors `core/v1/types.go`,
+    /// `DefaultSchedulerName`, v1.37.2.
+    pub const DEFAULT: &str = "default-scheduler";
+}
+
+/// What the API server said to the question whether a user may do something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessReview {
+    /// Who.
+    pub user: String,
+    /// Verb, API group, resource, subresource, namespace and name.
+    pub request: [String; 6],
+    /// Whether any authorizer of the API server allows it.
+    pub allowed: bool,
+}
+
+/// What is known of a cluster besides its objects.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    /// Release of the API server; of the file's server for a snapshot.
+    pub version: Version,
+    /// The version as the server says it, or absent when it was assumed.
+    pub git_version: Option<String>,
+    /// Minor release that the server emulates; its own without emulation.
+    pub emulated_minor: u32,
+    /// Oldest minor release that the server stays compatible with.
+    pub min_compatibility_minor: u32,
+    /// Gates of which more is known than the default, by component.
+    pub gates: Vec<(Component, Gate, GateState)>,
+    /// The profiles of kube-scheduler, where its configuration can be seen.
+    pub scheduler_profiles: Option<Vec<SchedulerProfile>>,
+    /// Objects of other kinds that the source has, as owners.
+    pub owners: Arc<Owners>,
+    /// When the state was read.
+    pub read_at: Option<Time>,
+    /// Where it was read, for people: `cluster prod`, `file gpus.yaml`.
+    pub source: String,
+    /// What could not be read, in order.
+    pub gaps: Vec<Gap>,
+    /// Kinds that the API server does not serve at all: there are none, rather than none known.
+    pub not_served: Vec<Kind>,
+    /// Who may do what, as far as the API server was asked.
+    pub reviews: Vec<AccessReview>,
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        let version = Version::LATEST;
+        Self {
+            version,
+            git_version: None,
+            emulated_minor: version.minor,
+            min_compatibility_minor: version.minor - 1,
+            gates: Vec::new(),
+            scheduler_profiles: None,
+            owners: Arc::default(),
+            read_at: None,
+            source: String::new(),
+            gaps: Vec::new(),
+            not_served: Vec::new(),
+            reviews: Vec::new(),
+        }
+    }
+}
+
+impl Environment {
+    /// The state of `gate` in `component`: the strongest evidence, else the default of the release. A gate that the release does
+    /// not know is off.
+    pub fn gate(&self, component: Component, gate: Gate) -> GateState {
+        let known = self
+            .gates
+            .iter()
+            .filter(|(of, which, _)| *of == component && *which == gate);
+        if let Some((_, _, state)) = known.max_by(|(_, _, a), (_, _, b)| a.evidence.cmp(&b.evidence)) {
+            return state.clone();
+        }
+        let enabled = gate
+            .default_in(self.emulated_minor, self.min_compatibility_minor)
+            .unwrap_or(false);
+        GateState {
+            enabled,
+            evidence: Evidence::Assumed,
+        }
+    }
+
+    /// Whether `gate` is on in `component`.
+    pub fn enabled(&self, component: Component, gate: Gate) -> bool {
+        self.gate(component, gate).enabled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_stand_at_their_place_and_have_the_defaults_of_their_release() {
+        for gate in Gate::all() {
+            assert_eq!(gate.defaults().gate, gate);
+            assert_eq!(Gate::find(gate.name()), Some(gate));
+            assert_eq!(format!("{gate:?}"), gate.name());
+        }
+        for (gate, minor, expected) in [
+            (Gate::DRADeviceTaints, 35, Some(false)),
+            (Gate::DRADeviceTaints, 36, Some(true)),
+            (Gate::DRADeviceTaintRules, 34, None),
+            (Gate::DRADeviceTaintRules, 36, Some(false)),
+            (Gate::DRADeviceTaintRules, 37, Some(true)),
+            (Gate::DRAWorkloadResourceClaims, 37, Some(false)),
+            (Gate::DRAFractionalCapacityRange, 37, Some(false)),
+        ] {
+            assert_eq!(gate.default_in(minor, minor - 1), expected, "{gate} in 1.{minor}");
+        }
+        assert_eq!(Gate::DRAFractionalCapacityRange.default_in(37, 37), Some(true));
+        assert_eq!(Gate::GangScheduling.default_in(36, 35), Some(false));
+        assert_eq!(Gate::GangScheduling.default_in(37, 36), None);
+        assert!(!Gate::DRAAdminAccess.is_locked_in(35) && Gate::DRAAdminAccess.is_locked_in(36));
+        assert!(!Gate::DRADeviceTaints.is_locked_in(37));
+        assert_eq!(Gate::DRADeviceTaintRules.stage_in(34), None);
+        assert_eq!(Gate::DRADeviceTaintRules.stage_in(36), Some(Stage::Beta));
+        assert_eq!(Gate::DRAListTypeAttributes.stage_in(37), Some(Stage::Alpha));
+    }
+
+    #[test]
+    fn a_gap_hides_its_namespace_and_whatever_covers_it() {
+        let gap = |namespace: &str, except: &str| Gap {
+            kind: Kind::Pod,
+            namespace: namespace.into(),
+            except: except.into(),
+            reason: String::new(),
+        };
+        for (gap, namespace, hides) in [
+            (gap("", ""), "", true),
+            (gap("", ""), "a", true),
+            (gap("a", ""), "a", true),
+            (gap("a", ""), "b", false),
+            (gap("a", ""), "", true),
+            (gap("", "a"), "a", false),
+            (gap("", "a"), "b", true),
+            (gap("", "a"), "", true),
+        ] {
+            assert_eq!(gap.hides(Kind::Pod, namespace), hides, "{gap:?} {namespace}");
+            assert!(!gap.hides(Kind::Node, namespace));
+        }
+    }
+
+    #[test]
+    fn the_strongest_evidence_decides() {
+        let state = |enabled, evidence| GateState { enabled, evidence };
+        let mut environment = Environment::default();
+        let gate = Gate::DRAWorkloadResourceClaims;
+        assert_eq!(
+            environment.gate(Component::Scheduler, gate),
+            state(false, Evidence::Assumed)
+        );
+        environment
+            .gates
+            .push((Component::Scheduler, gate, state(false, Evidence::Flag)));
+        environment
+            .gates
+            .push((Component::Scheduler, gate, state(true, Evidence::Metrics)));
+        assert_eq!(
+            environment.gate(Component::Scheduler, gate),
+            state(false, Evidence::Flag)
+        );
+        assert!(!environment.enabled(Component::ControllerManager, gate));
+    }
+}

@@ -1,0 +1,447 @@
+//! Which fields an object may have, and what they hold: for errors that name the field, and for fields that nobody knows.
+//!
+//! Reading an object skips what the model does not need, and a skipped field can be one that was meant for another version or is spelled
+//! wrong. The table here has all fields, so that such a one is told from one that does not matter.
+
+mod table;
+
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use self::table::{Field, Shape, Versions, shape_of};
+use super::{Kind, Quantity, Time};
+use dra_values::is_similar;
+use dra_values::json::Key;
+
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FieldProblem {
+    /// This version has no such field there.
+    Unknown {
+        /// The versions that have it there.
+        versions: Vec<&'static str>,
+        /// A field that is spelled nearly so.
+        similar: Option<&'static str>,
+    },
+    /// It holds something else than it should.
+    Mistyped(String),
+}
+
+/// A field with which something is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldFault {
+    /// Where it is, as the API writes it: `spec.devices[0].basic`.
+    pub path: String,
+    /// What is wrong with it.
+    pub problem: FieldProblem,
+}
+
+impl FieldFault {
+    /// Whether the field holds something else than it should.
+    pub fn is_mistyped(&self) -> bool {
+        matches!(self.problem, FieldProblem::Mistyped(_))
+    }
+}
+
+impl fmt::Display for FieldFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, problem } = self;
+        match problem {
+            FieldProblem::Unknown { versions, similar } => {
+                write!(f, "unknown field \"{path}\"")?;
+                match (versions.as_slice(), similar) {
+                    ([], None) => Ok(()),
+                    ([], Some(similar)) => write!(f, " (did you mean `{similar}`?)"),
+                    ([version], _) => write!(f, " (a field of {version}; did you mean that version?)"),
+                    (versions, _) => {
+                        let versions = versions.join(", ");
+                        write!(f, " (a field of {versions}; did you mean one of these versions?)")
+                    }
+                }
+            }
+            FieldProblem::Mistyped(why) => write!(f, "{path}: {why}"),
+        }
+    }
+}
+
+/// The fields of an object with which something is wrong.
+#[derive(Clone, Debug, Default)]
+pub struct FieldFaults {
+    /// The first of them, in the order of the text.
+    pub list: Vec<FieldFault>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+/// Which fields are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looking {
+    /// Those that the version does not have.
+    ForUnknown,
+    /// Those too that hold something else than they should.
+    ForAll,
+}
+
+/// Faults of one object that are described.
+const MOST: usize = 100;
+
+/// Looks at the fields of an object of `kind`, written in `version`. Nothing is found in one that is not JSON, or whose kind or version is
+/// not known: whoever decodes it says so.
+pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) -> FieldFaults {
+    let mut found = Found::new(looking);
+    let version = if kind.group() == Kind::ResourceClaim.group() {
+        Versions::of(version)
+    } else {
+        Versions::of("v1")
+    };
+    if let (Some(version), Some(shape)) = (version, shape_of(kind)) {
+        let mut deserializer = serde_json::Deserializer::from_slice(json);
+        let walk = Walk {
+            shape,
+            version,
+            found: &mut found,
+        };
+        // What stops the walk stops the decoder too, which says why.
+        let _ = walk.deserialize(&mut deserializer);
+    }
+    found.done()
+}
+
+/// A step of a path.
+enum Step {
+    Field(&'static str),
+    Unknown(String),
+    Key(String),
+    Index(usize),
+}
+
+/// A fault on the way out of the object: the steps to it come the last one first.
+struct Inner {
+    steps: Vec<Step>,
+    problem: FieldProblem,
+}
+
+struct Found {
+    types: bool,
+    inner: Vec<Inner>,
+    more: usize,
+}
+
+impl Found {
+    fn new(looking: Looking) -> Self {
+        Self {
+            types: looking == Looking::ForAll,
+            inner: Vec::new(),
+            more: 0,
+        }
+    }
+
+    fn add(&mut self, problem: impl FnOnce() -> FieldProblem) {
+        if self.inner.len() < MOST {
+            self.inner.push(Inner {
+                steps: Vec::new(),
+                problem: problem(),
+            });
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Puts the step in front of what was found behind it. Nothing is written for a field that is as it should be.
+    fn behind(&mut self, before: usize, step: impl Fn() -> Step) {
+        for inner in &mut self.inner[before..] {
+            inner.steps.push(step());
+        }
+    }
+
+    fn done(self) -> FieldFaults {
+        let list = self.inner.into_iter().map(|inner| {
+            let mut path = String::new();
+            for step in inner.steps.iter().rev() {
+                let dot = if path.is_empty() { "" } else { "." };
+                path.push_str(&match step {
+                    Step::Field(name) => format!("{dot}{name}"),
+                    Step::Unknown(name) => format!("{dot}{name}"),
+                    Step::Key(key) => format!("[{key}]"),
+                    Step::Index(index) => format!("[{index}]"),
+                });
+            }
+            FieldFault {
+                path,
+                problem: inner.problem,
+            }
+        });
+        FieldFaults {
+            list: list.collect(),
+            more: self.more,
+        }
+    }
+}
+
+/// Looks at one value.
+struct Walk<'f> {
+    shape: &'static Shape,
+    version: Versions,
+    found: &'f mut Found,
+}
+
+impl Walk<'_> {
+    fn mistyped(&mut self, found: &str) {
+        if self.found.types {
+            let expected = self.shape.words();
+            self.found
+                .add(|| FieldProblem::Mistyped(format!("must be {expected}, not {found}")));
+        }
+    }
+
+    fn number(mut self, is_integer: bool) {
+        match self.shape {
+            Shape::Quantity => {}
+            Shape::Integer if is_integer => {}
+            Shape::Integer => self.mistyped("a number beyond its range"),
+            _ => self.mistyped("a number"),
+        }
+    }
+}
+
+impl Shape {
+    fn words(&self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::Bool => "true or false",
+            Self::Integer => "an integer",
+            Self::Quantity => "a quantity",
+            Self::Time => "an RFC 3339 time",
+            Self::Anything => "anything",
+            Self::List(_) => "a list",
+            Self::Map(_) | Self::Object(_) | Self::Part(_) => "an object",
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Walk<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        match self.shape {
+            Shape::Anything => {
+                deserializer.deserialize_ignored_any(IgnoredAny)?;
+                Ok(())
+            }
+            _ => deserializer.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for Walk<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.shape.words())
+    }
+
+    /// `null` means absent everywhere.
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(mut self, _: bool) -> Result<(), E> {
+        if !matches!(self.shape, Shape::Bool) {
+            self.mistyped("true or false");
+        }
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        self.number(true);
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.number(i64::try_from(number).is_ok());
+        Ok(())
+    }
+
+    fn visit_f64<E>(mut self, number: f64) -> Result<(), E> {
+        if number.fract() != 0.0 && matches!(self.shape, Shape::Integer) {
+            self.mistyped("a number with a fraction");
+            return Ok(());
+        }
+        self.number(false);
+        Ok(())
+    }
+
+    fn visit_str<E>(mut self, text: &str) -> Result<(), E> {
+        if !self.found.types {
+            return Ok(());
+        }
+        match self.shape {
+            Shape::Text => {}
+            Shape::Quantity => {
+                if let Err(error) = text.trim().parse::<Quantity>() {
+                    self.found.add(|| FieldProblem::Mistyped(error.to_string()));
+                }
+            }
+            Shape::Time => {
+                if text.parse::<Time>().is_err() {
+                    self.mistyped("another text");
+                }
+            }
+            _ => self.mistyped("a string"),
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<(), A::Error> {
+        let Shape::List(shape) = self.shape else {
+            self.mistyped("a list");
+            IgnoredAny.visit_seq(items)?;
+            return Ok(());
+        };
+        for index in 0.. {
+            let before = self.found.inner.len();
+            let walk = Walk {
+                shape,
+                version: self.version,
+                found: &mut *self.found,
+            };
+            if items.next_element_seed(walk)?.is_none() {
+                break;
+            }
+            self.found.behind(before, || Step::Index(index));
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        let (fields, is_whole): (&'static [Field], bool) = match self.shape {
+            Shape::Object(fields) => (fields, true),
+            Shape::Part(fields) => (fields, false),
+            Shape::Map(_) => (&[], true),
+            _ => {
+                self.mistyped("an object");
+                IgnoredAny.visit_map(map)?;
+                return Ok(());
+            }
+        };
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            let before = self.found.inner.len();
+            let key = key.0;
+            if let Shape::Map(shape) = self.shape {
+                map.next_value_seed(self.at(shape))?;
+                self.found.behind(before, || Step::Key(key.clone().into_owned()));
+                continue;
+            }
+            match fields.iter().find(|field| field.name == key) {
+                Some(field) if field.versions.has(self.version) => {
+                    map.next_value_seed(self.at(field.shape))?;
+                    self.found.behind(before, || Step::Field(field.name));
+                }
+                other => {
+                    map.next_value::<IgnoredAny>()?;
+                    if !is_whole {
+                        continue;
+                    }
+                    let versions = other.map_or_else(Vec::new, |field| field.versions.names().collect());
+                    let similar = || self::similar(fields, self.version, &key);
+                    let similar = if versions.is_empty() { similar() } else { None };
+                    self.found.add(|| FieldProblem::Unknown { versions, similar });
+                    self.found
+                        .behind(before, || Step::Unknown(key.clone().into_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Walk<'_> {
+    fn at(&mut self, shape: &'static Shape) -> Walk<'_> {
+        Walk {
+            shape,
+            version: self.version,
+            found: &mut *self.found,
+        }
+    }
+}
+
+/// The field that somebody means who writes `name`: one letter is wrong, missing or too many, two have changed places, or the case is
+/// another.
+fn similar(fields: &[Field], version: Versions, name: &str) -> Option<&'static str> {
+    let of_version = fields.iter().filter(|field| field.versions.has(version));
+    let mut similar = of_version.filter(|field| is_similar(field.name, name));
+    similar.next().map(|field| field.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(kind: Kind, version: &str, json: &str) -> Vec<String> {
+        let faults = check_fields(kind, version, json.as_bytes(), Looking::ForAll);
+        faults.list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn fields_of_other_versions_and_misspelled_ones_are_named() {
+        let old = r#"{"metadata":{"name":"a"},"spec":{"driver":"d","devices":[{"name":"x","basic":{"attributes":{"a":{"strng":"b"}}}}]}}"#;
+        assert_eq!(
+            found(Kind::ResourceSlice, "v1", old),
+            [r#"unknown field "spec.devices[0].basic" (a field of v1beta1; did you mean that version?)"#]
+        );
+        assert_eq!(
+            found(Kind::ResourceSlice, "v1beta1", old),
+            [r#"unknown field "spec.devices[0].basic.attributes[a].strng" (did you mean `string`?)"#]
+        );
+        let new = r#"{"spec":{"devices":{"requests":[{"name":"r","exactly":{"deviceClassname":"gpu","color":1}}]}}}"#;
+        assert_eq!(
+            found(Kind::ResourceClaim, "v1beta2", new),
+            [
+                r#"unknown field "spec.devices.requests[0].exactly.deviceClassname" (did you mean `deviceClassName`?)"#,
+                r#"unknown field "spec.devices.requests[0].exactly.color""#
+            ]
+        );
+        assert_eq!(
+            found(Kind::ResourceClaim, "v1beta1", new),
+            [
+                r#"unknown field "spec.devices.requests[0].exactly" (a field of v1, v1beta2; did you mean one of these versions?)"#
+            ]
+        );
+        let pod =
+            r#"{"spec":{"nonsense":1,"resourceClaims":[{"name":"a","source":{"resourceClaimName":"b"}}]}}"#;
+        assert_eq!(
+            found(Kind::Pod, "v1", pod),
+            [r#"unknown field "spec.resourceClaims[0].source""#]
+        );
+    }
+
+    #[test]
+    fn fields_with_another_type_are_named() {
+        let slice = r#"{"spec":{"pool":{"generation":1.5,"resourceSliceCount":"1"},"allNodes":"yes","devices":[{"name":1,
+            "capacity":{"memory":{"value":"10Gb"},"slots":4},"taints":{}}, null]}}"#;
+        assert_eq!(
+            found(Kind::ResourceSlice, "v1", slice),
+            [
+                "spec.pool.generation: must be an integer, not a number with a fraction",
+                "spec.pool.resourceSliceCount: must be an integer, not a string",
+                "spec.allNodes: must be true or false, not a string",
+                "spec.devices[0].name: must be a string, not a number",
+                "spec.devices[0].capacity[memory].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+                "spec.devices[0].capacity[slots]: must be an object, not a number",
+                "spec.devices[0].taints: must be a list, not an object",
+            ]
+        );
+        let unknown = check_fields(Kind::ResourceSlice, "v1", slice.as_bytes(), Looking::ForUnknown);
+        assert!(unknown.list.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
+    fn a_bounded_number_of_faults_is_described() {
+        let many = (0..1000).map(|number| format!(r#""f{number}":1"#));
+        let json = format!("{{{}}}", many.collect::<Vec<_>>().join(","));
+        let faults = check_fields(Kind::DeviceClass, "v1", json.as_bytes(), Looking::ForUnknown);
+        assert_eq!((faults.list.len(), faults.more), (MOST, 900));
+    }
+}

@@ -1,0 +1,292 @@
+//! Fields that came with later releases. An API server of an older one drops them when it reads an object, so that nothing there sees them,
+//! whatever a file says that stands for such a cluster.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{AttributeValue, Claim, ClaimSpec, Kind, Meta, Node, Object, Pod, Request, Slice, Version};
+
+/// A field that the model reads, and the first release that has it. Mirrors the types of `k8s.io/api` from v0.34 on: `resource/v1/types.go`
+/// and `core/v1/types.go`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NewerField {
+    /// In which kind.
+    pub kind: Kind,
+    /// Where, without places in lists.
+    pub path: &'static str,
+    /// `37` for 1.37.
+    pub since: u32,
+}
+
+/// Fields that were dropped, and of how many objects.
+#[derive(Clone, Debug)]
+pub struct NewerFields {
+    version: Version,
+    found: BTreeMap<NewerField, (String, usize)>,
+}
+
+impl NewerFields {
+    /// Drops what API servers of `version` drop of `objects`.
+    pub fn drop_from(objects: &mut [Object], version: Version) -> Self {
+        let mut fields = Self {
+            version,
+            found: BTreeMap::new(),
+        };
+        // The newest release has all fields, and most clusters are of a recent one.
+        if version < Version::minor(Version::NEWEST_MINOR) {
+            for object in objects {
+                fields.drop_from_one(object);
+            }
+        }
+        fields
+    }
+
+    fn drop_from_one(&mut self, object: &mut Object) {
+        let mut dropped = Dropped {
+            version: self.version,
+            kind: object.kind(),
+            fields: Vec::new(),
+        };
+        match object {
+            Object::ResourceSlice(slice) => dropped.of_slice(Arc::make_mut(slice)),
+            Object::ResourceClaim(claim) => dropped.of_claim(Arc::make_mut(claim)),
+            Object::ResourceClaimTemplate(template) => {
+                dropped.of_spec(
+                    &mut Arc::make_mut(template).spec.spec,
+                    "spec.spec.devices.requests[].exactly.derivedAttributes",
+                    "spec.spec.devices.requests[].firstAvailable[].derivedAttributes",
+                );
+            }
+            Object::Node(node) => dropped.of_node(Arc::make_mut(node)),
+            Object::Pod(pod) => dropped.of_pod(Arc::make_mut(pod)),
+            _ => {}
+        }
+        for field in dropped.fields {
+            let Meta { namespace, name, .. } = object.metadata();
+            let (_, count) = self.found.entry(field).or_insert_with(|| {
+                let slash = if namespace.is_empty() { "" } else { "/" };
+                (format!("{}/{namespace}{slash}{name}", field.kind), 0)
+            });
+            *count += 1;
+        }
+    }
+
+    /// What to tell the user.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        self.found.iter().map(|(NewerField { path, since, .. }, (first, count))| {
+            let others = match count {
+                1 => String::new(),
+                count => format!(" ({} more like it)", count - 1),
+            };
+            format!(
+                "`{first}`: {path} is a field of Kubernetes 1.{since} and later; it is not read, as API servers of 1.{} drop it{others}",
+                self.version.minor
+            )
+        })
+    }
+}
+
+/// The fields that were dropped of one object.
+struct Dropped {
+    version: Version,
+    kind: Kind,
+    fields: Vec<NewerField>,
+}
+
+impl Dropped {
+    /// Drops a field that came with release 1.`since`.
+    fn field<T: Default>(&mut self, since: u32, path: &'static str, is_set: bool, value: &mut T) {
+        if is_set && self.lacks(since, path) {
+            *value = T::default();
+        }
+    }
+
+    fn list<T>(&mut self, since: u32, path: &'static str, list: &mut Vec<T>) {
+        self.field(since, path, !list.is_empty(), list);
+    }
+
+    /// Whether the release has no such field, which is noted.
+    fn lacks(&mut self, since: u32, path: &'static str) -> bool {
+        if self.version >= Version::minor(since) {
+            return false;
+        }
+        let field = NewerField {
+            kind: self.kind,
+            path,
+            since,
+        };
+        if !self.fields.contains(&field) {
+            self.fields.push(field);
+        }
+        true
+    }
+
+    fn of_slice(&mut self, slice: &mut Slice) {
+        let spec = &mut slice.spec;
+        self.list(37, "spec.skipNodeOperations", &mut spec.skip_node_operations);
+        let attribute = &mut spec.partition_type_attribute;
+        self.field(37, "spec.partitionTypeAttribute", attribute.is_some(), attribute);
+        for device in &mut spec.devices {
+            let resources = &mut device.node_allocatable_resources;
+            self.list(37, "spec.devices[].nodeAllocatableResources", resources);
+            for consumption in &mut device.consumes_counters {
+                let path = "spec.devices[].consumesCounters[].compatibilityGroups";
+                self.list(37, path, &mut consumption.compatibility_groups);
+            }
+            for (_, value) in &mut device.attributes {
+                let path = match value {
+                    AttributeValue::Bools(_) => "spec.devices[].attributes[].bools",
+                    AttributeValue::Ints(_) => "spec.devices[].attributes[].ints",
+                    AttributeValue::Strings(_) => "spec.devices[].attributes[].strings",
+                    AttributeValue::Versions(_) => "spec.devices[].attributes[].versions",
+                    _ => continue,
+                };
+                if self.lacks(36, path) {
+                    *value = AttributeValue::Unknown;
+                }
+            }
+        }
+    }
+
+    fn of_claim(&mut self, claim: &mut Claim) {
+        self.of_spec(
+            &mut claim.spec,
+            "spec.devices.requests[].exactly.derivedAttributes",
+            "spec.devices.requests[].firstAvailable[].derivedAttributes",
+        );
+        let results = claim.status.allocation.iter_mut();
+        for result in results.flat_map(|allocation| &mut allocation.devices.results) {
+            let path = "status.allocation.devices.results[].skipNodeOperations";
+            self.list(37, path, &mut result.skip_node_operations);
+        }
+    }
+
+    fn of_spec(&mut self, spec: &mut ClaimSpec, exact: &'static str, alternative: &'static str) {
+        let wanted = |request: &Request| {
+            request
+                .exactly
+                .iter()
+                .chain(&request.first_available)
+                .any(|wanted| !wanted.derived_attributes.is_empty())
+        };
+        let derives = spec.devices.requests.iter().any(wanted);
+        // Many claims share what they ask for, and few of them ask for this.
+        if !derives {
+            return;
+        }
+        for request in &mut spec.devices.requests {
+            if let Some(wanted) = &mut request.exactly {
+                self.list(37, exact, &mut wanted.derived_attributes);
+            }
+            for wanted in &mut request.first_available {
+                self.list(37, alternative, &mut wanted.derived_attributes);
+            }
+        }
+    }
+
+    fn of_node(&mut self, node: &mut Node) {
+        self.list(35, "status.declaredFeatures", &mut node.status.declared_features);
+    }
+
+    fn of_pod(&mut self, pod: &mut Pod) {
+        let group = &mut pod.spec.scheduling_group;
+        self.field(36, "spec.schedulingGroup", group.is_some(), group);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A kind, an object of it with newer fields, and the first release that has each of them.
+    type Newer = (Kind, &'static str, &'static [(u32, &'static str)]);
+
+    const OBJECTS: &[Newer] = &[
+        (
+            Kind::ResourceSlice,
+            r#"{"metadata":{"name":"s"},"spec":{"driver":"d","pool":{"name":"p"},"skipNodeOperations":["*"],
+                "partitionTypeAttribute":"d/a","devices":[{"name":"x","nodeAllocatableResources":{"cpu":{}},
+                "consumesCounters":[{"counterSet":"c","compatibilityGroups":["g"]}],
+                "attributes":{"a":{"bools":[true]},"b":{"ints":[1]},"c":{"strings":["x"]},"d":{"versions":["1.0.0"]},"e":{"int":1}}}]}}"#,
+            &[
+                (36, "spec.devices[].attributes[].bools"),
+                (36, "spec.devices[].attributes[].ints"),
+                (36, "spec.devices[].attributes[].strings"),
+                (36, "spec.devices[].attributes[].versions"),
+                (37, "spec.devices[].consumesCounters[].compatibilityGroups"),
+                (37, "spec.devices[].nodeAllocatableResources"),
+                (37, "spec.partitionTypeAttribute"),
+                (37, "spec.skipNodeOperations"),
+            ],
+        ),
+        (
+            Kind::ResourceClaim,
+            r#"{"metadata":{"name":"c"},"spec":{"devices":{"requests":[
+                {"name":"a","exactly":{"derivedAttributes":[{"name":"d/a","expression":"1"}]}},
+                {"name":"b","firstAvailable":[{"name":"x","derivedAttributes":[{"name":"d/a","expression":"1"}]}]}]}},
+                "status":{"allocation":{"devices":{"results":[{"skipNodeOperations":["*"]}]}}}}"#,
+            &[
+                (37, "spec.devices.requests[].exactly.derivedAttributes"),
+                (37, "spec.devices.requests[].firstAvailable[].derivedAttributes"),
+                (37, "status.allocation.devices.results[].skipNodeOperations"),
+            ],
+        ),
+        (
+            Kind::ResourceClaimTemplate,
+            r#"{"metadata":{"name":"t"},"spec":{"spec":{"devices":{"requests":[
+                {"name":"a","exactly":{"derivedAttributes":[{"name":"d/a","expression":"1"}]}},
+                {"name":"b","firstAvailable":[{"name":"x","derivedAttributes":[{"name":"d/a","expression":"1"}]}]}]}}}}"#,
+            &[
+                (37, "spec.spec.devices.requests[].exactly.derivedAttributes"),
+                (
+                    37,
+                    "spec.spec.devices.requests[].firstAvailable[].derivedAttributes",
+                ),
+            ],
+        ),
+        (
+            Kind::Node,
+            r#"{"metadata":{"name":"n"},"status":{"declaredFeatures":["F"]}}"#,
+            &[(35, "status.declaredFeatures")],
+        ),
+        (
+            Kind::Pod,
+            r#"{"metadata":{"name":"p"},"spec":{"schedulingGroup":{"podGroupName":"g"}}}"#,
+            &[(36, "spec.schedulingGroup")],
+        ),
+    ];
+
+    #[test]
+    fn each_field_goes_before_its_release_and_stays_from_there_on() {
+        for (kind, json, fields) in OBJECTS {
+            for minor in 33..40 {
+                let mut object = Object::from_json(*kind, json.as_bytes()).unwrap();
+                let before = format!("{object:?}");
+                let version = Version::minor(minor);
+                let newer = NewerFields::drop_from(std::slice::from_mut(&mut object), version);
+                let dropped = newer
+                    .found
+                    .keys()
+                    .map(|field| (field.since, field.path))
+                    .collect::<Vec<_>>();
+                let mut expected: Vec<_> = fields
+                    .iter()
+                    .copied()
+                    .filter(|(since, _)| minor < *since)
+                    .collect();
+                expected.sort_by_key(|(_, path)| *path);
+                assert_eq!(dropped, expected, "{kind} 1.{minor}");
+                assert_eq!(
+                    format!("{object:?}") == before,
+                    expected.is_empty(),
+                    "{kind} 1.{minor}"
+                );
+                let again = NewerFields::drop_from(std::slice::from_mut(&mut object), version);
+                assert!(
+                    again.found.is_empty(),
+                    "what is dropped is gone: {kind} 1.{minor}"
+                );
+            }
+        }
+    }
+}

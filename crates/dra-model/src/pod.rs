@@ -1,0 +1,546 @@
+//! Pods: which claims they use, where they run, what the scheduler looks at.
+
+use serde::Deserialize;
+
+use super::{
+    Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, Str, Time, Tolerations,
+};
+use dra_values::decode::{interned, interned_option, interned_pairs, keyed, list, or_default};
+
+/// `core/v1` Pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Pod {
+    /// Identity, owners, deletion.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+    /// What it needs.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: PodSpec,
+    /// What became of it.
+    #[serde(deserialize_with = "or_default")]
+    pub status: PodStatus,
+}
+
+impl Pod {
+    /// Namespace and name.
+    pub fn key(&self) -> Key {
+        self.metadata.key()
+    }
+
+    /// Whether the pod has ended: phase Succeeded or Failed.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// The node that the pod is bound to.
+    pub fn node(&self) -> Option<&Str> {
+        self.spec.node_name.as_ref().filter(|name| !name.is_empty())
+    }
+
+    /// The PodGroup that the pod says it is a member of.
+    pub fn pod_group(&self) -> Option<&Str> {
+        self.spec.scheduling_group.as_ref()?.pod_group_name.as_ref()
+    }
+}
+
+/// What a pod needs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodSpec {
+    /// The node it is bound to.
+    #[serde(deserialize_with = "interned_option")]
+    pub node_name: Option<Str>,
+    /// Claims its containers may use.
+    pub resource_claims: Repeated<Vec<PodClaim>>,
+    /// Membership in a PodGroup.
+    pub scheduling_group: Option<SchedulingGroup>,
+    /// Ordinary containers.
+    #[serde(deserialize_with = "list")]
+    pub containers: Vec<Container>,
+    /// Containers that run before, and sidecars.
+    #[serde(deserialize_with = "list")]
+    pub init_containers: Vec<Container>,
+    /// Requests of the pod as a whole.
+    pub resources: Option<Box<Resources>>,
+    /// Added to the requests of the containers, sorted by resource name.
+    #[serde(deserialize_with = "keyed")]
+    pub overhead: Vec<(Str, Quantity)>,
+    /// Labels that the node must have.
+    #[serde(deserialize_with = "interned_pairs")]
+    pub node_selector: Vec<(Str, Str)>,
+    /// Further demands on the node.
+    pub affinity: Option<Box<Affinity>>,
+    /// Node taints that do not matter.
+    pub tolerations: Repeated<Tolerations>,
+    /// While there is one, the scheduler does not look at the pod.
+    #[serde(deserialize_with = "list")]
+    pub scheduling_gates: Vec<Named>,
+    /// Which scheduler is responsible.
+    #[serde(deserialize_with = "interned")]
+    pub scheduler_name: Str,
+    /// Who the pod is to the API server; empty for `default`.
+    #[serde(deserialize_with = "interned")]
+    pub service_account_name: Str,
+    /// Whether there are rules of spreading over the topology.
+    #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
+    pub has_topology_spread: bool,
+    /// What its volumes tell.
+    #[serde(deserialize_with = "volumes")]
+    pub volumes: Volumes,
+    /// The pod's ports are those of the node.
+    #[serde(deserialize_with = "or_default")]
+    pub host_network: bool,
+    /// Priority in scheduling.
+    pub priority: Option<i32>,
+    /// `Never` keeps the scheduler from evicting others for the pod.
+    #[serde(deserialize_with = "interned_option")]
+    pub preemption_policy: Option<Str>,
+    /// Time to end in, in seconds.
+    pub termination_grace_period_seconds: Option<i64>,
+    /// `Always`, `OnFailure` or `Never`.
+    #[serde(deserialize_with = "interned")]
+    pub restart_policy: Str,
+}
+
+/// One claim of a pod: by name or by template.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodClaim {
+    /// Name within the pod.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// A claim that exists.
+    #[serde(deserialize_with = "or_default")]
+    pub resource_claim_name: Option<Str>,
+    /// The template of a claim that is made for the pod, or for its group.
+    #[serde(deserialize_with = "interned_option")]
+    pub resource_claim_template_name: Option<Str>,
+}
+
+/// Membership in a PodGroup.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SchedulingGroup {
+    /// Name of the group, in the pod's namespace.
+    #[serde(deserialize_with = "interned_option")]
+    pub pod_group_name: Option<Str>,
+}
+
+/// What the scheduler and the claim rules read of a container.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Container {
+    /// Name within the pod.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// Requests and claims.
+    pub resources: Repeated<Resources>,
+    /// Ports, of which only those on the node matter.
+    #[serde(deserialize_with = "list")]
+    pub ports: Vec<ContainerPort>,
+    /// `Always` makes an init container a sidecar.
+    #[serde(deserialize_with = "interned_option")]
+    pub restart_policy: Option<Str>,
+}
+
+/// Requests and claims of a container.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    /// Requested amounts, sorted by resource name.
+    #[serde(deserialize_with = "keyed")]
+    pub requests: Vec<(Str, Quantity)>,
+    /// Limits, sorted by resource name. The API server copies them into absent requests.
+    #[serde(deserialize_with = "keyed")]
+    pub limits: Vec<(Str, Quantity)>,
+    /// Claims of the pod that the container uses.
+    #[serde(deserialize_with = "list")]
+    pub claims: Vec<ContainerClaim>,
+}
+
+impl Part for Resources {
+    fn absent() -> &'static Self {
+        const {
+            &Self {
+                requests: Vec::new(),
+                limits: Vec::new(),
+                claims: Vec::new(),
+            }
+        }
+    }
+}
+
+/// A claim of the pod that a container uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ContainerClaim {
+    /// Name of the claim within the pod.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// One request of it; empty means all.
+    #[serde(deserialize_with = "interned")]
+    pub request: Str,
+}
+
+/// A port of a container.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerPort {
+    /// Port in the container.
+    #[serde(deserialize_with = "or_default")]
+    pub container_port: i32,
+    /// Port on the node; 0 means none.
+    #[serde(deserialize_with = "or_default")]
+    pub host_port: i32,
+    /// Address on the node.
+    #[serde(rename = "hostIP", deserialize_with = "interned")]
+    pub host_ip: Str,
+    /// `TCP`, `UDP` or `SCTP`; empty means `TCP`.
+    #[serde(deserialize_with = "interned")]
+    pub protocol: Str,
+}
+
+/// Anything of which only the name matters.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Named {
+    /// The name.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+}
+
+/// Whether a list has an element, whatever it is.
+fn is_filled<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let elements: Vec<serde::de::IgnoredAny> = list(deserializer)?;
+    Ok(!elements.is_empty())
+}
+
+/// What the volumes of a pod tell. Every pod has volumes, and nothing else of them matters.
+#[derive(Clone, Debug, Default)]
+pub struct Volumes {
+    /// Whether one can bind the pod to some nodes, as those of volume claims and ephemeral ones can.
+    pub bind: bool,
+    /// A folder of the node where plugins register with the kubelet, if one is mounted: that tells a pod that may be a driver's.
+    pub plugin_folder: Option<Str>,
+}
+
+/// The folder in which the kubelet looks for plugins, as far as its name goes: what is above it is the kubelet's own, `/var/lib/kubelet`
+/// as a rule. Mirrors `kubelet/config/defaults.go`, `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
+const PLUGINS_REGISTRY: &str = "plugins_registry";
+
+fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Volumes, D::Error> {
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    struct Volume {
+        persistent_volume_claim: Option<serde::de::IgnoredAny>,
+        ephemeral: Option<serde::de::IgnoredAny>,
+        host_path: Option<HostPath>,
+    }
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct HostPath {
+        #[serde(deserialize_with = "or_default")]
+        path: String,
+    }
+    let all: Vec<Volume> = list(deserializer)?;
+    let mut paths = all
+        .iter()
+        .filter_map(|volume| Some(&volume.host_path.as_ref()?.path));
+    Ok(Volumes {
+        bind: all
+            .iter()
+            .any(|volume| volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some()),
+        plugin_folder: paths
+            .find(|path| path.split('/').any(|part| part == PLUGINS_REGISTRY))
+            .map(|path| path.as_str().into()),
+    })
+}
+
+/// Demands on the node beyond plain labels.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Affinity {
+    /// To nodes.
+    pub node_affinity: Option<NodeAffinity>,
+    /// To other pods: named, not simulated.
+    pub pod_affinity: Option<serde::de::IgnoredAny>,
+    /// Away from other pods: named, not simulated.
+    pub pod_anti_affinity: Option<serde::de::IgnoredAny>,
+}
+
+/// Affinity to nodes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeAffinity {
+    /// Must match.
+    pub required_during_scheduling_ignored_during_execution: Option<NodeSelector>,
+    /// Should match; decides between nodes that fit.
+    #[serde(deserialize_with = "list")]
+    pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredTerm>,
+}
+
+/// A preference for nodes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PreferredTerm {
+    /// How much it counts.
+    #[serde(deserialize_with = "or_default")]
+    pub weight: i32,
+    /// Which nodes.
+    #[serde(deserialize_with = "or_default")]
+    pub preference: NodeSelectorTerm,
+}
+
+/// What became of a pod.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodStatus {
+    /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
+    #[serde(deserialize_with = "interned")]
+    pub phase: Str,
+    /// Those that a rule or a column reads: `PodScheduled`, `PodReadyToStartContainers`, `Ready`, `DisruptionTarget`.
+    #[serde(deserialize_with = "pod_conditions")]
+    pub conditions: Vec<Condition>,
+    /// Claims made from templates.
+    #[serde(deserialize_with = "list")]
+    pub resource_claim_statuses: Vec<PodClaimStatus>,
+    /// The claim that the scheduler made for extended resources.
+    pub extended_resource_claim_status: Option<Box<ExtendedResourceClaim>>,
+    /// Containers that have health of devices, or that do not run: those that run without anything to report are left out.
+    #[serde(deserialize_with = "container_statuses")]
+    pub container_statuses: Vec<ContainerStatus>,
+    /// The same of containers that run before the others.
+    #[serde(deserialize_with = "container_statuses")]
+    pub init_container_statuses: Vec<ContainerStatus>,
+    /// When the kubelet saw the pod first.
+    pub start_time: Option<Time>,
+}
+
+/// Types of the conditions of pods that are read. Others come from controllers that nothing is known of.
+pub const POD_CONDITIONS: [&str; 4] = [
+    "PodScheduled",
+    "PodReadyToStartContainers",
+    "Ready",
+    "DisruptionTarget",
+];
+
+fn pod_conditions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Condition>, D::Error> {
+    let mut conditions: Vec<Condition> = or_default(deserializer)?;
+    conditions.retain(|c| POD_CONDITIONS.contains(&c.type_.as_str()));
+    conditions.shrink_to_fit();
+    Ok(conditions)
+}
+
+fn container_statuses<'de, D>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    let mut statuses: Vec<ContainerStatus> = or_default(deserializer)?;
+    statuses.retain(|status| {
+        let state = &status.state;
+        !status.allocated_resources_status.is_empty() || state.waiting.is_some() || state.terminated.is_some()
+    });
+    statuses.shrink_to_fit();
+    Ok(statuses)
+}
+
+/// The claim behind one entry of `spec.resourceClaims`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodClaimStatus {
+    /// Name within the pod.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// Absent means that no claim is needed.
+    #[serde(deserialize_with = "or_default")]
+    pub resource_claim_name: Option<Str>,
+}
+
+/// The claim that the scheduler made for extended resources of a pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ExtendedResourceClaim {
+    /// Which container's resource is which request.
+    #[serde(deserialize_with = "list")]
+    pub request_mappings: Vec<RequestMapping>,
+    /// The claim, in the pod's namespace.
+    #[serde(deserialize_with = "or_default")]
+    pub resource_claim_name: Str,
+}
+
+/// Which container's resource is which request of the claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RequestMapping {
+    /// The container.
+    #[serde(deserialize_with = "interned")]
+    pub container_name: Str,
+    /// The extended resource.
+    #[serde(deserialize_with = "interned")]
+    pub resource_name: Str,
+    /// The request of the claim.
+    #[serde(deserialize_with = "interned")]
+    pub request_name: Str,
+}
+
+/// What the kubelet reports of a container.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerStatus {
+    /// The container.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// Health of the resources it uses.
+    #[serde(deserialize_with = "list")]
+    pub allocated_resources_status: Vec<ResourceStatus>,
+    /// Whether it runs.
+    #[serde(deserialize_with = "or_default")]
+    pub state: ContainerState,
+}
+
+/// Whether a container runs: neither of them where it does.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ContainerState {
+    /// It is yet to be started.
+    pub waiting: Option<Box<ContainerWaiting>>,
+    /// It has ended.
+    pub terminated: Option<ContainerEnd>,
+}
+
+/// How a container ended.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ContainerEnd {
+    /// Not 0 for one that failed.
+    #[serde(deserialize_with = "or_default")]
+    pub exit_code: i32,
+    /// When.
+    pub finished_at: Option<Time>,
+}
+
+/// Why a container is not started yet.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ContainerWaiting {
+    /// Machine-readable cause, such as `ContainerCreating` or `CreateContainerError`.
+    #[serde(deserialize_with = "interned")]
+    pub reason: Str,
+    /// In the words of the kubelet or the container runtime.
+    #[serde(deserialize_with = "or_default")]
+    pub message: Str,
+}
+
+/// Health of one resource of a container.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ResourceStatus {
+    /// `claim:NAME` or `claim:NAME/REQUEST` for devices.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// Per device.
+    #[serde(deserialize_with = "list")]
+    pub resources: Vec<ResourceHealth>,
+}
+
+/// Health of one device.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResourceHealth {
+    /// The driver's identifier: `driver/pool/device`, or a CDI name.
+    #[serde(rename = "resourceID", deserialize_with = "or_default")]
+    pub resource_id: Str,
+    /// `Healthy`, `Unhealthy` or `Unknown`.
+    #[serde(deserialize_with = "interned")]
+    pub health: Str,
+    /// The driver's words.
+    #[serde(deserialize_with = "or_default")]
+    pub message: Option<Str>,
+}
+
+/// `scheduling.k8s.io` PodGroup.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct PodGroup {
+    /// Identity.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+    /// Its claims.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: PodGroupSpec,
+    /// Claims made from templates.
+    #[serde(deserialize_with = "or_default")]
+    pub status: PodGroupStatus,
+}
+
+/// What a PodGroup shares.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodGroupSpec {
+    /// Claims that the members share.
+    #[serde(deserialize_with = "list")]
+    pub resource_claims: Vec<PodClaim>,
+    /// The Workload that the group belongs to.
+    pub workload_ref: Option<PodGroupWorkload>,
+    /// Basic, or a gang.
+    #[serde(deserialize_with = "or_default")]
+    pub scheduling_policy: SchedulingPolicy,
+    /// Rules of where its members have to be.
+    pub scheduling_constraints: Option<serde::de::IgnoredAny>,
+    /// The CompositePodGroup that it is a part of.
+    #[serde(deserialize_with = "interned_option")]
+    pub parent_composite_pod_group_name: Option<Str>,
+    /// What all of its members have to have as theirs.
+    pub priority: Option<i32>,
+}
+
+/// The Workload that a group belongs to.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodGroupWorkload {
+    /// Name of the Workload.
+    #[serde(deserialize_with = "or_default")]
+    pub workload_name: Str,
+    /// Template within it.
+    #[serde(deserialize_with = "or_default")]
+    pub template_name: Str,
+}
+
+/// How a group is scheduled.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct SchedulingPolicy {
+    /// All or nothing.
+    pub gang: Option<Gang>,
+}
+
+/// A gang.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Gang {
+    /// How many members must fit at once.
+    #[serde(deserialize_with = "or_default")]
+    pub min_count: i32,
+}
+
+/// What became of a PodGroup.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodGroupStatus {
+    /// `PodGroupInitiallyScheduled`, `DisruptionTarget`.
+    #[serde(deserialize_with = "list")]
+    pub conditions: Vec<Condition>,
+    /// Claims made from templates.
+    #[serde(deserialize_with = "list")]
+    pub resource_claim_statuses: Vec<PodClaimStatus>,
+}
+
+/// An object of which only identity and deletion matter: Namespace, Workload, CompositePodGroup, and owners of pods.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Bare {
+    /// Identity.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+}

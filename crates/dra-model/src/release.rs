@@ -1,0 +1,350 @@
+//! How releases of Kubernetes differ where devices are concerned.
+
+use super::{Environment, Version};
+
+/// The rules of one release, as facts with names. This is the only place that compares versions for a rule: code asks for the fact.
+///
+/// Code follows the binary, whatever release it emulates, so the facts are those of [`Environment::version`], its patch included.
+/// What gates decide follows the emulated release and is [`Environment::gate`]. A release that is older or newer than those that are
+/// known has the rules of the nearest.
+///
+/// A fact is a rule that a release has and the newest one has not, or the other way round. A mistake that a patch of a release fixes is
+/// a fact only where whole controllers or rules behave differently without the fix; all are rows of the known bugs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// The allocator takes pools and slices in whatever order they come, rather than by name (`GatherPools`).
+    pub takes_pools_as_they_come: bool,
+    /// A pool is what reaches the node: whether it is complete is asked of those slices alone, an incomplete one is used, and one
+    /// that contradicts itself ends the attempt where the search meets it (`GatherPools`, `allocateOne`).
+    pub pool_is_of_node: bool,
+    /// Slices with counter sets belong to their pool on every node, whichever nodes they name (`GatherPools`).
+    pub counter_slices_reach_all: bool,
+    /// Counter sets stand in the slice of the devices that draw from them, and count for that slice alone.
+    pub counters_are_of_slice: bool,
+    /// A claim that is allocated on a share without any amount does not keep the next share from drawing counters again
+    /// (`deviceCapacityInUse`).
+    pub bare_shares_use_nothing: bool,
+    /// The next device of a request is looked for from the first on, so that one that can be shared is taken again (`allocateOne`).
+    pub starts_over_in_request: bool,
+    /// An alternative in mode All goes on as the first alternative once it has one device, and the second alternative takes the
+    /// devices that the first one would have, if both are in mode All (`allocateOne`, `validateDeviceRequest`).
+    pub loses_subrequest_in_all: bool,
+    /// A `distinctAttribute` is compared with the last device of each request only (`distinctAttributeConstraint`).
+    pub compares_distinct_per_request: bool,
+    /// A `distinctAttribute` keeps off only devices that do not have it (`distinctAttributeConstraint`, which compares pointers).
+    pub compares_distinct_with_nothing: bool,
+    /// Constraints do not know values that are lists, whatever the gate is (`AllocatorFeatures`).
+    pub constraints_know_no_lists: bool,
+    /// An amount that is negative or cannot be represented does not end the attempt (`CmpRequestOverCapacity`).
+    pub capacity_errors_skip: bool,
+    /// An amount that is rounded up to a step is written with binary suffixes, whatever the step is written with (`roundUpRange`).
+    pub rounds_to_binary: bool,
+    /// In mode All, a device counts only if enough of its capacity is left (`validateDeviceRequest`).
+    pub all_drops_full_devices: bool,
+    /// A taint keeps pods off whatever its effect is (`allTaintsTolerated`).
+    pub any_effect_blocks: bool,
+    /// What is allocated does not say which taints the request tolerates.
+    pub omits_tolerations: bool,
+    /// A configuration of the claim stands in the allocation once for each request that it names.
+    pub repeats_configs: bool,
+    /// A configuration for all requests keeps the names of those that it names.
+    pub keeps_covering_requests: bool,
+    /// Errors of selectors name the device and say how to repair them (`selectorsMatch`).
+    pub selector_errors_name_devices: bool,
+    /// The stable implementation of the allocator supports no gate at all, and the incubating one neither shares nor binding
+    /// conditions (`SupportedFeatures`).
+    pub implementations_lag: bool,
+    /// `DRAResourceClaimDeviceStatus` is a feature of the allocator, which only the experimental implementation has.
+    pub status_selects_experimental: bool,
+
+    /// A node for which the allocator takes too long is unschedulable; otherwise that ends the attempt (`Filter`).
+    pub timeout_is_node_only: bool,
+    /// A class that names an extended resource does without the name that it has of its own (`extendedresourcecache`).
+    pub explicit_name_replaces: bool,
+    /// Nodes are ranked by the alternatives that they grant (`computeScore`).
+    pub scores: bool,
+    /// DeviceTaintRules need no gate of their own.
+    pub rules_need_only_taints: bool,
+    /// A DeviceTaintRule without a selector is about all devices.
+    pub bare_rule_is_all: bool,
+    /// The plugin says so where it finds no claim to deallocate for a pod that fits nowhere (`PostFilter`).
+    pub says_nothing_to_deallocate: bool,
+    /// There is one text for every way in which a claim may not belong to a pod (`IsForPod`).
+    pub owner_has_one_text: bool,
+    /// The cycle of a PodGroup ends as soon as too few members are left (`PlacementFeasible`), and a gang needs no gate of its own.
+    pub groups_end_early: bool,
+    /// Devices say in `nodeAllocatableResources` what they take of their node; in 1.36 another field does.
+    pub node_allocatable_resources: bool,
+
+    /// The claim controller looks up the PodGroup of a pod before it reserves a claim for the pod.
+    pub needs_groups: bool,
+    /// The claim controller keeps the status of a claim that it makes for extended resources.
+    pub keeps_statuses: bool,
+    /// The claim controller leaves a claim alone for good that is reserved for something other than pods.
+    pub gives_up_at_foreign_entry: bool,
+    /// The first entry of `status.reservedFor` whose pod is missing hides those behind it from evictions.
+    pub stops_at_missing_pod: bool,
+    /// Taints of devices for extended resources evict pods too (`podEvictionTime`).
+    pub evicts_for_extended_resources: bool,
+    /// The API server serves PodGroups with their claims unless that is turned off. Older ones may have their traces left over.
+    pub serves_groups: bool,
+}
+
+impl Default for Release {
+    /// The newest one.
+    fn default() -> Self {
+        Self::of(Version::LATEST)
+    }
+}
+
+impl Release {
+    /// The rules of `version`.
+    pub fn of(version: Version) -> Self {
+        let before = |minor| version < Version::minor(minor);
+        let patch = |minor, patch| Version {
+            patch,
+            ..Version::minor(minor)
+        };
+        Self {
+            takes_pools_as_they_come: before(36),
+            pool_is_of_node: before(35),
+            counter_slices_reach_all: !before(35) && before(37),
+            counters_are_of_slice: before(35),
+            bare_shares_use_nothing: before(37),
+            starts_over_in_request: before(36),
+            loses_subrequest_in_all: before(36),
+            compares_distinct_per_request: before(37),
+            compares_distinct_with_nothing: before(35),
+            constraints_know_no_lists: before(37),
+            capacity_errors_skip: before(37),
+            rounds_to_binary: before(37),
+            all_drops_full_devices: before(37),
+            any_effect_blocks: before(35),
+            omits_tolerations: before(35),
+            repeats_configs: before(37),
+            keeps_covering_requests: before(37),
+            selector_errors_name_devices: !before(37),
+            implementations_lag: before(36),
+            status_selects_experimental: before(35),
+            timeout_is_node_only: before(36),
+            explicit_name_replaces: before(35),
+            scores: !before(35),
+            rules_need_only_taints: before(35),
+            bare_rule_is_all: version < patch(37, 1),
+            says_nothing_to_deallocate: before(37),
+            owner_has_one_text: before(36),
+            groups_end_early: !before(37),
+            node_allocatable_resources: !before(37),
+            needs_groups: !before(37),
+            keeps_statuses: !before(37),
+            gives_up_at_foreign_entry: before(36),
+            stops_at_missing_pod: before(36),
+            evicts_for_extended_resources: version >= patch(37, 2),
+            serves_groups: !before(37),
+        }
+    }
+}
+
+impl Environment {
+    /// The rules of the cluster's release.
+    pub fn release(&self) -> Release {
+        Release::of(self.version)
+    }
+
+    /// Whether the API server serves PodGroups unless that is turned off: as the release that it emulates.
+    pub fn serves_groups(&self) -> bool {
+        Release::of(Version::minor(self.emulated_minor)).serves_groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Release {
+        Release::of(text.parse().unwrap())
+    }
+
+    /// A fact, and the releases at which it begins and ends.
+    type Row = (&'static str, fn(&Release) -> bool, &'static str, &'static str);
+
+    #[test]
+    fn facts_begin_and_end_with_their_release() {
+        const ALWAYS: &str = "1.0";
+        const STILL: &str = "1.99";
+        let rows: [Row; 35] = [
+            (
+                "takes_pools_as_they_come",
+                |of| of.takes_pools_as_they_come,
+                ALWAYS,
+                "1.36",
+            ),
+            ("pool_is_of_node", |of| of.pool_is_of_node, ALWAYS, "1.35"),
+            (
+                "counter_slices_reach_all",
+                |of| of.counter_slices_reach_all,
+                "1.35",
+                "1.37",
+            ),
+            (
+                "counters_are_of_slice",
+                |of| of.counters_are_of_slice,
+                ALWAYS,
+                "1.35",
+            ),
+            (
+                "bare_shares_use_nothing",
+                |of| of.bare_shares_use_nothing,
+                ALWAYS,
+                "1.37",
+            ),
+            (
+                "starts_over_in_request",
+                |of| of.starts_over_in_request,
+                ALWAYS,
+                "1.36",
+            ),
+            (
+                "loses_subrequest_in_all",
+                |of| of.loses_subrequest_in_all,
+                ALWAYS,
+                "1.36",
+            ),
+            (
+                "compares_distinct_per_request",
+                |of| of.compares_distinct_per_request,
+                ALWAYS,
+                "1.37",
+            ),
+            (
+                "compares_distinct_with_nothing",
+                |of| of.compares_distinct_with_nothing,
+                ALWAYS,
+                "1.35",
+            ),
+            (
+                "constraints_know_no_lists",
+                |of| of.constraints_know_no_lists,
+                ALWAYS,
+                "1.37",
+            ),
+            (
+                "capacity_errors_skip",
+                |of| of.capacity_errors_skip,
+                ALWAYS,
+                "1.37",
+            ),
+            ("rounds_to_binary", |of| of.rounds_to_binary, ALWAYS, "1.37"),
+            (
+                "all_drops_full_devices",
+                |of| of.all_drops_full_devices,
+                ALWAYS,
+                "1.37",
+            ),
+            ("any_effect_blocks", |of| of.any_effect_blocks, ALWAYS, "1.35"),
+            ("omits_tolerations", |of| of.omits_tolerations, ALWAYS, "1.35"),
+            ("repeats_configs", |of| of.repeats_configs, ALWAYS, "1.37"),
+            (
+                "keeps_covering_requests",
+                |of| of.keeps_covering_requests,
+                ALWAYS,
+                "1.37",
+            ),
+            (
+                "selector_errors_name_devices",
+                |of| of.selector_errors_name_devices,
+                "1.37",
+                STILL,
+            ),
+            ("implementations_lag", |of| of.implementations_lag, ALWAYS, "1.36"),
+            (
+                "status_selects_experimental",
+                |of| of.status_selects_experimental,
+                ALWAYS,
+                "1.35",
+            ),
+            (
+                "timeout_is_node_only",
+                |of| of.timeout_is_node_only,
+                ALWAYS,
+                "1.36",
+            ),
+            (
+                "explicit_name_replaces",
+                |of| of.explicit_name_replaces,
+                ALWAYS,
+                "1.35",
+            ),
+            ("scores", |of| of.scores, "1.35", STILL),
+            (
+                "rules_need_only_taints",
+                |of| of.rules_need_only_taints,
+                ALWAYS,
+                "1.35",
+            ),
+            ("bare_rule_is_all", |of| of.bare_rule_is_all, ALWAYS, "1.37.1"),
+            (
+                "says_nothing_to_deallocate",
+                |of| of.says_nothing_to_deallocate,
+                ALWAYS,
+                "1.37",
+            ),
+            ("owner_has_one_text", |of| of.owner_has_one_text, ALWAYS, "1.36"),
+            ("groups_end_early", |of| of.groups_end_early, "1.37", STILL),
+            (
+                "node_allocatable_resources",
+                |of| of.node_allocatable_resources,
+                "1.37",
+                STILL,
+            ),
+            ("needs_groups", |of| of.needs_groups, "1.37", STILL),
+            ("keeps_statuses", |of| of.keeps_statuses, "1.37", STILL),
+            (
+                "gives_up_at_foreign_entry",
+                |of| of.gives_up_at_foreign_entry,
+                ALWAYS,
+                "1.36",
+            ),
+            (
+                "stops_at_missing_pod",
+                |of| of.stops_at_missing_pod,
+                ALWAYS,
+                "1.36",
+            ),
+            (
+                "evicts_for_extended_resources",
+                |of| of.evicts_for_extended_resources,
+                "1.37.2",
+                STILL,
+            ),
+            ("serves_groups", |of| of.serves_groups, "1.37", STILL),
+        ];
+        let releases = [
+            "1.33", "1.34.0", "1.34.13", "1.35.0", "1.35.10", "1.36.0", "1.36.6", "1.37.0", "1.37.1",
+            "1.37.2", "1.38.0",
+        ];
+        for release in releases {
+            let version: Version = release.parse().unwrap();
+            for (name, fact, since, until) in &rows {
+                let [since, until] = [since, until].map(|text| text.parse::<Version>().unwrap());
+                let expected = (since..until).contains(&version);
+                assert_eq!(fact(&of(release)), expected, "{name} in {release}");
+            }
+        }
+        // A fact without a row would go untested.
+        let shown = format!("{:?}", of("1.37"));
+        assert_eq!(shown.matches(": ").count(), rows.len());
+        for (name, ..) in rows {
+            assert!(shown.contains(&format!("{name}: ")), "{name}");
+        }
+    }
+
+    #[test]
+    fn code_follows_the_binary_whatever_it_emulates() {
+        let environment = Environment {
+            emulated_minor: 34,
+            ..Environment::default()
+        };
+        assert_eq!(environment.release(), Release::default());
+    }
+}

@@ -1,0 +1,313 @@
+//! ResourceSlices: the devices that drivers publish.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+use super::{AttributeValue, Meta, NodeSelector, Quantity, Str, Time};
+use dra_values::decode::{interned, interned_list, interned_option, keyed, list, or_default};
+
+/// Identity of a pool: pools of different drivers may share a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PoolId {
+    /// The driver.
+    pub driver: Str,
+    /// The pool's name, often that of its node.
+    pub pool: Str,
+}
+
+impl fmt::Display for PoolId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.driver, self.pool)
+    }
+}
+
+/// Identity of a device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceId {
+    /// The driver.
+    pub driver: Str,
+    /// The pool.
+    pub pool: Str,
+    /// Name within the pool.
+    pub device: Str,
+}
+
+impl DeviceId {
+    /// The pool that the device belongs to.
+    pub fn pool_id(&self) -> PoolId {
+        PoolId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+        }
+    }
+}
+
+impl fmt::Display for DeviceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
+    }
+}
+
+/// `resource.k8s.io` ResourceSlice.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Slice {
+    /// Identity.
+    #[serde(deserialize_with = "or_default")]
+    pub metadata: Meta,
+    /// The devices.
+    #[serde(deserialize_with = "or_default")]
+    pub spec: SliceSpec,
+}
+
+impl Slice {
+    /// The pool that the slice is a part of.
+    pub fn pool_id(&self) -> PoolId {
+        PoolId {
+            driver: self.spec.driver.clone(),
+            pool: self.spec.pool.name.clone(),
+        }
+    }
+}
+
+/// Devices of one slice and the nodes that reach them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SliceSpec {
+    /// Who publishes.
+    #[serde(deserialize_with = "interned")]
+    pub driver: Str,
+    /// Which part of which pool.
+    #[serde(deserialize_with = "or_default")]
+    pub pool: PoolPart,
+    /// The only node that reaches the devices.
+    #[serde(deserialize_with = "interned_option")]
+    pub node_name: Option<Str>,
+    /// Nodes that reach the devices.
+    pub node_selector: Option<NodeSelector>,
+    /// Every node reaches the devices.
+    #[serde(deserialize_with = "or_default")]
+    pub all_nodes: bool,
+    /// The devices, in the order in which the allocator tries them.
+    #[serde(deserialize_with = "list")]
+    pub devices: Vec<Device>,
+    /// Each device says which nodes reach it.
+    #[serde(deserialize_with = "or_default")]
+    pub per_device_node_selection: bool,
+    /// Counters that devices of the pool draw from.
+    #[serde(deserialize_with = "list")]
+    pub shared_counters: Vec<CounterSet>,
+    /// Attribute that tells partitions apart, for people.
+    #[serde(deserialize_with = "interned_option")]
+    pub partition_type_attribute: Option<Str>,
+    /// Node operations that the driver does not need.
+    #[serde(deserialize_with = "interned_list")]
+    pub skip_node_operations: Vec<Str>,
+}
+
+/// Which part of which pool a slice is.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PoolPart {
+    /// The pool's name.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// Only slices of the newest generation count.
+    #[serde(deserialize_with = "or_default")]
+    pub generation: i64,
+    /// How many slices of this generation make the pool complete.
+    #[serde(deserialize_with = "or_default")]
+    pub resource_slice_count: i64,
+}
+
+/// Counters shared by devices of a pool.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct CounterSet {
+    /// Name, unique in the pool.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// What there is, sorted by name.
+    #[serde(deserialize_with = "keyed")]
+    pub counters: Vec<(Str, Counter)>,
+}
+
+/// An amount of a counter.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Counter {
+    /// The amount.
+    pub value: Quantity,
+}
+
+/// One device.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Device {
+    /// Name, unique in the pool.
+    #[serde(deserialize_with = "interned")]
+    pub name: Str,
+    /// Sorted by name; a name without domain belongs to the driver's domain.
+    #[serde(deserialize_with = "keyed")]
+    pub attributes: Vec<(Str, AttributeValue)>,
+    /// Sorted by name.
+    #[serde(deserialize_with = "keyed")]
+    pub capacity: Vec<(Str, Capacity)>,
+    /// What the device takes of shared counters when allocated.
+    #[serde(deserialize_with = "list")]
+    pub consumes_counters: Vec<CounterConsumption>,
+    /// With per-device node selection: the only node.
+    #[serde(deserialize_with = "interned_option")]
+    pub node_name: Option<Str>,
+    /// With per-device node selection: the nodes.
+    pub node_selector: Option<NodeSelector>,
+    /// With per-device node selection: every node.
+    #[serde(deserialize_with = "or_default")]
+    pub all_nodes: bool,
+    /// Set by the driver.
+    #[serde(deserialize_with = "list")]
+    pub taints: Vec<Taint>,
+    /// Once allocated the device is tied to the chosen node.
+    #[serde(deserialize_with = "or_default")]
+    pub binds_to_node: bool,
+    /// Must be true before a pod is bound.
+    #[serde(deserialize_with = "interned_list")]
+    pub binding_conditions: Vec<Str>,
+    /// Any of them true makes binding fail.
+    #[serde(deserialize_with = "interned_list")]
+    pub binding_failure_conditions: Vec<Str>,
+    /// Several claims may hold shares of the device at the same time.
+    #[serde(deserialize_with = "or_default")]
+    pub allow_multiple_allocations: bool,
+    /// Node resources that the device accounts for, by resource name (alpha).
+    #[serde(deserialize_with = "keyed")]
+    pub node_allocatable_resources: Vec<(Str, NodeAllocatable)>,
+    /// The same in the form of 1.36, the only release that has it.
+    #[serde(deserialize_with = "keyed")]
+    pub node_allocatable_resource_mappings: Vec<(Str, serde::de::IgnoredAny)>,
+}
+
+/// How a device accounts for a resource of its node.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NodeAllocatable {
+    /// The device is so much of the resource.
+    pub mapping: Option<NodeMapping>,
+    /// It takes so much besides.
+    pub overhead: Option<NodeOverhead>,
+}
+
+/// How much of a resource of its node a device is: an amount, or a multiple of what is consumed of a capacity.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeMapping {
+    /// The capacity.
+    #[serde(deserialize_with = "interned_option")]
+    pub capacity_key: Option<Str>,
+    /// How often it counts; once if absent.
+    pub capacity_multiplier: Option<Quantity>,
+    /// The amount.
+    pub device_multiplier: Option<Quantity>,
+}
+
+/// What a device takes of its node besides.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct NodeOverhead {
+    /// For each pod.
+    pub per_pod: Option<Quantity>,
+    /// For each container that uses the claim.
+    pub per_container: Option<Quantity>,
+}
+
+/// An amount that a device has.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Capacity {
+    /// The amount.
+    pub value: Quantity,
+    /// How requests for a share of it are rounded.
+    pub request_policy: Option<RequestPolicy>,
+}
+
+impl AsRef<Quantity> for Capacity {
+    fn as_ref(&self) -> &Quantity {
+        &self.value
+    }
+}
+
+/// Which amounts of a capacity may be consumed.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RequestPolicy {
+    /// Taken by requests that name no amount.
+    pub default: Option<Quantity>,
+    /// The only amounts, ascending.
+    #[serde(deserialize_with = "list")]
+    pub valid_values: Vec<Quantity>,
+    /// A range of amounts.
+    pub valid_range: Option<RequestRange>,
+}
+
+/// A range of amounts.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct RequestRange {
+    /// Smallest amount.
+    pub min: Option<Quantity>,
+    /// Largest amount; absent means the capacity.
+    pub max: Option<Quantity>,
+    /// Amounts are `min` plus a multiple of this.
+    pub step: Option<Quantity>,
+}
+
+/// What a device takes of one counter set.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CounterConsumption {
+    /// Which set.
+    #[serde(deserialize_with = "interned")]
+    pub counter_set: Str,
+    /// Amounts, sorted by name.
+    #[serde(deserialize_with = "keyed")]
+    pub counters: Vec<(Str, Counter)>,
+    /// Devices of other groups can't be in use at the same time (alpha).
+    #[serde(deserialize_with = "interned_list")]
+    pub compatibility_groups: Vec<Str>,
+}
+
+/// The only effect that evicts pods.
+pub const NO_EXECUTE: &str = "NoExecute";
+/// The effect that keeps new pods off a device, as [`NO_EXECUTE`] does too.
+pub const NO_SCHEDULE: &str = "NoSchedule";
+/// The effect that does nothing, and lets the controller count what NoExecute would do.
+pub const NO_EFFECT: &str = "None";
+
+/// A taint on a device. Unknown effects are kept as text: they neither block nor evict.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Taint {
+    /// What is wrong.
+    #[serde(deserialize_with = "interned")]
+    pub key: Str,
+    /// In which way.
+    #[serde(deserialize_with = "interned")]
+    pub value: Str,
+    /// `None`, `NoSchedule` or `NoExecute`.
+    #[serde(deserialize_with = "interned")]
+    pub effect: Str,
+    /// Since when; the API server sets it.
+    pub time_added: Option<Time>,
+}
+
+impl fmt::Display for Taint {
+    /// `key=value:effect`, as kubectl writes node taints.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        if !self.value.is_empty() {
+            write!(f, "={}", self.value)?;
+        }
+        write!(f, ":{}", self.effect)
+    }
+}

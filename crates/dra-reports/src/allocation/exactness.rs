@@ -1,0 +1,145 @@
+//! How far an answer is the scheduler's own, and why no further.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use dra_allocator::{Certainty, Choice};
+use dra_model::{Node, Pod, PoolId, Str};
+use dra_rules::scheduling::{Judgment, Scheduler, Start, Verdict, doubts, orders, unlike};
+
+/// How far an answer is the scheduler's own, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Exactness {
+    /// Per node, device for device.
+    Exact,
+    /// Whether something fits is certain. Which devices it gets is one of several choices, of which only the scheduler's order of pools
+    /// decides.
+    OneOf,
+    /// In some orders of pools the scheduler meets an error first, which ends its attempt.
+    MayError,
+    /// What the rules say that are known here; the scheduler may answer otherwise.
+    FitOnly,
+}
+
+/// How far to trust an answer.
+pub(crate) struct Trust {
+    /// In a word.
+    pub(crate) exactness: Exactness,
+    /// Why no further: sentences without a full stop.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Trust {
+    /// What is to be said before any node is judged.
+    pub(crate) fn of(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>) -> Self {
+        let claims = match start {
+            Start::Cycle(cycle) => cycle.user_claims(),
+            Start::Obstacle(_) | Start::Unknown(_) => &[],
+        };
+        let cluster = scheduler.cluster();
+        let mut trust = Self {
+            exactness: Exactness::Exact,
+            notes: Vec::new(),
+        };
+        trust.lower(Exactness::FitOnly, unlike(cluster));
+        let told = doubts(cluster, pod, claims);
+        trust.lower(Exactness::FitOnly, told.doubts);
+        trust.lower(Exactness::OneOf, orders(cluster, claims));
+        trust.notes.extend(told.notes);
+        trust
+    }
+
+    /// Takes in how sure the answers for nodes are.
+    pub(crate) fn see<'n>(&mut self, answers: impl Iterator<Item = (&'n Arc<Node>, &'n Judgment)>) {
+        let mut choices: Vec<(&Str, &[Choice])> = Vec::new();
+        let mut errors: Vec<(&Str, &str)> = Vec::new();
+        let mut differing: Vec<(&Str, &str)> = Vec::new();
+        for (node, judgment) in answers {
+            let name = &node.metadata.name;
+            match &judgment.certainty {
+                Certainty::Sure => {}
+                Certainty::OneOf(open) => choices.push((name, open)),
+                Certainty::MayError(error) => errors.push((name, error)),
+                Certainty::MayDiffer(why) => differing.push((name, why)),
+            }
+        }
+        if let [(first, open), ..] = choices.as_slice() {
+            let text = open.iter().map(choice).collect::<Vec<_>>().join("; ");
+            let note = format!("order decides on {}: {text}", among(first, choices.len()));
+            self.lower(Exactness::OneOf, vec![note]);
+        }
+        if let [(first, error), ..] = errors.as_slice() {
+            let on = among(first, errors.len());
+            let note = format!(
+                "order decides on {on}: kube-scheduler may meet an error first, which ends its attempt: {error}"
+            );
+            self.lower(Exactness::MayError, vec![note]);
+        }
+        if let [(first, why), ..] = differing.as_slice() {
+            let note = format!(
+                "whether it fits on {} is not known: {why}",
+                among(first, differing.len())
+            );
+            self.lower(Exactness::FitOnly, vec![note]);
+        }
+    }
+
+    /// Takes in that kube-scheduler may run out of time, which has a message of its own. The note on it says so.
+    pub(crate) fn see_time(&mut self, is_feared: bool) {
+        if is_feared {
+            self.exactness = self.exactness.max(Exactness::FitOnly);
+        }
+    }
+
+    pub(super) fn lower(&mut self, to: Exactness, reasons: Vec<String>) {
+        if !reasons.is_empty() {
+            self.exactness = self.exactness.max(to);
+            self.notes.extend(reasons);
+        }
+    }
+}
+
+/// Whether it may fit on the node or not, for all that is known.
+pub(crate) fn is_open(judgment: &Judgment) -> bool {
+    matches!(judgment.certainty, Certainty::MayDiffer(_)) && !matches!(judgment.verdict, Verdict::GaveUp)
+}
+
+/// Whether the attempt may end with an error on the node.
+pub(crate) fn may_error(judgment: &Judgment) -> bool {
+    matches!(judgment.certainty, Certainty::MayError(_))
+}
+
+fn among(first: &str, nodes: usize) -> String {
+    match nodes - 1 {
+        0 => first.to_owned(),
+        more => format!("{first} and {more} more"),
+    }
+}
+
+fn choice(choice: &Choice) -> String {
+    let Choice {
+        claim,
+        request,
+        pools,
+        slices,
+    } = choice;
+    let places = match pools.as_slice() {
+        [pool] => format!("slices {} of pool {pool}", listed(slices.iter())),
+        pools => format!("pools {}", listed(pools.iter().map(PoolId::to_string))),
+    };
+    format!(
+        "request {request} of claim/{claim} gets its devices from one or several of the {places}, which have no fixed order"
+    )
+}
+
+/// The first few.
+fn listed(names: impl ExactSizeIterator<Item = impl ToString>) -> String {
+    const SHOWN: usize = 4;
+    let rest = names.len().saturating_sub(SHOWN);
+    let shown: Vec<String> = names.take(SHOWN).map(|name| name.to_string()).collect();
+    match rest {
+        0 => shown.join(", "),
+        _ => format!("{} and {rest} more", shown.join(", ")),
+    }
+}

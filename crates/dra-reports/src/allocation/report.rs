@@ -1,0 +1,422 @@
+//! The report of a simulated allocation.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::exactness::{Exactness, is_open};
+use super::packing::Packing;
+use super::{Judged, key_parts};
+use dra_allocator::{Certainty, Choice};
+use dra_model::{Allocation, Key, PoolId, Str};
+use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AllocationReport {
+    /// What was judged.
+    pub targets: Vec<Target>,
+    /// The answer for all of it.
+    pub result: Fit,
+    /// How far the answer is the scheduler's own.
+    pub exactness: Exactness,
+    /// What the scheduler says where it does not fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The nodes, by name, where one pod or claims were judged.
+    pub nodes: Vec<NodeResult>,
+    /// The pods, in their order, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub placements: Vec<Placement>,
+    /// How many more there could be, if that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
+    /// Changes that were assumed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+    /// Plugins of the scheduler that could still refuse, because of what the pod uses.
+    pub not_simulated: Vec<String>,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// Gates of which nothing tells how they are set, where the other value would change the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed_gates: Vec<AssumedGate>,
+    /// What else is to be known of the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A pod or a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Target {
+    /// `Pod` or `ResourceClaim`.
+    pub kind: &'static str,
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+}
+
+impl Target {
+    /// A claim.
+    pub fn claim(key: &Key) -> Self {
+        Self::new("ResourceClaim", key)
+    }
+
+    /// A pod.
+    pub fn pod(key: &Key) -> Self {
+        Self::new("Pod", key)
+    }
+
+    fn new(kind: &'static str, key: &Key) -> Self {
+        let (namespace, name) = key_parts(key);
+        Self {
+            kind,
+            namespace,
+            name,
+        }
+    }
+}
+
+/// Whether something fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Fit {
+    /// On at least one node.
+    Fits,
+    /// On none.
+    DoesNotFit,
+    /// The scheduler's attempt ends with an error.
+    Error,
+    /// It does if the scheduler looks at the wrong node before it has found enough others.
+    MayError,
+    /// Not decided within the limits.
+    GaveUp,
+    /// Not known, since data is missing.
+    Unknown,
+}
+
+impl Fit {
+    /// What it says of whoever is judged; nothing where it does not say.
+    pub(super) fn words(self) -> Option<&'static str> {
+        match self {
+            Self::Fits => Some("it fits"),
+            Self::DoesNotFit => Some("it does not fit"),
+            Self::Error => Some("the scheduler fails"),
+            Self::MayError => Some("the scheduler may fail"),
+            Self::GaveUp | Self::Unknown => None,
+        }
+    }
+}
+
+/// The answer for one node.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeResult {
+    /// The node.
+    pub node: Str,
+    /// The answer.
+    pub result: Fit,
+    /// The plugin of the scheduler that rejects the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<&'static str>,
+    /// Why, in the scheduler's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// kube-scheduler's own search takes longer than it gives itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub times_out: bool,
+    /// Binding conditions of devices that would be granted, which have to become true before the pod is bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<Str>,
+    /// How the plugin for dynamic resources ranks the node, where claims have alternatives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<NodeScore>,
+    /// Requests whose devices are one of several choices.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<OpenRequest>,
+    /// The error that ends the attempt in some orders of pools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub possible_error: Option<String>,
+    /// What each claim gets.
+    pub claims: Vec<ClaimAllocation>,
+}
+
+/// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeScore {
+    /// Eight for each request that gets its first alternative, seven for the second, and so on.
+    pub points: u64,
+    /// The same where the best node has a hundred; absent where not all nodes that are compared are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub normalized: Option<u64>,
+}
+
+/// A request that can get its devices from several places, of which only the scheduler's order decides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenRequest {
+    /// Namespace of the claim.
+    pub namespace: Str,
+    /// The claim.
+    pub claim: Str,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// Pools that have devices for it, as `driver/pool`.
+    pub pools: Vec<String>,
+    /// Their slices that have.
+    pub slices: Vec<Str>,
+}
+
+impl From<&Choice> for OpenRequest {
+    fn from(choice: &Choice) -> Self {
+        let (namespace, claim) = key_parts(&choice.claim);
+        Self {
+            namespace,
+            claim,
+            request: choice.request.clone(),
+            pools: choice.pools.iter().map(PoolId::to_string).collect(),
+            slices: choice.slices.clone(),
+        }
+    }
+}
+
+/// What a claim gets.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimAllocation {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name; `<extended-resources>` for the claim that the scheduler makes itself.
+    pub name: Str,
+    /// Its `status.allocation`.
+    pub allocation: Value,
+    /// Whether it was allocated before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub existing: bool,
+    /// Share IDs in the allocation that the simulation made up: the scheduler takes random ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "simulatedShareIDs")]
+    pub simulated_share_ids: Vec<Str>,
+    /// For tables.
+    #[serde(skip)]
+    pub devices: Vec<String>,
+}
+
+impl From<&Granted> for ClaimAllocation {
+    fn from(granted: &Granted) -> Self {
+        let (namespace, name) = key_parts(&granted.claim);
+        let Allocation { devices, .. } = &granted.allocation;
+        let made_up = devices
+            .results
+            .iter()
+            .filter_map(|result| result.share_id.clone());
+        Self {
+            namespace,
+            name,
+            allocation: granted.allocation.to_json(),
+            existing: granted.existing,
+            simulated_share_ids: if granted.existing {
+                Vec::new()
+            } else {
+                made_up.collect()
+            },
+            devices: devices
+                .results
+                .iter()
+                .map(|result| result.id().to_string())
+                .collect(),
+        }
+    }
+}
+
+impl NodeResult {
+    /// A node without anything.
+    pub(super) fn open(node: &Str) -> Self {
+        Self {
+            node: node.clone(),
+            result: Fit::DoesNotFit,
+            plugin: Some("DynamicResources"),
+            message: None,
+            times_out: false,
+            waits_for: Vec::new(),
+            score: None,
+            choices: Vec::new(),
+            possible_error: None,
+            claims: Vec::new(),
+        }
+    }
+
+    /// What the verdict for a node looks like.
+    pub fn new(node: &Str, verdict: &Verdict) -> Self {
+        let mut result = Self::open(node);
+        match verdict {
+            Verdict::Fits(granted) => {
+                result.result = Fit::Fits;
+                result.plugin = None;
+                result.claims = granted.iter().map(Into::into).collect();
+                let new = granted.iter().filter(|granted| !granted.existing);
+                let results = new.flat_map(|granted| &granted.allocation.devices.results);
+                let conditions: BTreeSet<&Str> =
+                    results.flat_map(|result| &result.binding_conditions).collect();
+                result.waits_for = conditions.into_iter().cloned().collect();
+            }
+            Verdict::NotNamed => {
+                result.plugin = Some("NodeAffinity");
+                result.message = Some("node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned());
+            }
+            Verdict::Plain(plain) => {
+                result.plugin = Some(plain.plugin());
+                result.message = Some(plain.reasons().join(", "));
+            }
+            Verdict::Refused(refusal) => result.message = Some(refusal.reasons().join(", ")),
+            Verdict::Error(error) => {
+                result.result = Fit::Error;
+                result.message = Some(error.clone());
+            }
+            Verdict::GaveUp => {
+                result.result = Fit::GaveUp;
+                result.message = Some("gave up: not decided within the budget of the search".to_owned());
+            }
+        }
+        result
+    }
+
+    /// The same with how sure it is.
+    pub(super) fn of_judgment(node: &Str, judgment: &Judgment) -> Self {
+        let mut result = Self::new(node, &judgment.verdict);
+        match &judgment.certainty {
+            Certainty::OneOf(choices) => result.choices = choices.iter().map(Into::into).collect(),
+            Certainty::MayError(error) => {
+                result.result = Fit::MayError;
+                result.possible_error = Some(error.clone());
+                result.message = Some(error.clone());
+            }
+            Certainty::MayDiffer(why) if is_open(judgment) => {
+                result.result = Fit::Unknown;
+                result.message = Some(why.clone());
+            }
+            Certainty::Sure | Certainty::MayDiffer(_) => {}
+        }
+        result
+    }
+}
+
+/// What becomes of one of several pods.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Placement {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Whether it fits on what the pods before it leave.
+    pub result: Fit,
+    /// The node that it is assumed to get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// Whether the scheduler could choose another one.
+    pub other_nodes: bool,
+    /// Why it does not fit, in the scheduler's words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What its claims get.
+    pub claims: Vec<ClaimAllocation>,
+}
+
+impl Placement {
+    pub(super) fn new(pod: &Key, judged: Judged) -> Self {
+        let (namespace, name) = key_parts(pod);
+        let (node, claims, only) = match judged.first {
+            Some((node, granted, only)) if judged.fit == Fit::Fits => {
+                (Some(node), granted.iter().map(Into::into).collect(), only)
+            }
+            _ => (None, Vec::new(), true),
+        };
+        Self {
+            namespace,
+            name,
+            result: judged.fit,
+            node,
+            other_nodes: !only,
+            message: judged.message,
+            claims,
+        }
+    }
+}
+
+impl AllocationReport {
+    pub(super) fn of_one(targets: Vec<Target>, judged: Judged) -> Self {
+        Self {
+            targets,
+            result: judged.fit,
+            exactness: judged.trust.exactness,
+            message: judged.message,
+            nodes: judged.nodes,
+            placements: Vec::new(),
+            packing: None,
+            assumed: Vec::new(),
+            not_simulated: judged.not_simulated,
+            unknown: judged.unknown,
+            assumed_gates: Vec::new(),
+            notes: judged.notes,
+        }
+    }
+
+    /// The report of what could not be judged, because of what `why` says.
+    pub fn unjudged(targets: Vec<Target>, why: &str) -> Self {
+        Self {
+            result: Fit::Unknown,
+            exactness: Exactness::FitOnly,
+            unknown: vec![why.to_owned()],
+            ..Self::of_sequence(targets)
+        }
+    }
+
+    pub(super) fn of_sequence(targets: Vec<Target>) -> Self {
+        Self {
+            targets,
+            result: Fit::Fits,
+            exactness: Exactness::Exact,
+            message: None,
+            nodes: Vec::new(),
+            placements: Vec::new(),
+            packing: None,
+            assumed: Vec::new(),
+            not_simulated: Vec::new(),
+            unknown: Vec::new(),
+            assumed_gates: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Takes over what the judging of one of several pods says of the whole.
+    pub(super) fn note(&mut self, judged: &Judged) {
+        let badness = |fit: Fit| match fit {
+            Fit::Fits => 0,
+            Fit::MayError => 1,
+            Fit::GaveUp => 2,
+            Fit::Unknown => 3,
+            Fit::Error => 4,
+            Fit::DoesNotFit => 5,
+        };
+        if badness(judged.fit) > badness(self.result) {
+            self.result = judged.fit;
+        }
+        self.exactness = self.exactness.max(judged.trust.exactness);
+        let add = |known: &mut Vec<String>, more: &[String]| {
+            for one in more {
+                if !known.contains(one) {
+                    known.push(one.clone());
+                }
+            }
+        };
+        add(&mut self.not_simulated, &judged.not_simulated);
+        add(&mut self.unknown, &judged.unknown);
+        add(&mut self.notes, &judged.notes);
+    }
+}

@@ -1,0 +1,564 @@
+//! `kubectl dra cel`: what becomes of a selector, in new objects and on the devices that there are.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::Warnings;
+use super::claim_filter::names_device;
+use dra_allocator::devices::{
+    ClassSelectors, DeviceNode, Match, WantedNode, expressions_of_new_objects, node_of, slice_device,
+};
+use dra_cel::{
+    DeviceInput, Environment, FailingTerm, Found, Known, Mistake, Program, Refusal, Repair, repairs,
+};
+use dra_model::{Cluster, DeviceId, Kind, Str, TOO_MUCH_WORK};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectorReport {
+    /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compile_error: Option<String>,
+    /// What the API server says to it in an object that is being written.
+    pub new_objects: NewObjects,
+    /// The devices that were asked for, by driver and pool, in a pool in the order in which the scheduler tries them. None if the
+    /// expression does not compile.
+    pub devices: Vec<SelectedDevice>,
+    /// Expressions that may be meant where this one does not compile, is refused or fails: each was compiled and evaluated, and does
+    /// none of that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<SelectorHint>,
+    /// Whether devices could not be read.
+    #[serde(skip)]
+    pub incomplete: bool,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// An expression that may be meant.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct SelectorHint {
+    /// What it does differently, and why.
+    pub messages: Vec<String>,
+    /// The expression.
+    pub expression: String,
+    /// How many of the devices it matches; it fails on none.
+    pub matches: usize,
+}
+
+/// The verdict of the API server.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewObjects {
+    /// Whether it takes the expression.
+    pub accepted: bool,
+    /// Why not, without the path of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// The worst case that it estimates; absent if the expression does not compile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<u64>,
+}
+
+/// What the expression says of a device.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectedDevice {
+    /// The driver.
+    pub driver: Str,
+    /// The pool.
+    pub pool: Str,
+    /// The device.
+    pub device: Str,
+    /// The node, if there is one for the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// Which nodes reach the device.
+    #[serde(skip)]
+    pub nodes: DeviceNode,
+    /// What came out.
+    pub result: Selected,
+    /// Why nothing came out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What the evaluation cost.
+    pub cost: u64,
+    /// The terms that are not true, unless the device matches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<FailingItem>,
+}
+
+/// What comes of an evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Selected {
+    /// True.
+    Match,
+    /// False.
+    NoMatch,
+    /// Nothing, which ends the scheduling of a claim that meets the device.
+    Error,
+}
+
+/// A term of the expression, as joined by `&&`, that is not true.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailingItem {
+    /// The term.
+    pub expression: String,
+    /// Why it has no value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What of the device it looks at.
+    pub seen: Vec<SeenItem>,
+}
+
+/// A part of the device.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenItem {
+    /// How the expression gets there.
+    pub expression: String,
+    /// The value, as CEL writes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl SelectedDevice {
+    /// The device.
+    pub fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+            device: self.device.clone(),
+        }
+    }
+}
+
+/// On which devices to evaluate. The default takes all that are published.
+#[derive(Clone, Debug, Default)]
+pub struct SelectorFilter {
+    /// These: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`; empty means all.
+    pub names: Vec<String>,
+    /// Of this driver.
+    pub driver: Option<Str>,
+    /// Of this class.
+    pub class: Option<Str>,
+    /// That this node reaches.
+    pub node: Option<Str>,
+}
+
+/// Kinds that the report is made from. With a class or a node in the filter, those too.
+pub const CEL_NEEDS: [Kind; 1] = [Kind::ResourceSlice];
+
+/// What `expression` comes to in `cluster`.
+pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> SelectorReport {
+    let server = expressions_of_new_objects(cluster.environment());
+    let selectors = ClassSelectors::of(cluster);
+    let selector = selectors.selector(&expression.into());
+    let mut warnings = Warnings::default();
+    let gap = cluster.gap(Kind::ResourceSlice, "");
+    if let Some(gap) = gap {
+        warnings.unknown("devices are unknown", gap);
+    }
+    let mut not_judged = false;
+    let (compile_error, devices) = match selector.program() {
+        Ok(program) => {
+            let (devices, some_missing) = evaluate(
+                cluster,
+                program,
+                &selectors,
+                filter,
+                &mut warnings,
+                Shows::Reasons,
+            );
+            not_judged = some_missing;
+            (None, devices)
+        }
+        Err(error) => (Some(error.to_string()), Vec::new()),
+    };
+    let fails = |device: &&SelectedDevice| device.result == Selected::Error;
+    let hints = if compile_error.is_some() || devices.iter().any(|device| fails(&device)) {
+        let failing = devices.iter().filter(fails);
+        let failing = failing.map(|device| device.driver.to_string()).collect();
+        hints(cluster, expression, &selectors, filter, &failing)
+    } else {
+        Vec::new()
+    };
+    SelectorReport {
+        compile_error,
+        new_objects: new_objects(&server, expression),
+        devices,
+        hints,
+        incomplete: gap.is_some() || not_judged,
+        warnings,
+    }
+}
+
+/// How many hints are given.
+const MOST_HINTS: usize = 2;
+
+/// Expressions that may be meant by one that does not compile, or fails on devices of the drivers `failing`. Each is tried as the
+/// expression was.
+fn hints(
+    cluster: &Cluster,
+    expression: &str,
+    selectors: &ClassSelectors,
+    filter: &SelectorFilter,
+    failing: &BTreeSet<String>,
+) -> Vec<SelectorHint> {
+    let mut known = Known::default();
+    for pool in cluster.pools() {
+        for (slice, device) in pool.devices() {
+            known.add(&DeviceInput::of(slice_device(&slice.spec.driver, device)));
+        }
+    }
+    let server = expressions_of_new_objects(cluster.environment());
+    let mut hints: Vec<SelectorHint> = Vec::new();
+    let mut helped = Vec::new();
+    for repair in repairs(expression, &known, failing) {
+        let Repair { found, expression } = repair;
+        // What helps needs no more.
+        if helped
+            .iter()
+            .any(|fewer: &Vec<Found>| fewer.iter().all(|one| found.contains(one)))
+        {
+            continue;
+        }
+        let selector = selectors.selector(&expression.as_str().into());
+        let Ok(program) = selector.program() else { continue };
+        if server.admit(&expression).is_err() {
+            continue;
+        }
+        let mut unused = Warnings::default();
+        let (devices, some_missing) =
+            evaluate(cluster, program, selectors, filter, &mut unused, Shows::Results);
+        let fails = devices.iter().any(|device| device.result == Selected::Error);
+        if some_missing || fails || devices.is_empty() {
+            continue;
+        }
+        let matching = devices.iter().filter(|device| device.result == Selected::Match);
+        hints.push(SelectorHint {
+            messages: found.iter().map(mistake_text).collect(),
+            expression,
+            matches: matching.count(),
+        });
+        helped.push(found);
+        if hints.len() == MOST_HINTS {
+            break;
+        }
+    }
+    // What matches something is rather meant.
+    if hints.iter().any(|hint| hint.matches > 0) {
+        hints.retain(|hint| hint.matches > 0);
+    }
+    hints
+}
+
+fn mistake_text(found: &Found) -> String {
+    let name = &found.name;
+    match found.mistake {
+        Mistake::CapacityAsAttribute => format!("`{name}` is a capacity, not an attribute"),
+        Mistake::AttributeAsCapacity => format!("`{name}` is an attribute, not a capacity"),
+        Mistake::DomainLeftOut => format!("`{name}` stands below a domain, in brackets"),
+        Mistake::MapLeftOut => {
+            format!("`{name}` is no field of `device`, but stands in a map, below a domain")
+        }
+        Mistake::Misspelt => format!("no device has the name as it is written, but `{name}`, which is alike"),
+        Mistake::QuantityCompared => {
+            format!("`{name}` is a quantity, which is compared with another by compareTo")
+        }
+        Mistake::VersionCompared => {
+            format!("`{name}` is a version, which is compared with another by compareTo")
+        }
+        Mistake::Missing => {
+            format!("not every device has `{name}`: `.?` and orValue say what counts instead")
+        }
+        Mistake::Absent => format!("no device has `{name}`: `.?` and orValue say what counts instead"),
+        Mistake::OtherDrivers => format!("only devices of driver `{name}` have what is looked at"),
+    }
+}
+
+fn new_objects(server: &Environment, expression: &str) -> NewObjects {
+    match server.admit(expression) {
+        Ok(max_cost) => NewObjects {
+            accepted: true,
+            error: None,
+            max_cost: Some(max_cost),
+        },
+        Err(refusal) => NewObjects {
+            accepted: false,
+            error: Some(refusal.to_string()),
+            max_cost: match refusal {
+                Refusal::TooComplex { max_cost } => Some(max_cost),
+                Refusal::TooLong | Refusal::Compile { .. } => None,
+            },
+        },
+    }
+}
+
+/// What is wanted of devices that do not match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    Results,
+    Reasons,
+}
+
+/// The devices with what comes of the program, and whether some are missing because they were not judged.
+fn evaluate(
+    cluster: &Cluster,
+    program: &Program,
+    selectors: &ClassSelectors,
+    filter: &SelectorFilter,
+    warnings: &mut Warnings,
+    shows: Shows,
+) -> (Vec<SelectedDevice>, bool) {
+    if let Some(class) = &filter.class {
+        if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
+            warnings.unknown("devices of the class are unknown", gap);
+        } else if cluster.class(class).is_none() {
+            warnings.add(format!("there is no device class `{class}`"));
+        }
+    }
+    let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
+    let mut found = Vec::new();
+    let mut not_judged = 0;
+    for pool in cluster.pools() {
+        if filter
+            .driver
+            .as_ref()
+            .is_some_and(|driver| *driver != pool.id.driver)
+        {
+            continue;
+        }
+        for (slice, device, selectable) in selectors.devices(&pool) {
+            let id = pool.device_id(&device.name);
+            let named = filter.names.is_empty() || filter.names.iter().any(|name| names_device(name, &id));
+            if !named {
+                continue;
+            }
+            match node.as_ref().map(|node| node.reaches(slice, device)) {
+                None | Some(Ok(true)) => {}
+                Some(Ok(false)) => continue,
+                Some(Err(why)) => {
+                    warnings.add(format!("whether the node reaches {id} is unknown: {why}"));
+                    continue;
+                }
+            }
+            if let Some(class) = &filter.class {
+                match selectors.matches(class, &selectable) {
+                    Match::Yes => {}
+                    Match::No => continue,
+                    Match::Error(why) => {
+                        warnings.add(format!("whether {id} is of class {class} is unknown: {why}"));
+                        continue;
+                    }
+                    Match::Unknown => {
+                        not_judged += 1;
+                        continue;
+                    }
+                }
+            }
+            let seen = DeviceInput::of(slice_device(&slice.spec.driver, device));
+            let evaluation = program.evaluate(&seen);
+            let (result, error) = match evaluation.result {
+                Ok(true) => (Selected::Match, None),
+                Ok(false) => (Selected::NoMatch, None),
+                Err(error) if error.is_not_tried() => {
+                    not_judged += 1;
+                    continue;
+                }
+                Err(error) => (Selected::Error, Some(error.to_string())),
+            };
+            let failing = match result {
+                Selected::NoMatch | Selected::Error if shows == Shows::Reasons => program.explain(&seen),
+                _ => Vec::new(),
+            };
+            let DeviceId {
+                driver,
+                pool,
+                device: name,
+            } = id;
+            let (node, nodes) = node_of(slice, device);
+            found.push(SelectedDevice {
+                driver,
+                pool,
+                device: name,
+                node,
+                nodes,
+                result,
+                error,
+                cost: evaluation.cost,
+                failing: failing.into_iter().map(failing_item).collect(),
+            });
+        }
+    }
+    if not_judged > 0 {
+        warnings.add(format!(
+            "what comes of it is unknown for {not_judged} of the devices, which are left out: {TOO_MUCH_WORK}"
+        ));
+    }
+    (found, not_judged > 0)
+}
+
+fn failing_item(term: FailingTerm) -> FailingItem {
+    FailingItem {
+        expression: term.text,
+        error: term.result.err().map(|error| error.to_string()),
+        seen: term
+            .seen
+            .into_iter()
+            .map(|seen| {
+                let (value, error) = match seen.value {
+                    Ok(value) => (Some(value), None),
+                    Err(error) => (None, Some(error.to_string())),
+                };
+                SeenItem {
+                    expression: seen.text,
+                    value,
+                    error,
+                }
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use dra_testing::{World, json_of};
+
+    fn world() -> Cluster {
+        World::default()
+            .class_with(
+                "big",
+                &json!([{"cel": {"expression": "device.attributes['d'].size > 1"}}]),
+            )
+            .slice(
+                "node-1",
+                &json!([
+                    {"name": "a", "attributes": {"size": {"int": 1}}},
+                    {"name": "b", "attributes": {"size": {"int": 2}}},
+                    {"name": "c"},
+                ]),
+            )
+            .build()
+    }
+
+    fn results(report: &SelectorReport) -> Vec<(&str, Selected)> {
+        report
+            .devices
+            .iter()
+            .map(|device| (device.device.as_str(), device.result))
+            .collect()
+    }
+
+    #[test]
+    fn each_device_matches_or_not_or_fails() {
+        let report = cel(
+            &world(),
+            "device.attributes['d'].size == 2",
+            &SelectorFilter::default(),
+        );
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "newObjects": {"accepted": true, "maxCost": 5},
+                "devices": [
+                    {"driver": "d", "pool": "node-1", "device": "a", "node": "node-1", "result": "NoMatch", "cost": 5,
+                     "failing": [{"expression": "device.attributes['d'].size == 2",
+                                  "seen": [{"expression": "device.attributes[\"d\"].size", "value": "1"}]}]},
+                    {"driver": "d", "pool": "node-1", "device": "b", "node": "node-1", "result": "Match", "cost": 5},
+                    {"driver": "d", "pool": "node-1", "device": "c", "node": "node-1", "result": "Error",
+                     "error": "no such key: size", "cost": 5,
+                     "failing": [{"expression": "device.attributes['d'].size == 2", "error": "no such key: size",
+                                  "seen": [{"expression": "device.attributes[\"d\"].size", "error": "no such key: size"}]}]},
+                ],
+                "hints": [{"messages": ["not every device has `size`: `.?` and orValue say what counts instead"],
+                           "expression": "device.attributes[\"d\"].?size.orValue(0) == 2", "matches": 1}],
+            })
+        );
+    }
+
+    #[test]
+    fn devices_are_chosen_by_name_class_driver_and_node() {
+        let chosen = |filter: SelectorFilter| {
+            let report = cel(&world(), "true", &filter);
+            results(&report)
+                .into_iter()
+                .map(|(name, _)| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        let filter = SelectorFilter::default;
+        assert_eq!(chosen(filter()), ["a", "b", "c"]);
+        let names = vec!["node-1/a".to_owned(), "c".to_owned()];
+        assert_eq!(chosen(SelectorFilter { names, ..filter() }), ["a", "c"]);
+        let class = Some("big".into());
+        assert_eq!(chosen(SelectorFilter { class, ..filter() }), ["b"]);
+        let driver = Some("other".into());
+        assert_eq!(chosen(SelectorFilter { driver, ..filter() }), [""; 0]);
+        let node = Some("node-2".into());
+        assert_eq!(chosen(SelectorFilter { node, ..filter() }), [""; 0]);
+    }
+
+    #[test]
+    fn what_may_be_meant_was_tried() {
+        let hints = |expression: &str| cel(&world(), expression, &SelectorFilter::default()).hints;
+        let missing = "not every device has `size`: `.?` and orValue say what counts instead";
+        assert_eq!(
+            hints("device.attributes['d'].size == 2"),
+            [SelectorHint {
+                messages: vec![missing.to_owned()],
+                expression: "device.attributes[\"d\"].?size.orValue(0) == 2".to_owned(),
+                matches: 1,
+            }]
+        );
+        let domain = "`size` stands below a domain, in brackets";
+        assert_eq!(
+            hints("device.attributes.size == 2"),
+            [SelectorHint {
+                messages: vec![domain.to_owned(), missing.to_owned()],
+                expression: "device.attributes[\"d\"].?size.orValue(0) == 2".to_owned(),
+                matches: 1,
+            }]
+        );
+        assert_eq!(hints("device.nothing"), []);
+        assert_eq!(hints("device.attributes['d'].?size.orValue(0) == 2"), []);
+    }
+
+    #[test]
+    fn what_is_refused_says_why() {
+        let cluster = world();
+        let refused = |expression: &str| cel(&cluster, expression, &SelectorFilter::default());
+        let report = refused("device.nothing");
+        let text = "compilation failed: ERROR: <input>:1:7: undefined field 'nothing'";
+        assert!(
+            report
+                .compile_error
+                .as_ref()
+                .is_some_and(|error| error.starts_with(text))
+        );
+        assert!(report.devices.is_empty());
+        let error = report.new_objects.error.unwrap_or_default();
+        assert!(
+            error.starts_with(&format!("Invalid value: \"device.nothing\": {text}")),
+            "{error}"
+        );
+        assert_eq!(report.new_objects.max_cost, None);
+
+        let report = refused("lists.range(1000).all(x, lists.range(1000).all(y, x * y >= 0))");
+        assert_eq!(report.compile_error, None);
+        assert_eq!(
+            report.new_objects.error.as_deref(),
+            Some("Forbidden: too complex, exceeds cost limit")
+        );
+        assert!(report.new_objects.max_cost > Some(1_000_000));
+    }
+}

@@ -1,0 +1,576 @@
+//! One claim of a listing: what it holds and who uses it.
+//!
+//! An item is made from one claim alone, so that a watch can print what changed. Only the taints need more of the cluster.
+
+use std::fmt;
+use std::sync::Arc;
+
+use itertools::Itertools;
+use serde::{Serialize, Serializer};
+
+use super::references::{Consumer, Owner, consumers};
+use dra_allocator::devices::Taints;
+use dra_model::{AllocatedDevice, AllocationMode, Claim, DeviceRequest, PoolId, Request, Str, Taint, Time};
+use dra_rules::reservation::ClaimState;
+
+/// One claim. Keeps the claim itself: serialized and shown from there, 100,000 items cost little more than the claims.
+#[derive(Clone, Debug)]
+pub struct ClaimItem {
+    claim: Arc<Claim>,
+    taints: ClaimTaints,
+}
+
+/// Taints of the claim's devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ClaimTaints {
+    /// No column shows them.
+    NotAsked,
+    /// Slices or rules could not be read.
+    Unknown,
+    /// Each once, in the order of the devices.
+    Known(Vec<Taint>),
+}
+
+/// The node of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClaimNode<'a> {
+    /// Not allocated.
+    None,
+    /// Every node can use the devices.
+    Any,
+    /// Only this node can.
+    One(&'a Str),
+    /// A selector says which nodes can.
+    Several,
+}
+
+impl ClaimNode<'_> {
+    /// The node of `claim`.
+    pub fn of(claim: &Claim) -> ClaimNode<'_> {
+        let Some(allocation) = &claim.status.allocation else {
+            return ClaimNode::None;
+        };
+        match &allocation.node_selector {
+            None => ClaimNode::Any,
+            Some(selector) => selector.single_node().map_or(ClaimNode::Several, ClaimNode::One),
+        }
+    }
+}
+
+impl fmt::Display for ClaimNode<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("<none>"),
+            Self::Any => f.write_str("<any>"),
+            Self::One(name) => f.write_str(name),
+            Self::Several => f.write_str("<several>"),
+        }
+    }
+}
+
+/// How many consumers a cell shows before it says how many more there are, as kubectl does with endpoints.
+const SHOWN_CONSUMERS: usize = 3;
+
+impl ClaimItem {
+    /// The item of one claim, without taints.
+    pub fn of(claim: &Arc<Claim>) -> Self {
+        Self {
+            claim: Arc::clone(claim),
+            taints: ClaimTaints::NotAsked,
+        }
+    }
+
+    /// The same with the taints of its devices.
+    #[must_use]
+    pub fn with_taints(mut self, taints: &Taints<'_>) -> Self {
+        let results = self.claim.results().iter();
+        let found = results
+            .flat_map(|result| {
+                taints
+                    .of_device(&result.id())
+                    .map(|tainted| tainted.taint.clone())
+                    .collect_vec()
+            })
+            .unique_by(|taint| (taint.key.clone(), taint.value.clone(), taint.effect.clone()))
+            .collect();
+        self.taints = ClaimTaints::Known(found);
+        self
+    }
+
+    /// The same with taints that could not be found out.
+    #[must_use]
+    pub fn with_unknown_taints(mut self) -> Self {
+        self.taints = ClaimTaints::Unknown;
+        self
+    }
+
+    /// The claim.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    /// Its state.
+    pub fn state(&self) -> ClaimState {
+        ClaimState::of(&self.claim)
+    }
+
+    /// Its node.
+    pub fn node(&self) -> ClaimNode<'_> {
+        ClaimNode::of(&self.claim)
+    }
+
+    /// Names of its devices, with `(admin)` behind those that it only looks at.
+    pub fn devices(&self) -> impl Iterator<Item = impl fmt::Display> {
+        self.claim.results().iter().map(DeviceCell)
+    }
+
+    /// Its consumers in a cell: all, or the first ones and how many more there are.
+    pub fn consumers(&self, all: bool) -> impl fmt::Display {
+        ConsumersCell {
+            claim: &self.claim,
+            all,
+        }
+    }
+
+    /// What it asks for: `gpu`, `gpu:2`, `gpu:all`, `gpu:(large|small:2)`.
+    pub fn requests(&self) -> impl Iterator<Item = impl fmt::Display> {
+        self.claim.spec.devices.requests.iter().map(RequestCell)
+    }
+
+    /// Classes that it names, in the order of the requests, each once.
+    pub fn classes(&self) -> Vec<&Str> {
+        let classes = alternatives(&self.claim).map(|request| &request.device_class_name);
+        classes.unique().collect()
+    }
+
+    /// Pools of its devices, in the order of the devices, each once.
+    pub fn pools(&self) -> Vec<PoolId> {
+        let results = self.claim.results().iter();
+        results.map(|result| result.id().pool_id()).unique().collect()
+    }
+
+    /// Taints of its devices; absent when unknown.
+    pub fn taints(&self) -> Option<&[Taint]> {
+        match &self.taints {
+            ClaimTaints::Known(taints) => Some(taints),
+            ClaimTaints::NotAsked | ClaimTaints::Unknown => None,
+        }
+    }
+
+    /// Who manages it.
+    pub fn owner(&self) -> Option<Owner> {
+        Owner::of(&self.claim.metadata)
+    }
+}
+
+/// Every exact request and every alternative of the claim, in order.
+fn alternatives(claim: &Claim) -> impl Iterator<Item = &DeviceRequest> {
+    claim
+        .spec
+        .devices
+        .requests
+        .iter()
+        .flat_map(|request| request.exactly.iter().chain(&request.first_available))
+}
+
+struct DeviceCell<'a>(&'a AllocatedDevice);
+
+impl fmt::Display for DeviceCell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.device)?;
+        if self.0.admin_access {
+            f.write_str("(admin)")?;
+        }
+        Ok(())
+    }
+}
+
+struct ConsumersCell<'a> {
+    claim: &'a Claim,
+    all: bool,
+}
+
+impl fmt::Display for ConsumersCell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        let allocation = self.claim.status.allocation.as_ref();
+        if allocation.is_some_and(|allocation| allocation.reserved_for_any_pod) {
+            f.write_str("<any-pod>")?;
+            separator = ",";
+        }
+        let count = self.claim.status.reserved_for.len();
+        if count == 0 && separator.is_empty() {
+            return f.write_str("<none>");
+        }
+        let shown = if self.all {
+            count
+        } else {
+            SHOWN_CONSUMERS.min(count)
+        };
+        for consumer in consumers(self.claim).take(shown) {
+            write!(f, "{separator}{consumer}")?;
+            separator = ",";
+        }
+        if shown < count {
+            write!(f, " + {} more...", count - shown)?;
+        }
+        Ok(())
+    }
+}
+
+struct RequestCell<'a>(&'a Request);
+
+impl fmt::Display for RequestCell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name)?;
+        if let Some(exactly) = &self.0.exactly {
+            write!(f, "{}", AmountCell(exactly))?;
+        }
+        if !self.0.first_available.is_empty() {
+            f.write_str(":(")?;
+            for (index, alternative) in self.0.first_available.iter().enumerate() {
+                let separator = if index == 0 { "" } else { "|" };
+                write!(f, "{separator}{}{}", alternative.name, AmountCell(alternative))?;
+            }
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+struct AmountCell<'a>(&'a DeviceRequest);
+
+impl fmt::Display for AmountCell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.allocation_mode {
+            // The API server sets the count; a handwritten claim without it asks for one.
+            AllocationMode::ExactCount if self.0.count <= 1 => Ok(()),
+            AllocationMode::ExactCount => write!(f, ":{}", self.0.count),
+            AllocationMode::All => f.write_str(":all"),
+            AllocationMode::Other(mode) => write!(f, ":{mode}"),
+        }?;
+        if self.0.admin_access == Some(true) {
+            f.write_str("(admin)")?;
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for ClaimItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct View<'a> {
+            namespace: &'a Str,
+            name: &'a Str,
+            uid: &'a Str,
+            state: ClaimState,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            node: Option<&'a Str>,
+            devices: Vec<DeviceView<'a>>,
+            consumers: Vec<Consumer<'a>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            owner: Option<Owner>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            creation_timestamp: Option<Time>,
+            requests: Vec<RequestView<'a>>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            taints: Option<Vec<TaintView<'a>>>,
+            // Both only in objects of KEP-5194.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            spec_reserved_for: Option<Consumer<'a>>,
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            reserved_for_any_pod: bool,
+        }
+
+        let Claim {
+            metadata,
+            spec,
+            status,
+        } = &*self.claim;
+        View {
+            namespace: &metadata.namespace,
+            name: &metadata.name,
+            uid: &metadata.uid,
+            state: self.state(),
+            node: match self.node() {
+                ClaimNode::One(name) => Some(name),
+                _ => None,
+            },
+            devices: self.claim.results().iter().map(DeviceView::of).collect(),
+            consumers: consumers(&self.claim).collect(),
+            owner: self.owner(),
+            creation_timestamp: metadata.creation_timestamp,
+            requests: spec.devices.requests.iter().map(RequestView::of).collect(),
+            taints: self
+                .taints()
+                .map(|taints| taints.iter().map(TaintView::of).collect()),
+            spec_reserved_for: spec.reserved_for.as_deref().map(Consumer),
+            reserved_for_any_pod: status
+                .allocation
+                .as_ref()
+                .is_some_and(|allocation| allocation.reserved_for_any_pod),
+        }
+        .serialize(serializer)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeviceView<'a> {
+    request: &'a Str,
+    driver: &'a Str,
+    pool: &'a Str,
+    device: &'a Str,
+    #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
+    share_id: Option<&'a Str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    admin_access: bool,
+}
+
+impl<'a> DeviceView<'a> {
+    fn of(result: &'a AllocatedDevice) -> Self {
+        Self {
+            request: &result.request,
+            driver: &result.driver,
+            pool: &result.pool,
+            device: &result.device,
+            share_id: result.share_id.as_ref(),
+            admin_access: result.admin_access,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestView<'a> {
+    name: &'a Str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exactly: Option<AlternativeView<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    first_available: Vec<AlternativeView<'a>>,
+}
+
+impl<'a> RequestView<'a> {
+    fn of(request: &'a Request) -> Self {
+        Self {
+            name: &request.name,
+            exactly: request.exactly.as_ref().map(AlternativeView::of),
+            first_available: request.first_available.iter().map(AlternativeView::of).collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AlternativeView<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+    device_class_name: &'a Str,
+    allocation_mode: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<i64>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    admin_access: bool,
+}
+
+impl<'a> AlternativeView<'a> {
+    fn of(request: &'a DeviceRequest) -> Self {
+        let (allocation_mode, count) = match &request.allocation_mode {
+            AllocationMode::ExactCount => ("ExactCount", Some(request.count.max(1))),
+            AllocationMode::All => ("All", None),
+            AllocationMode::Other(mode) => (mode.as_str(), None),
+        };
+        Self {
+            name: &request.name,
+            device_class_name: &request.device_class_name,
+            allocation_mode,
+            count,
+            admin_access: request.admin_access == Some(true),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct TaintView<'a> {
+    key: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    value: &'a str,
+    effect: &'a str,
+}
+
+impl<'a> TaintView<'a> {
+    fn of(taint: &'a Taint) -> Self {
+        Self {
+            key: &taint.key,
+            value: &taint.value,
+            effect: &taint.effect,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::{ClaimFilter, ClaimList, Selection, claims};
+    use super::*;
+    use crate::warnings::texts;
+    use dra_model::Kind;
+    use dra_testing::{World, holding, json_of, now, status};
+
+    fn list(world: World, show_taints: bool) -> ClaimList {
+        claims(
+            &world.build(),
+            &Selection::default(),
+            &ClaimFilter::default(),
+            show_taints,
+            now(),
+        )
+    }
+
+    fn only(spec: &Value, status: &Value) -> ClaimItem {
+        let mut items = list(World::default().claim("c", spec, status), false).items;
+        assert_eq!(items.len(), 1);
+        items.remove(0)
+    }
+
+    fn cell<T: fmt::Display>(values: impl IntoIterator<Item = T>) -> String {
+        values
+            .into_iter()
+            .map(|value| value.to_string())
+            .collect::<Vec<_>>()
+            .join(",")
+    }
+
+    #[test]
+    fn an_item_has_the_promised_fields() {
+        let results = json!([
+            {"request": "gpu", "driver": "d", "pool": "p", "device": "g0"},
+            {"request": "nic/fast", "driver": "e", "pool": "p", "device": "n0", "shareID": "s"},
+            {"request": "look", "driver": "d", "pool": "p", "device": "g1", "adminAccess": true},
+        ]);
+        let mut status = status(&results, &["a"]);
+        let entries = status["reservedFor"].as_array_mut().unwrap();
+        entries
+            .push(json!({"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "u"}));
+        entries.push(json!({"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "v"}));
+        let spec = json!({"devices": {"requests": [
+            {"name": "gpu", "exactly": {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}},
+        ]}});
+        let item = only(&spec, &status);
+        assert_eq!(
+            json_of(&item),
+            json!({
+                "namespace": "n", "name": "c", "uid": "c-uid", "state": "allocated,reserved", "node": "node-1",
+                "devices": [
+                    {"request": "gpu", "driver": "d", "pool": "p", "device": "g0"},
+                    {"request": "nic/fast", "driver": "e", "pool": "p", "device": "n0", "shareID": "s"},
+                    {"request": "look", "driver": "d", "pool": "p", "device": "g1", "adminAccess": true},
+                ],
+                "consumers": [
+                    {"kind": "Pod", "name": "a", "uid": "a-uid"},
+                    {"kind": "PodGroup", "name": "g", "uid": "u"},
+                    {"kind": "jobs.batch", "name": "j", "uid": "v"},
+                ],
+                "creationTimestamp": "2026-11-21T11:00:00Z",
+                "requests": [{"name": "gpu", "exactly":
+                    {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}}],
+            })
+        );
+        assert_eq!(cell(item.devices()), "g0,n0,g1(admin)");
+        assert_eq!(cell(item.pools()), "d/p,e/p");
+        assert_eq!(item.consumers(false).to_string(), "pod/a,podgroup/g,jobs.batch/j");
+    }
+
+    #[test]
+    fn requests_and_classes_are_told_shortly() {
+        let exactly = |class: &str, more: Value| {
+            let mut request = json!({"deviceClassName": class, "allocationMode": "ExactCount", "count": 1});
+            for (key, value) in more.as_object().unwrap() {
+                request[key] = value.clone();
+            }
+            request
+        };
+        let item = only(
+            &json!({"devices": {"requests": [
+                {"name": "one", "exactly": exactly("a", json!({}))},
+                {"name": "two", "exactly": exactly("b", json!({"count": 2}))},
+                {"name": "all", "exactly": exactly("a", json!({"allocationMode": "All", "adminAccess": true}))},
+                {"name": "odd", "exactly": exactly("a", json!({"allocationMode": "Half"}))},
+                {"name": "best", "firstAvailable": [
+                    exactly("c", json!({"name": "large"})), exactly("b", json!({"name": "small", "count": 2}))]},
+                {"name": "future"},
+            ]}}),
+            &json!({}),
+        );
+        assert_eq!(
+            cell(item.requests()),
+            "one,two:2,all:all(admin),odd:Half,best:(large|small:2),future"
+        );
+        assert_eq!(cell(item.classes()), "a,b,c");
+    }
+
+    #[test]
+    fn nodes_and_consumers_are_told_as_far_as_they_are_known() {
+        let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "zone", "operator": "In", "values": ["a"]}]}]});
+        for (status, node) in [
+            (json!({}), "<none>"),
+            (json!({"allocation": {}}), "<any>"),
+            (holding(&[], &[]), "node-1"),
+            (json!({"allocation": {"nodeSelector": zone}}), "<several>"),
+        ] {
+            assert_eq!(only(&json!({}), &status).node().to_string(), node, "{status}");
+        }
+        let many = only(&json!({}), &holding(&[], &["a", "b", "c", "d", "e"]));
+        assert_eq!(many.consumers(false).to_string(), "pod/a,pod/b,pod/c + 2 more...");
+        assert_eq!(many.consumers(true).to_string(), "pod/a,pod/b,pod/c,pod/d,pod/e");
+        assert_eq!(
+            only(&json!({}), &json!({})).consumers(false).to_string(),
+            "<none>"
+        );
+    }
+
+    #[test]
+    fn the_shapes_of_kep_5194_are_shown() {
+        let job = json!({"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "u"});
+        let item = only(
+            &json!({"reservedFor": job}),
+            &json!({"allocation": {"reservedForAnyPod": true}}),
+        );
+        assert_eq!(item.consumers(false).to_string(), "<any-pod>");
+        let json = json_of(&item);
+        assert_eq!(json["reservedForAnyPod"], true);
+        assert_eq!(json["specReservedFor"]["kind"], "jobs.batch");
+    }
+
+    #[test]
+    fn taints_are_those_of_all_devices_or_unknown() {
+        let world = || {
+            World::default()
+                .slice(
+                    "node-1",
+                    &json!([{"name": "g0", "taints": [{"key": "hot", "value": "very", "effect": "NoSchedule"}]},
+                            {"name": "g1", "taints": [{"key": "hot", "value": "very", "effect": "NoSchedule"}]}]),
+                )
+                .rule("drain", &json!({"device": "g1"}), "NoExecute")
+                .claim("c", &json!({}), &holding(&["g0", "g1"], &[]))
+        };
+        let known = list(world(), true);
+        let taints = known.items[0].taints().unwrap();
+        assert_eq!(cell(taints), "hot=very:NoSchedule,drain:NoExecute");
+        assert_eq!(
+            json_of(&known.items[0])["taints"],
+            json!([{"key": "hot", "value": "very", "effect": "NoSchedule"}, {"key": "drain", "effect": "NoExecute"}])
+        );
+        let unknown = list(world().without(Kind::DeviceTaintRule), true);
+        assert_eq!(unknown.items[0].taints(), None);
+        assert_eq!(
+            texts(&unknown.warnings),
+            ["taints of devices are unknown: devicetaintrules could not be read: forbidden"]
+        );
+        let not_asked = list(world().without(Kind::DeviceTaintRule), false);
+        assert!(not_asked.warnings.is_empty());
+    }
+}

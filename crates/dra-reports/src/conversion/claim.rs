@@ -1,0 +1,223 @@
+//! What is to be done with one claim, as readers and files get it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use dra_model::{Claim, ClaimPatch, ConsumerReference, Str};
+use dra_rules::reservation::conversion::{Action, ClaimPlan, Code};
+
+/// How many claims there are of each action.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanSummary {
+    /// To be converted.
+    pub convert: usize,
+    /// To be freed.
+    pub release: usize,
+    /// Left alone, since their kinds were not selected.
+    pub keep: usize,
+    /// Not convertible.
+    pub refuse: usize,
+}
+
+/// What is to be done with a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum PlannedAction {
+    /// Its list becomes pods.
+    Convert,
+    /// Its devices are deallocated.
+    Release,
+    /// Nothing: it has no entry of the kinds selected.
+    Keep,
+    /// It cannot be converted.
+    Refuse,
+}
+
+impl PlannedAction {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Convert => "Convert",
+            Self::Release => "Release",
+            Self::Keep => "Keep",
+            Self::Refuse => "Refuse",
+        }
+    }
+}
+
+/// One claim.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlannedClaim {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// The claim that was planned for.
+    pub uid: Str,
+    /// The version of it that the patch is locked to.
+    pub resource_version: Str,
+    /// What to do.
+    pub action: PlannedAction,
+    /// The stable name of the decision.
+    pub code: Code,
+    /// The decision in words, where there is more to say than the code does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What can be done where nothing is planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way_out: Option<String>,
+    /// Entries that go.
+    pub remove: Vec<Entry>,
+    /// Pods that get an entry.
+    pub add: Vec<Pod>,
+    /// Those of them that no entry covered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreserved: Vec<Str>,
+    /// Pods without a node that could begin to use the claim.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unbound: Vec<Str>,
+    /// Entries that are not pods and stay, since their kinds were not selected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<Entry>,
+    /// Every pod may use the claim, as KEP-5194 proposes, and stays allowed to, since that was not selected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any_pod_stays: bool,
+    /// The group could not be looked up, since the API server does not serve PodGroups.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub group_unverified: bool,
+    /// `status.reservedFor` as it is, every field.
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
+    pub before: Vec<ConsumerReference>,
+    /// `status.reservedFor` as it will be; the same where nothing is planned.
+    #[serde(serialize_with = "ConsumerReference::serialize_list")]
+    pub after: Vec<ConsumerReference>,
+    /// The JSON patch of the status, whose first operation is the lock; empty where nothing is planned.
+    pub patch: Vec<Value>,
+}
+
+/// An entry of the list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Empty for the core group.
+    pub api_group: Str,
+    /// Plural, lower case.
+    pub resource: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+}
+
+impl Entry {
+    pub(super) fn of(reference: &ConsumerReference) -> Self {
+        let ConsumerReference {
+            api_group,
+            resource,
+            name,
+            uid,
+            unknown: _,
+        } = reference;
+        Self {
+            api_group: api_group.clone(),
+            resource: resource.clone(),
+            name: name.clone(),
+            uid: uid.clone(),
+        }
+    }
+}
+
+impl Entry {
+    /// Whether it is a pod.
+    pub fn is_pod(&self) -> bool {
+        self.api_group.is_empty() && self.resource == "pods"
+    }
+}
+
+impl std::fmt::Display for Entry {
+    /// `podgroups.scheduling.k8s.io/NAME`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.resource)?;
+        if !self.api_group.is_empty() {
+            write!(f, ".{}", self.api_group)?;
+        }
+        write!(f, "/{}", self.name)
+    }
+}
+
+/// A pod that gets an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pod {
+    /// Its name, in the claim's namespace.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+}
+
+impl From<&Action> for PlannedAction {
+    fn from(action: &Action) -> Self {
+        match action {
+            Action::Convert(_) => Self::Convert,
+            Action::Release(_) => Self::Release,
+            Action::Keep => Self::Keep,
+            Action::Refuse(_) => Self::Refuse,
+        }
+    }
+}
+
+impl PlanSummary {
+    /// Of the claims of a plan.
+    pub(super) fn of(claims: &[PlannedClaim]) -> Self {
+        let mut summary = Self::default();
+        for claim in claims {
+            match claim.action {
+                PlannedAction::Convert => summary.convert += 1,
+                PlannedAction::Release => summary.release += 1,
+                PlannedAction::Keep => summary.keep += 1,
+                PlannedAction::Refuse => summary.refuse += 1,
+            }
+        }
+        summary
+    }
+}
+
+impl PlannedClaim {
+    /// The claim's plan as readers get it. `claim` is the one that was planned for.
+    pub fn of(claim: &Claim, plan: &ClaimPlan) -> Self {
+        // What a run before has begun is finished with the finalizer, and changes nothing of the status.
+        let patch = plan.patch().filter(|patch| patch.is_of_status());
+        let before = &claim.status.reserved_for;
+        let added = plan.add().iter().map(|entry| Pod {
+            name: entry.name.clone(),
+            uid: entry.uid.clone(),
+        });
+        Self {
+            namespace: plan.key.namespace.clone(),
+            name: plan.key.name.clone(),
+            uid: plan.uid.clone(),
+            resource_version: plan.resource_version.clone(),
+            action: PlannedAction::from(&plan.action),
+            code: plan.code(),
+            reason: plan.reason(),
+            way_out: plan.way_out(),
+            remove: plan.remove.iter().map(Entry::of).collect(),
+            add: added.collect(),
+            unreserved: plan.unreserved.clone(),
+            unbound: plan.unbound.clone(),
+            kept: plan.kept.iter().map(Entry::of).collect(),
+            any_pod_stays: plan.any_pod_stays,
+            group_unverified: plan.unverified,
+            before: before.clone(),
+            after: patch.map_or(before.as_slice(), ClaimPatch::after).to_vec(),
+            patch: patch.map(ClaimPatch::operations).unwrap_or_default(),
+        }
+    }
+
+    /// Whether something is to be written.
+    pub fn writes(&self) -> bool {
+        match self.action {
+            PlannedAction::Convert | PlannedAction::Release => true,
+            PlannedAction::Keep | PlannedAction::Refuse => false,
+        }
+    }
+}

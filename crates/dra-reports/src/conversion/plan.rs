@@ -1,0 +1,125 @@
+//! The plan: every claim with a reservation that is not a pod, and the one write that mends it or why there is none.
+
+use serde::{Deserialize, Serialize};
+
+use super::claim::{PlanSummary, PlannedClaim};
+use super::groups::{self, GroupPlan};
+use super::options::{PlanOptions, PlanScope};
+use super::runbook::{self, Step};
+use crate::{Selection, warnings};
+use dra_model::{Cluster, Kind, Str, json};
+use dra_rules::reservation::conversion::{self, ClaimGate, ClaimPlan, Options, Plan};
+
+/// The report, and the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversionPlan {
+    /// UID of the namespace kube-system, which identifies the cluster; absent where it may not be read, and for files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster_uid: Option<Str>,
+    /// Which claims it covers.
+    pub scope: PlanScope,
+    /// How it was made.
+    pub options: PlanOptions,
+    /// Whether the scheduler and the controller manager may reserve for PodGroups: `On`, `Off`, or `Assumed` to be on.
+    pub claim_gate: ClaimGate,
+    /// Numbers of claims.
+    pub summary: PlanSummary,
+    /// By namespace and name. None while something is unknown.
+    pub claims: Vec<PlannedClaim>,
+    /// What could not be read.
+    pub unknown: Vec<String>,
+    /// In front of a downgrade: what becomes of each PodGroup, by namespace and name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<GroupPlan>,
+    /// In front of a downgrade: the steps of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<Step>,
+}
+
+impl ConversionPlan {
+    /// What readers get of `plan`, which was made with `options` for the claims of `selection`.
+    pub fn of(cluster: &Cluster, selection: &Selection, options: &Options, plan: &Plan) -> Self {
+        let claim = |plan: &ClaimPlan| Some(PlannedClaim::of(cluster.claim(&plan.key)?, plan));
+        let claims: Vec<_> = plan.claims.iter().filter_map(claim).collect();
+        let scope = PlanScope::of(selection);
+        // Steps are for a whole cluster, or for a namespace of it at least.
+        let whole = selection.names.is_empty() && selection.labels.is_empty();
+        let target = options.target.filter(|_| whole && plan.unknown.is_empty());
+        let groups = target.map(|_| groups::groups(cluster, &scope, plan));
+        let groups = groups.unwrap_or_default();
+        let steps = target.map(|target| runbook::steps(cluster, target, &scope, options, plan, &groups));
+        Self {
+            cluster_uid: None,
+            scope,
+            options: PlanOptions::from(options),
+            claim_gate: plan.gate,
+            summary: PlanSummary::of(&claims),
+            claims,
+            unknown: plan.unknown.iter().map(warnings::missing).collect(),
+            groups,
+            steps: steps.unwrap_or_default(),
+        }
+    }
+
+    /// Whether applying the plan leaves something that is not a pod in a list.
+    pub fn leaves_something(&self) -> bool {
+        let stays = |claim: &PlannedClaim| !claim.kept.is_empty() || claim.any_pod_stays || !claim.writes();
+        self.claims.iter().any(stays)
+    }
+}
+
+/// Plans what is to be done with the claims of `selection`.
+pub fn plan_of(cluster: &Cluster, selection: &Selection, options: &Options) -> Plan {
+    let claims = selection.claims(cluster).into_iter().map(|claim| &**claim);
+    let mut plan = conversion::plan(cluster, claims, options);
+    let namespace = selection.namespace.as_deref().unwrap_or_default();
+    if let Some(gap) = cluster.gap(Kind::ResourceClaim, namespace) {
+        plan.unknown.insert(0, gap.clone());
+        plan.claims.clear();
+    }
+    plan
+}
+
+/// The report about what is to be done with the claims of `selection`.
+pub fn planned(cluster: &Cluster, selection: &Selection, options: &Options) -> ConversionPlan {
+    ConversionPlan::of(cluster, selection, options, &plan_of(cluster, selection, options))
+}
+
+/// Why a file is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// It is no JSON, or lacks what a plan has.
+    #[error("not a plan: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// It is something else, or a format of the future.
+    #[error(
+        "`apiVersion: {api_version}`, `kind: {kind}` is not a plan; `dra.kubectl.io/v1`, `ConversionPlan` is"
+    )]
+    OtherKind {
+        /// What it says.
+        api_version: String,
+        /// What it says.
+        kind: String,
+    },
+}
+
+/// Reads what `convert plan -o json` has printed.
+///
+/// # Errors
+/// When it is no plan of this version.
+pub fn read_plan(json: &[u8]) -> Result<ConversionPlan, PlanFileError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Head {
+        #[serde(default)]
+        api_version: String,
+        #[serde(default)]
+        kind: String,
+    }
+    let Head { api_version, kind } = json::from_slice(json)?;
+    if api_version != "dra.kubectl.io/v1" || kind != "ConversionPlan" {
+        return Err(PlanFileError::OtherKind { api_version, kind });
+    }
+    Ok(json::from_slice(json)?)
+}

@@ -1,0 +1,131 @@
+//! Everything that is known of a device.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::identity::as_map;
+use super::text::attribute;
+use crate::stage::{PodStageItem, Stages};
+use crate::{DeviceFilter, DeviceItem, Warnings, devices};
+use dra_allocator::devices::ClassSelectors;
+use dra_model::{Cluster, DeviceId, Key, Kind, Str, Time};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceDescription {
+    /// What a listing says.
+    #[serde(flatten)]
+    pub item: DeviceItem,
+    /// The slice that publishes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Str>,
+    /// Generation of its pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pool_generation: Option<i64>,
+    /// By name; text in quotes.
+    #[serde(serialize_with = "as_map")]
+    pub attributes: Vec<(Str, String)>,
+    /// Several claims may hold shares of it.
+    pub allow_multiple_allocations: bool,
+    /// What must be true before a pod is bound.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub binding_conditions: Vec<Str>,
+    /// What makes binding fail.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub binding_failure_conditions: Vec<Str>,
+    /// Once allocated it is tied to the chosen node.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub binds_to_node: bool,
+    /// Pods of the claims that hold it, and how far they are on their nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pods: Vec<PodStageItem>,
+    /// The time that ages count from.
+    #[serde(skip)]
+    pub now: Time,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// Kinds that the description is made from.
+pub const DEVICE_NEEDS: [Kind; 9] = [
+    Kind::ResourceSlice,
+    Kind::ResourceClaim,
+    Kind::DeviceClass,
+    Kind::DeviceTaintRule,
+    Kind::Pod,
+    Kind::Node,
+    Kind::ResourceClaimTemplate,
+    Kind::PodGroup,
+    Kind::Event,
+];
+
+/// Devices that `name` can mean: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`.
+pub fn device(
+    cluster: &Cluster,
+    name: &str,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> Vec<DeviceDescription> {
+    let filter = DeviceFilter {
+        names: vec![name.to_owned()],
+        ..DeviceFilter::default()
+    };
+    let report = devices(cluster, &filter, selectors, None);
+    let warnings = report.warnings;
+    let describe = |item: DeviceItem| of_item(cluster, item, now, warnings.clone());
+    report.items.into_iter().map(describe).collect()
+}
+
+fn of_item(cluster: &Cluster, item: DeviceItem, now: Time, mut warnings: Warnings) -> DeviceDescription {
+    let DeviceId { device, .. } = item.id();
+    let pool = cluster.pool(&item.id().pool_id());
+    let found = pool.as_ref().and_then(|pool| pool.device(&device));
+    let holders: BTreeSet<Key> = item
+        .claims
+        .iter()
+        .map(|holder| Key::new(holder.namespace.clone(), holder.name.clone()))
+        .collect();
+    if !holders.is_empty() {
+        let needed = [Kind::Node, Kind::ResourceClaimTemplate, Kind::Event];
+        super::warn_of_stages(cluster, &needed, "", &mut warnings);
+    }
+    let users: BTreeMap<Key, _> = holders
+        .iter()
+        .flat_map(|claim| cluster.pods_of_claim(claim))
+        .map(|pod| (pod.key(), pod))
+        .collect();
+    let pods = PodStageItem::of(&Stages::of(cluster, now), users.into_values());
+    let mut description = DeviceDescription {
+        pods,
+        item,
+        slice: None,
+        pool_generation: pool.as_ref().map(|pool| pool.generation),
+        attributes: Vec::new(),
+        allow_multiple_allocations: false,
+        binding_conditions: Vec::new(),
+        binding_failure_conditions: Vec::new(),
+        binds_to_node: false,
+        now,
+        warnings,
+    };
+    if let Some((slice, device)) = found {
+        description.slice = Some(slice.metadata.name.clone());
+        description.attributes = device
+            .attributes
+            .iter()
+            .map(|(name, value)| (name.clone(), attribute(value)))
+            .collect();
+        description.allow_multiple_allocations = device.allow_multiple_allocations;
+        description
+            .binding_conditions
+            .clone_from(&device.binding_conditions);
+        description
+            .binding_failure_conditions
+            .clone_from(&device.binding_failure_conditions);
+        description.binds_to_node = device.binds_to_node;
+    }
+    description
+}

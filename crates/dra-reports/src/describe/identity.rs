@@ -1,0 +1,94 @@
+//! What every object has: name, labels, age, owner.
+
+use serde::{Serialize, Serializer};
+
+use super::super::Owner;
+use dra_model::{Condition, Meta, Str, Time};
+
+/// Name, labels, age and owner of an object.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Identity {
+    /// Empty for cluster-scoped objects.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// By key.
+    #[serde(serialize_with = "as_map")]
+    pub labels: Vec<(Str, Str)>,
+    /// Those of `resource.kubernetes.io`, by key.
+    #[serde(serialize_with = "as_map")]
+    pub annotations: Vec<(Str, Str)>,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub creation_timestamp: Option<Time>,
+    /// When its deletion was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion_timestamp: Option<Time>,
+    /// What delays the deletion.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub finalizers: Vec<Str>,
+    /// Who manages it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<Owner>,
+}
+
+impl Identity {
+    /// The identity in `metadata`.
+    pub(super) fn of(metadata: &Meta) -> Self {
+        Self {
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+            labels: metadata.labels.clone(),
+            annotations: metadata.annotations.clone(),
+            creation_timestamp: metadata.creation_timestamp,
+            deletion_timestamp: metadata.deletion_timestamp,
+            finalizers: metadata.finalizers.clone(),
+            owner: Owner::of(metadata),
+        }
+    }
+}
+
+/// Pairs as a map.
+pub(super) fn as_map<T: Serialize, S: Serializer>(
+    pairs: &[(Str, T)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConditionItem {
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub type_: Str,
+    /// `True`, `False` or `Unknown`.
+    pub status: Str,
+    /// Machine-readable cause.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub reason: Str,
+    /// Text for people.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub message: Str,
+    /// When the status changed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_transition_time: Option<Time>,
+}
+
+impl ConditionItem {
+    pub(super) fn of(condition: &Condition) -> Self {
+        Self {
+            type_: condition.type_.clone(),
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            last_transition_time: condition.last_transition_time,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! `kubectl dra describe`: everything that is known of one object.
+
+mod claim;
+mod class;
+mod device;
+mod events;
+mod identity;
+mod node;
+mod pod;
+mod pool;
+mod text;
+
+pub use claim::{
+    AllocationDescription, CLAIM_NEEDS, ClaimDescription, ClaimDevice, ConfigItem, ConstraintItem,
+    DeviceReport, EvictionItem, RequestDescription, RequestItem, claim,
+};
+pub use class::{CLASS_NEEDS, ClassDescription, ClassDevices, DeviceError, class};
+pub use device::{DEVICE_NEEDS, DeviceDescription, device};
+pub use events::EventItem;
+pub use identity::{ConditionItem, Identity};
+pub use node::{NODE_NEEDS, NodeDescription, PoolItem, node};
+pub use pod::{ContainerItem, POD_NEEDS, PodClaimDescription, PodDescription, Reserved, pod};
+pub use pool::{POOL_NEEDS, PoolDescription, SliceItem, pool};
+pub use text::{attribute, selector_terms, toleration};
+
+use super::Warnings;
+use dra_model::{Cluster, Kind};
+
+/// Says what the stages of pods are told without, of `kinds`, if they could not be read.
+fn warn_of_stages(cluster: &Cluster, kinds: &[Kind], namespace: &str, warnings: &mut Warnings) {
+    for kind in kinds {
+        if let Some(gap) = cluster.gap(*kind, namespace) {
+            warnings.unknown("what keeps pods from starting or ending is not all known", gap);
+        }
+    }
+}

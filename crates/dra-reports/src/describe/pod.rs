@@ -1,0 +1,296 @@
+//! What is known of a pod as far as devices go.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::claim::{EvictionItem, eviction};
+use super::events::{EventItem, events};
+use super::identity::{ConditionItem, Identity};
+use crate::stage::{StageItem, Stages};
+use crate::{DeviceReference, HealthReport, Warnings};
+use dra_model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
+use dra_rules::eviction::{Release, evicting_claims};
+use dra_rules::reservation::{ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodDescription {
+    /// Name and the like.
+    #[serde(flatten)]
+    pub identity: Identity,
+    /// Where it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// `Pending`, `Running`, `Succeeded`, `Failed`.
+    pub phase: Str,
+    /// The group that it is a member of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod_group: Option<Str>,
+    /// Those that say something about scheduling and eviction.
+    pub conditions: Vec<ConditionItem>,
+    /// Its claims, in the order of the spec; the one for extended resources last.
+    pub claims: Vec<PodClaimDescription>,
+    /// Containers that use claims.
+    pub containers: Vec<ContainerItem>,
+    /// What the kubelet reports of its devices.
+    pub health_reports: Vec<HealthReport>,
+    /// How far it is on its node, and what keeps it there; absent for one without claims, and for one that has yet to get devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<StageItem>,
+    /// Absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub events: Option<Vec<EventItem>>,
+    /// The time that ages count from.
+    #[serde(skip)]
+    pub now: Time,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// One claim of a pod.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodClaimDescription {
+    /// Name within the pod; empty for the claim that stands for extended resources.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub entry: Str,
+    /// The template that it is made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub template: Option<Str>,
+    /// The claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Str>,
+    /// Its state; absent when it does not exist.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<ClaimState>,
+    /// What keeps the pod from using it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// By which entry the claim is reserved for the pod.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<Reserved>,
+    /// Its devices.
+    pub devices: Vec<DeviceReference>,
+    /// When the pod has to go because of taints on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eviction: Option<EvictionItem>,
+}
+
+/// By which entry a claim is reserved for a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Reserved {
+    /// The pod's own.
+    Pod,
+    /// Its group's, which counts where the gate `DRAWorkloadResourceClaims` is on.
+    PodGroup,
+    /// By none.
+    No,
+}
+
+/// A container and the claims that it uses.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContainerItem {
+    /// Its name.
+    pub name: Str,
+    /// `CLAIM` or `CLAIM/REQUEST`, with the claim's name within the pod; for extended resources `RESOURCE -> REQUEST`.
+    pub claims: Vec<String>,
+}
+
+/// Kinds that the description is made from.
+pub const POD_NEEDS: [Kind; 8] = [
+    Kind::Node,
+    Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceClaimTemplate,
+    Kind::ResourceClaim,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::Event,
+];
+
+/// Describes the pod `key`, if it exists.
+pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
+    let pod = cluster.pod(key)?;
+    let mut warnings = Warnings::default();
+    for (kind, what) in [
+        (Kind::ResourceSlice, "taints of its devices are unknown"),
+        (Kind::DeviceTaintRule, "taints of rules are unknown"),
+    ] {
+        if let Some(gap) = cluster.gap(kind, "") {
+            warnings.unknown(what, gap);
+        }
+    }
+    if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
+        warnings.unknown("the state of its claims is unknown", gap);
+    }
+    let needed = [Kind::Node, Kind::ResourceClaimTemplate];
+    super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
+    let mut claims: Vec<_> = pod
+        .spec
+        .resource_claims
+        .iter()
+        .map(|entry| of_entry(cluster, pod, entry, now))
+        .collect();
+    if let Some(name) = ClaimName::of_extended_resources(pod) {
+        claims.push(of_claim(cluster, pod, name, now));
+    }
+    let health_reports = health_reports(pod);
+    let stages = Stages::of_part(cluster, now);
+    let stage = stages.pod(pod).map(|found| StageItem::of(&stages, &found));
+    Some(PodDescription {
+        identity: Identity::of(&pod.metadata),
+        node: pod.node().cloned(),
+        phase: pod.status.phase.clone(),
+        pod_group: pod.pod_group().cloned(),
+        conditions: pod.status.conditions.iter().map(ConditionItem::of).collect(),
+        claims,
+        containers: containers(pod),
+        health_reports,
+        stage,
+        events: events(cluster, Kind::Pod, &pod.metadata, &mut warnings),
+        now,
+        warnings,
+    })
+}
+
+fn of_entry(cluster: &Cluster, pod: &Pod, entry: &PodClaim, now: Time) -> PodClaimDescription {
+    let description = match claim_name(pod, entry) {
+        Ok(name) => of_claim(cluster, pod, name, now),
+        Err(why) => PodClaimDescription {
+            problem: Some(why.to_string()),
+            ..PodClaimDescription::empty()
+        },
+    };
+    PodClaimDescription {
+        entry: entry.name.clone(),
+        template: entry.resource_claim_template_name.clone(),
+        ..description
+    }
+}
+
+fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> PodClaimDescription {
+    let Some(key) = name.key() else {
+        return PodClaimDescription {
+            problem: Some("no claim is needed".to_owned()),
+            ..PodClaimDescription::empty()
+        };
+    };
+    let named = PodClaimDescription {
+        claim: Some(key.name.clone()),
+        ..PodClaimDescription::empty()
+    };
+    let Some(claim) = cluster.claim(&key) else {
+        let unread = cluster.gap(Kind::ResourceClaim, &key.namespace).is_some();
+        let problem = (!unread).then(|| format!("could not find ResourceClaim \"{key}\""));
+        return PodClaimDescription { problem, ..named };
+    };
+    let release = cluster.environment().release();
+    let has_node = pod.node().is_some();
+    let problem = match Unusable::of(pod, &name, claim, PodGroups::Accepted) {
+        Some(Unusable::NotOwned(why)) => Some(why.text_in(&release)),
+        // A pod without a node has yet to get it, and one that has ended needs it no more.
+        Some(why) if has_node && !pod.is_terminal() => {
+            Some(format!("claim/{key} {why}: {}", why.consequence(pod)))
+        }
+        _ if claim.metadata.is_deleting() && !has_node => {
+            let name = &claim.metadata.name;
+            Some(format!("resourceclaim \"{name}\" is being deleted"))
+        }
+        _ => None,
+    };
+    let reserved = claim.status.allocation.is_some().then(|| reserved(pod, claim));
+    let release = Release {
+        groups: PodGroups::Accepted,
+        ..Release::of(cluster.environment())
+    };
+    let evictable = evicting_claims(cluster, pod, release).any(|found| Arc::ptr_eq(found, claim));
+    PodClaimDescription {
+        state: Some(ClaimState::of(claim)),
+        reserved,
+        problem,
+        devices: claim
+            .results()
+            .iter()
+            .map(|result| DeviceReference::from(result.id()))
+            .collect(),
+        eviction: evictable.then(|| eviction(cluster, claim, now)).flatten(),
+        ..named
+    }
+}
+
+fn reserved(pod: &Pod, claim: &Claim) -> Reserved {
+    if is_reserved_for(pod, claim, PodGroups::Ignored) {
+        Reserved::Pod
+    } else if is_reserved_for(pod, claim, PodGroups::Accepted) {
+        Reserved::PodGroup
+    } else {
+        Reserved::No
+    }
+}
+
+impl PodClaimDescription {
+    fn empty() -> Self {
+        Self {
+            entry: Str::default(),
+            template: None,
+            claim: None,
+            state: None,
+            problem: None,
+            reserved: None,
+            devices: Vec::new(),
+            eviction: None,
+        }
+    }
+}
+
+fn containers(pod: &Pod) -> Vec<ContainerItem> {
+    let all = pod.spec.init_containers.iter().chain(&pod.spec.containers);
+    all.filter_map(|container| {
+        let mut claims: Vec<String> = container
+            .resources
+            .claims
+            .iter()
+            .map(|claim| {
+                if claim.request.is_empty() {
+                    claim.name.to_string()
+                } else {
+                    format!("{}/{}", claim.name, claim.request)
+                }
+            })
+            .collect();
+        let extended = pod.status.extended_resource_claim_status.iter();
+        let mappings = extended.flat_map(|status| &status.request_mappings);
+        claims.extend(
+            mappings
+                .filter(|mapping| mapping.container_name == container.name)
+                .map(|mapping| format!("{} -> {}", mapping.resource_name, mapping.request_name)),
+        );
+        (!claims.is_empty()).then(|| ContainerItem {
+            name: container.name.clone(),
+            claims,
+        })
+    })
+    .collect()
+}
+
+/// What the kubelet reports, as it stands in the pod.
+fn health_reports(pod: &Pod) -> Vec<HealthReport> {
+    let mut reports = Vec::new();
+    for container in &pod.status.container_statuses {
+        for status in &container.allocated_resources_status {
+            for resource in &status.resources {
+                reports.push(HealthReport::of_resource(
+                    resource,
+                    format!(
+                        "container {} {} {}",
+                        container.name, status.name, resource.resource_id
+                    ),
+                ));
+            }
+        }
+    }
+    reports
+}

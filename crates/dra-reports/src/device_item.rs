@@ -1,0 +1,228 @@
+//! One device of a listing, in the shape of the JSON output.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Health, HealthReport};
+use dra_allocator::devices::{CounterBalance, DeviceNode, DeviceState, DeviceTaint, Holder, Unavailable};
+use dra_model::{Cluster, DeviceId, Quantity, Str, Time};
+use dra_rules::reservation::users;
+
+/// One device.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceItem {
+    /// Its driver.
+    pub driver: Str,
+    /// Its pool.
+    pub pool: Str,
+    /// Its name in the pool.
+    pub device: Str,
+    /// The only node that reaches it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// Which nodes reach it, where it is not one.
+    #[serde(skip)]
+    pub nodes: DeviceNode,
+    /// Classes it belongs to, by name; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<Str>>,
+    /// Classes whose selectors fail on it, so that it is unknown whether it belongs to them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub class_errors: Vec<ClassError>,
+    /// Whether claims hold it.
+    pub state: DeviceState,
+    /// Why it is not allocated although no claim holds it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unavailable: Vec<Unavailable>,
+    /// False for a device that is held, but that no slice of the newest generation publishes; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<bool>,
+    /// Who holds it, by namespace and name.
+    pub claims: Vec<HolderItem>,
+    /// Its taints: those of its slice, then those of rules.
+    pub taints: Vec<DeviceTaintItem>,
+    /// Rules could not be read, so that there may be more taints.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub taints_unknown: bool,
+    /// How it is; absent when no pod reports it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
+    /// Every report, worst first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub health_reports: Vec<HealthReport>,
+    /// What it has, and what is left where several claims may share it. By name.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    pub capacity: Vec<(Str, CapacityItem)>,
+    /// What is left of the shared counters that it consumes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterItem>,
+}
+
+/// A class whose selectors fail on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClassError {
+    /// The class.
+    pub class: Str,
+    /// The error.
+    pub error: String,
+}
+
+/// A claim that has a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HolderItem {
+    /// Namespace of the claim.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// The request that got the device.
+    pub request: Str,
+    /// Which share of the device.
+    #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
+    pub share_id: Option<Str>,
+    /// What the share takes, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    pub consumed_capacity: Vec<(Str, Quantity)>,
+    /// It has admin access.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub admin_access: bool,
+    /// Pods for which the claim holds it, by name; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods: Option<Vec<PodItem>>,
+}
+
+impl HolderItem {
+    pub(super) fn of(cluster: &Cluster, holder: &Holder<'_>) -> Self {
+        let Holder { claim, result } = holder;
+        let pods = users(cluster, claim).ok().map(|pods| {
+            pods.iter()
+                .map(|pod| PodItem {
+                    name: pod.metadata.name.clone(),
+                    uid: pod.metadata.uid.clone(),
+                })
+                .collect()
+        });
+        Self {
+            namespace: claim.metadata.namespace.clone(),
+            name: claim.metadata.name.clone(),
+            uid: claim.metadata.uid.clone(),
+            request: result.request.clone(),
+            share_id: result.share_id.clone(),
+            consumed_capacity: result.consumed_capacity.clone(),
+            admin_access: result.admin_access,
+            pods,
+        }
+    }
+}
+
+/// A pod in the claim's namespace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PodItem {
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+}
+
+/// A taint of a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceTaintItem {
+    /// Its key.
+    pub key: Str,
+    /// Its value.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub value: Str,
+    /// Its effect.
+    pub effect: Str,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_added: Option<Time>,
+    /// The rule that it comes from; absent when the slice has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Str>,
+}
+
+impl DeviceTaintItem {
+    pub(super) fn of(tainted: &DeviceTaint<'_>) -> Self {
+        let taint = tainted.taint;
+        Self {
+            key: taint.key.clone(),
+            value: taint.value.clone(),
+            effect: taint.effect.clone(),
+            time_added: taint.time_added,
+            rule: tainted.origin.rule().map(|rule| rule.metadata.name.clone()),
+        }
+    }
+}
+
+impl fmt::Display for DeviceTaintItem {
+    /// `key=value:effect`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        if !self.value.is_empty() {
+            write!(f, "={}", self.value)?;
+        }
+        write!(f, ":{}", self.effect)
+    }
+}
+
+/// A capacity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CapacityItem {
+    /// What the device has.
+    pub total: Quantity,
+    /// What its shares leave; absent for a device that only one claim can hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<Quantity>,
+}
+
+/// A shared counter that a device consumes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CounterItem {
+    /// Its set.
+    pub counter_set: Str,
+    /// Its name.
+    pub name: Str,
+    /// What there is.
+    pub total: Quantity,
+    /// What allocated devices leave of it.
+    pub remaining: Quantity,
+}
+
+impl CounterItem {
+    pub(super) fn of(set: &Str, name: &Str, balance: &CounterBalance) -> Self {
+        let CounterBalance { total, remaining } = balance.clone();
+        Self {
+            counter_set: set.clone(),
+            name: name.clone(),
+            total,
+            remaining,
+        }
+    }
+}
+
+fn by_name<T: Serialize, S: serde::Serializer>(pairs: &[(Str, T)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(name, value)| (name, value)))
+}
+
+impl DeviceItem {
+    /// Which device it is.
+    pub fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.driver.clone(),
+            pool: self.pool.clone(),
+            device: self.device.clone(),
+        }
+    }
+
+    /// Whether there may be classes beyond [`Self::classes`] that it belongs to.
+    pub fn classes_unknown(&self) -> bool {
+        self.classes.is_none() || !self.class_errors.is_empty()
+    }
+}

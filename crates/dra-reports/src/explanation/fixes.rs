@@ -1,0 +1,591 @@
+//! How changes that help read, and the commands that make them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, KINDS, Reason};
+use super::{gets, waiting};
+use crate::health::{Health, HealthIndex};
+use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
+use crate::script::{self, Command, delete, delete_in, lift_node_taint, recreate_pod};
+use dra_allocator::devices::says_unhealthy;
+use dra_model::{AllocatedDevice, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
+use dra_rules::quota::{Quotas, Refusal};
+use dra_rules::reservation::{Origin, claim_names, manager};
+use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
+
+impl Explanation {
+    /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
+    /// `fits` has nodes.
+    pub(super) fn add_recreation(
+        &mut self,
+        cluster: &Cluster,
+        made: &Arc<Pod>,
+        fits: Vec<Str>,
+        fixes: &Fixes,
+    ) {
+        let helped = Helped {
+            cluster,
+            pod: Some(made),
+            is_recreated: true,
+            is_new: made.metadata.is_of_manifest(),
+        };
+        if !fits.is_empty() {
+            let found = Found {
+                changes: Vec::new(),
+                smallest: true,
+                nodes: fits,
+                granted: Vec::new(),
+            };
+            self.fixes.push(helped.item(&found));
+            return;
+        }
+        self.fixes
+            .extend(fixes.found.iter().map(|found| helped.item(found)));
+    }
+
+    /// What the driver of a device has to say before the pod is bound. Nothing can be simulated there.
+    pub(super) fn add_binding(&mut self, claim: &Claim, state: &Readiness) {
+        let Readiness::Pending { condition, device } = state else {
+            return;
+        };
+        let target = format!(
+            "condition {condition} of device {device} in claim/{}",
+            claim.key()
+        );
+        let message = format!("wait until the driver reports {target} as true");
+        let who = format!("the driver of device {device} attaches it and reports that");
+        let fix = FixItem::unproven("AwaitBinding", target, message, Remedy::by_hand(who));
+        let look = Command::dra("describe").claim(&claim.metadata.namespace, &claim.metadata.name);
+        self.fixes.push(fix.look(look.done()));
+    }
+
+    /// Why admission refuses `claim`, and what every quota would have to allow for `wanted`. Whether that would help is not simulated.
+    pub(super) fn add_refusal<'s>(
+        &mut self,
+        claim: &str,
+        refusal: &Refusal<'_>,
+        quotas: &Quotas<'_>,
+        wanted: impl IntoIterator<Item = &'s dra_model::ClaimSpec>,
+    ) {
+        let text = format!("{claim} cannot be created: it {refusal}");
+        self.reasons.push(Reason::plain("QuotaExceeded", text));
+        if self.verdict == ClusterVerdict::Fits {
+            let summary = format!(
+                "waits, as a quota keeps {claim} from being created; with it, it {}",
+                self.summary
+            );
+            self.conclude(ClusterVerdict::Waits, summary);
+        }
+        let quota = &refusal.quota.metadata;
+        let target = format!("resourcequota/{}", quota.key());
+        let message = format!("raise {target}, or delete claims that it counts");
+        let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
+        let look = Command::kubectl("describe")
+            .object(Kind::ResourceQuota, &quota.name)
+            .namespace(&quota.namespace);
+        let fix = FixItem::unproven("RaiseQuota", target, message, remedy);
+        self.fixes.push(fix.look(look.done()));
+    }
+
+    /// What would help `pod`, or claims without one, which are a manifest's where `is_new` says so.
+    pub(super) fn add_fixes(
+        &mut self,
+        cluster: &Cluster,
+        pod: Option<&Arc<Pod>>,
+        is_new: bool,
+        fixes: &Fixes,
+    ) {
+        let helped = Helped {
+            cluster,
+            pod,
+            is_recreated: false,
+            is_new,
+        };
+        let risks = Risks::of(cluster, fixes);
+        let mut items: Vec<(bool, FixItem)> = Vec::new();
+        for found in &fixes.found {
+            let mut item = helped.item(found);
+            item.gets = gets::of(cluster, found);
+            item.risky = risks.is_risky(found);
+            let awaited = helped.awaited(found);
+            if let Some(claims) = &awaited {
+                waiting::add_deallocation(self, claims, &found.nodes);
+            }
+            items.push((awaited.is_some(), item));
+        }
+        items.sort_by_key(|(is_wait, item)| (item.risky, !is_wait));
+        self.fixes.extend(items.into_iter().map(|(_, item)| item));
+        if fixes.found.is_empty() {
+            self.notes
+                .push("no change of those that are tried makes it fit".to_owned());
+        } else if !fixes.complete {
+            self.notes
+                .push("other equally small changes may exist".to_owned());
+        }
+    }
+}
+
+/// What is said of a change that hands out devices which somebody reports as unhealthy.
+pub const RISKY: &str = "risky: devices reported unhealthy";
+
+/// What is known of the health of devices.
+struct Risks<'a> {
+    cluster: &'a Cluster,
+    /// Keys and effects of taints of devices that say so.
+    taints: BTreeSet<(&'a Str, &'a Str)>,
+    /// What else is reported; only where a taint may matter.
+    health: Option<HealthIndex<'a>>,
+}
+
+impl<'a> Risks<'a> {
+    fn of(cluster: &'a Cluster, fixes: &Fixes) -> Self {
+        let mut risks = Self {
+            cluster,
+            taints: BTreeSet::new(),
+            health: None,
+        };
+        if !fixes.found.iter().any(passes_taint) {
+            return risks;
+        }
+        let devices = cluster.slices().flat_map(|slice| &slice.spec.devices);
+        let of_rules = cluster.rules().map(|rule| &rule.spec.taint);
+        let all = devices.flat_map(|device| &device.taints).chain(of_rules);
+        let unhealthy = all.filter(|taint| says_unhealthy(taint));
+        risks
+            .taints
+            .extend(unhealthy.map(|taint| (&taint.key, &taint.effect)));
+        risks.health = Some(HealthIndex::of(cluster));
+        risks
+    }
+
+    /// Whether `found` passes over a taint that says of devices that they are unhealthy, or hands out one of which somebody else does.
+    fn is_risky(&self, found: &Found) -> bool {
+        let says = |fix: &Fix| match fix {
+            Fix::Tolerate { key, effect, .. } | Fix::LiftTaint { key, effect, .. } => {
+                self.taints.contains(&(key, effect))
+            }
+            Fix::DeleteRule { rule } => {
+                let rule = self.cluster.rule(rule);
+                rule.is_some_and(|rule| says_unhealthy(&rule.spec.taint))
+            }
+            _ => false,
+        };
+        let is_reported = |result: &AllocatedDevice| {
+            let health = self.health.as_ref();
+            let reports = health.map_or(&[][..], |health| health.reports(&result.id()));
+            reports
+                .first()
+                .is_some_and(|report| report.health == Health::Unhealthy)
+        };
+        let mut granted = found
+            .granted
+            .iter()
+            .flat_map(|granted| &granted.allocation.devices.results);
+        found.changes.iter().any(says) || passes_taint(found) && granted.any(is_reported)
+    }
+}
+
+fn passes_taint(found: &Found) -> bool {
+    found.changes.iter().any(|fix| {
+        matches!(
+            fix,
+            Fix::Tolerate { .. } | Fix::LiftTaint { .. } | Fix::DeleteRule { .. }
+        )
+    })
+}
+
+/// Who is helped.
+struct Helped<'a> {
+    cluster: &'a Cluster,
+    pod: Option<&'a Arc<Pod>>,
+    /// The pod was given a claim of somebody else, and gets one of its own when it is created again.
+    is_recreated: bool,
+    /// A manifest has it: nothing that runs ends for what is not there.
+    is_new: bool,
+}
+
+impl Helped<'_> {
+    /// What readers get of a set of changes.
+    fn item(&self, found: &Found) -> FixItem {
+        let recreation = self.pod.filter(|_| self.is_recreated);
+        let recreation = recreation.map(|pod| self::recreation(self.cluster, pod));
+        let single = |fix: &Fix| {
+            let remedy = self.remedy(std::slice::from_ref(fix), false);
+            let (kind, target, message) = self.words(fix);
+            FixChange {
+                kind,
+                target,
+                message,
+                note: remedy.text(),
+                command: remedy.command,
+            }
+        };
+        let mut changes: Vec<FixChange> = recreation
+            .into_iter()
+            .chain(found.changes.iter().map(single))
+            .collect();
+        let join = |part: fn(&FixChange) -> &str, with: &str| {
+            let parts: Vec<&str> = changes.iter().map(part).collect();
+            parts.join(with)
+        };
+        let target = join(|change| &change.target, ", ");
+        let message = join(|change| &change.message, "; ");
+        let kind = match changes.as_slice() {
+            [one] => one.kind,
+            _ => "Several",
+        };
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
+        if changes.len() == 1 {
+            changes.clear();
+        }
+        let remedy = self.remedy(&found.changes, self.is_recreated);
+        FixItem {
+            kind,
+            target,
+            message,
+            note: remedy.text(),
+            command: remedy.command,
+            look: None,
+            proven: true,
+            minimal: found.smallest,
+            changes,
+            nodes: found.nodes.clone(),
+            gets: Vec::new(),
+            risky: false,
+            remakes: self.remakes(&found.changes).unwrap_or_default(),
+        }
+    }
+
+    /// How all of these changes are made.
+    ///
+    /// Changes of one object are one command. What asks for something else comes first: where pods end before it, others could get what
+    /// they had.
+    fn remedy(&self, fixes: &[Fix], recreates: bool) -> Remedy {
+        let edited = Edited::by(self.cluster, self.pod, fixes);
+        let claims: BTreeSet<&Key> = fixes.iter().filter_map(Fix::edits_claim).collect();
+        let of_claims = claims.into_iter().filter_map(|key| {
+            let claim = self.cluster.claim(key)?;
+            Some(ask_for(self.cluster, claim, edited.claim(key)?))
+        });
+        let of_pod = self.pod.zip(edited.pod()).map(|(before, after)| {
+            let fixes: Vec<&Fix> = fixes.iter().filter(|fix| fix.edits_pod()).collect();
+            change_pod(self.cluster, before, after, &fixes, recreates)
+        });
+        let others = fixes
+            .iter()
+            .filter(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
+            .map(|fix| self.other(fix));
+        of_claims
+            .chain(of_pod)
+            .chain(others)
+            .fold(Remedy::default(), Remedy::and)
+    }
+
+    /// The objects that have to be made again for `fixes`, templates first; nothing where that is not all, or not enough.
+    fn remakes(&self, fixes: &[Fix]) -> Option<Vec<Remake>> {
+        if self.is_recreated
+            || fixes
+                .iter()
+                .any(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
+        {
+            return None;
+        }
+        let edited = Edited::by(self.cluster, self.pod, fixes);
+        let claims: BTreeSet<&Key> = fixes.iter().filter_map(Fix::edits_claim).collect();
+        let mut remakes = Vec::new();
+        for key in claims {
+            remakes.push(asking(self.cluster, self.cluster.claim(key)?, edited.claim(key)?).ok()?);
+        }
+        let of_template = |remake: &Remake| remake.kind == Kind::ResourceClaimTemplate;
+        // A pod gets a claim from the new template only when it is made again itself.
+        if remakes.iter().any(of_template) || fixes.iter().any(Fix::edits_pod) {
+            let before = self.pod?;
+            // Whoever made it makes another one as soon as this one goes.
+            if before.metadata.controller().is_some() || before.metadata.is_only_written() {
+                return None;
+            }
+            remakes.push(Remake {
+                kind: Kind::Pod,
+                key: before.key(),
+                operations: change_of_pod(before, edited.pod()?),
+            });
+        }
+        Some(remakes)
+    }
+
+    /// How a change is made that is none of what the pod asks for.
+    fn other(&self, fix: &Fix) -> Remedy {
+        match fix {
+            Fix::Release { claim, .. } => self.release(claim),
+            Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(format!(
+                "the driver {} publishes the taint {key}: whoever runs the driver has it lifted",
+                pool.driver
+            )),
+            Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
+            Fix::Uncordon { node } => {
+                Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
+            }
+            Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
+            _ => Remedy::default(),
+        }
+    }
+
+    /// A claim is deallocated once its consumers are gone.
+    fn release(&self, key: &Key) -> Remedy {
+        let Some(claim) = self.cluster.claim(key) else {
+            return Remedy::default();
+        };
+        let others = self.others(claim);
+        if !others.is_empty() {
+            if self.is_new {
+                return Remedy::by_hand("whoever owns them decides, once the manifest is applied");
+            }
+            return end_some(self.cluster, claim, &others);
+        }
+        if self.is_own(key) {
+            // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
+            return Remedy::default().note(format!("kube-scheduler deallocates claim/{key} automatically"));
+        }
+        // The controller deallocates what no pod uses only when it is deleted.
+        Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
+    }
+
+    /// The consumers of the claim that have to end for the pod to get what it holds.
+    fn others<'c>(&self, claim: &'c Claim) -> Vec<&'c ConsumerReference> {
+        remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim)
+    }
+
+    /// The claims that kube-scheduler deallocates, where there is nothing to do but wait for that.
+    fn awaited<'f>(&self, found: &'f Found) -> Option<Vec<&'f Key>> {
+        let idle = |fix: &'f Fix| match fix {
+            Fix::Release { claim, .. } if self.is_own(claim) => {
+                let found = self.cluster.claim(claim)?;
+                self.others(found).is_empty().then_some(claim)
+            }
+            _ => None,
+        };
+        let claims: Option<Vec<_>> = found.changes.iter().map(idle).collect();
+        claims.filter(|claims| !claims.is_empty())
+    }
+
+    fn is_own(&self, key: &Key) -> bool {
+        self.pod.is_some_and(|pod| {
+            pod.metadata.namespace == key.namespace
+                && claim_names(pod).any(|name| name.name() == Some(&key.name))
+        })
+    }
+
+    /// What has to be changed for the claim to ask for something else, as messages call it.
+    fn object(&self, claim: &Key) -> String {
+        let found = self.cluster.claim(claim);
+        found.map_or_else(
+            || format!("claim/{claim}"),
+            |found| Origin::of(self.cluster, found).object(claim),
+        )
+    }
+
+    /// Kind, target and message of a change.
+    fn words(&self, fix: &Fix) -> (&'static str, String, String) {
+        let target = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
+        let place = |claim: &Key, request: &str| format!("{} request {request}", self.object(claim));
+        let own = self
+            .pod
+            .map_or_else(String::new, |pod| format!("pod/{}", pod.key()));
+        match fix {
+            Fix::Release { claim, .. } => (
+                "ReleaseClaim",
+                format!("claim/{claim}"),
+                self.words_of_release(claim),
+            ),
+            Fix::Tolerate {
+                claim,
+                request,
+                key,
+                effect,
+            } => (
+                "TolerateTaint",
+                target(claim, request),
+                format!(
+                    "tolerate the device taint {key}:{effect} in {}",
+                    place(claim, request)
+                ),
+            ),
+            Fix::TolerateNode { key, effect } => (
+                "TolerateNodeTaint",
+                own.clone(),
+                format!("tolerate the node taint {key}:{effect} in {own}"),
+            ),
+            Fix::Fewer {
+                claim,
+                request,
+                count,
+            } => (
+                "FewerDevices",
+                target(claim, request),
+                format!("ask for {count} in {}", place(claim, request)),
+            ),
+            Fix::FewerExtended {
+                container,
+                resource,
+                count,
+            } => (
+                "FewerDevices",
+                format!("{own} container {container}"),
+                format!("ask for {count} of {resource} in container {container} of {own}"),
+            ),
+            Fix::LessCapacity {
+                claim,
+                request,
+                capacity,
+                amount,
+            } => (
+                "LessCapacity",
+                target(claim, request),
+                format!("ask for {amount} of {capacity} in {}", place(claim, request)),
+            ),
+            Fix::DropTerm {
+                claim,
+                request,
+                selector,
+                term,
+                ..
+            } => (
+                "RelaxSelector",
+                format!("{} selector #{selector}", target(claim, request)),
+                format!("leave out `{term}` in {}", place(claim, request)),
+            ),
+            Fix::GuardTerm {
+                claim,
+                request,
+                selector,
+                term,
+                guarded,
+                ..
+            } => (
+                "GuardSelector",
+                format!("{} selector #{selector}", target(claim, request)),
+                format!("write `{guarded}` for `{term}` in {}", place(claim, request)),
+            ),
+            Fix::DropConstraint {
+                claim,
+                place,
+                attribute,
+            } => (
+                "DropConstraint",
+                format!("claim/{claim} constraint #{place}"),
+                format!(
+                    "leave out the constraint on {attribute} in {}",
+                    self.object(claim)
+                ),
+            ),
+            Fix::UseClass {
+                claim,
+                request,
+                class,
+            } => (
+                "UseClass",
+                target(claim, request),
+                format!("name class {class} in {}", place(claim, request)),
+            ),
+            Fix::DropNodeLabel { key } => (
+                "RelaxNodeSelector",
+                own.clone(),
+                format!("leave out the node selector on {key} in {own}"),
+            ),
+            Fix::DropNodeAffinity => (
+                "RelaxNodeAffinity",
+                own.clone(),
+                format!("leave out the required node affinity in {own}"),
+            ),
+            Fix::LiftTaint { pool, key, effect } => (
+                "LiftTaint",
+                format!("pool/{pool}"),
+                format!("have the driver lift the taint {key}:{effect} from the devices of pool {pool}"),
+            ),
+            Fix::DeleteRule { rule } => (
+                "LiftTaint",
+                format!("devicetaintrule/{rule}"),
+                format!("delete devicetaintrule/{rule}"),
+            ),
+            Fix::Uncordon { node } => (
+                "Uncordon",
+                format!("node/{node}"),
+                format!("let node/{node} take pods again"),
+            ),
+            Fix::LiftNodeTaint { node, key, effect } => (
+                "LiftNodeTaint",
+                format!("node/{node}"),
+                format!("lift the taint {key}:{effect} from node/{node}"),
+            ),
+        }
+    }
+
+    fn words_of_release(&self, key: &Key) -> String {
+        let claim = self.cluster.claim(key);
+        let users = claim.map_or_else(Vec::new, |claim| self.others(claim));
+        if users.iter().any(|entry| !entry.is_pod()) {
+            return format!("end the consumers of claim/{key}");
+        }
+        let pods: Vec<&str> = users.iter().map(|entry| entry.name.as_str()).collect();
+        if !pods.is_empty() {
+            return format!("end the pods that use claim/{key}: {}", pods.join(", "));
+        }
+        if self.is_own(key) {
+            return format!("wait until the scheduler deallocates claim/{key}, which no other pod uses");
+        }
+        format!("delete claim/{key}, which no pod uses")
+    }
+}
+
+/// A pod that was given a claim of somebody else gets one of its own when it is created again.
+fn recreation(cluster: &Cluster, pod: &Arc<Pod>) -> FixChange {
+    let key = pod.key();
+    let message = match pod.metadata.controller() {
+        Some(owner) => format!(
+            "delete pod/{key}, so that {} makes it again with claims of its own",
+            manager(owner)
+        ),
+        None => format!("delete pod/{key} and create it again, so that it gets claims of its own"),
+    };
+    let remedy = change_pod(cluster, pod, pod, &[], true);
+    FixChange {
+        kind: "RecreatePod",
+        target: format!("pod/{key}"),
+        message,
+        note: remedy.text(),
+        command: remedy.command,
+    }
+}
+
+/// How `before` becomes `after` by `fixes`, and is created again where it has to be.
+fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix], recreates: bool) -> Remedy {
+    if fixes.is_empty() && !recreates {
+        return Remedy::default();
+    }
+    let key = before.key();
+    if before.metadata.is_only_written() {
+        return Remedy::by_hand(format!("pod/{key} does not exist yet: change its manifest"));
+    }
+    let operations = change_of_pod(before, after);
+    let in_place = fixes.iter().all(|fix| fix.is_made_in_place());
+    match before.metadata.controller() {
+        owner if in_place && !recreates => {
+            let change = Remedy::command(script::change(Kind::Pod, &key, operations));
+            match owner {
+                None => change,
+                Some(owner) => change.note(format!("{} makes further pods without it", manager(owner))),
+            }
+        }
+        Some(_) if fixes.is_empty() => replace_pods(cluster, &key.namespace, [before]),
+        Some(owner) => Remedy::by_hand(format!(
+            "{} makes pod/{key}: its owner changes the pod template there, or in what {} is made by",
+            manager(owner),
+            manager(owner)
+        )),
+        None if operations.is_empty() => Remedy::command(recreate_pod(&key)),
+        None => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(format!(
+            "what is changed of a pod needs another one: pod/{key} is made again"
+        )),
+    }
+}

@@ -1,0 +1,199 @@
+//! Who removes a scheduling gate of a pod, and what to look at meanwhile.
+//!
+//! A gate is the lock of whoever put it there: to remove it for them lets a pod start that they hold back, past a queue or before what it
+//! needs is there. So only a gate that nobody's domain is in the name of comes with a command.
+
+use serde_json::json;
+
+use super::report::FixItem;
+use crate::remedy::Remedy;
+use crate::script::{self, Command, NoCommand, Resource, Script};
+use dra_model::{Kind, Pod, Str};
+use dra_rules::reservation::manager;
+
+/// The domain of the gates and labels of Kueue.
+const KUEUE: &str = "kueue.x-k8s.io";
+
+/// The gate that Kueue puts on pods that it queues by themselves; others it puts on pods of what it queues.
+const ADMISSION: &str = "kueue.x-k8s.io/admission";
+
+/// The label with the name of the Workload of several pods.
+const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
+
+/// The label with the name of a Workload that somebody else made.
+const PREBUILT: &str = "kueue.x-k8s.io/prebuilt-workload-name";
+
+/// What has to happen for the gates of `pod` to go: those that nobody is known to own together, then each of the others.
+pub(super) fn lifted(pod: &Pod, gates: &[Str]) -> Vec<FixItem> {
+    let (owned, free): (Vec<_>, Vec<_>) = gates.iter().partition(|gate| gate.contains('/'));
+    let removed = (!free.is_empty()).then(|| remove(pod, &free));
+    let owned = owned.into_iter().filter_map(|gate| {
+        let (domain, _) = gate.split_once('/')?;
+        Some(awaited(pod, gate, domain))
+    });
+    removed.into_iter().chain(owned).collect()
+}
+
+/// A gate that the controller of `domain` removes.
+fn awaited(pod: &Pod, gate: &Str, domain: &str) -> FixItem {
+    let key = pod.key();
+    let is_kueue = domain == KUEUE || domain.ends_with(".kueue.x-k8s.io");
+    let (message, who, look) = if is_kueue {
+        (
+            format!("wait until Kueue admits pod/{key}, and removes its gate {gate}"),
+            "Kueue removes the gate when it admits the pod's Workload (workloads.kueue.x-k8s.io), which says what it waits for; to \
+             remove the gate by hand goes past the queue and its quota"
+                .to_owned(),
+            workload(pod, gate),
+        )
+    } else {
+        let owner = pod.metadata.controller();
+        (
+            format!("wait until the controller of {domain} removes the gate {gate} of pod/{key}"),
+            match owner {
+                Some(owner) => format!(
+                    "the controller of {domain} removes the gate when the pod may start: look at pod/{key} and at {}, which made it",
+                    manager(owner)
+                ),
+                None => format!(
+                    "the controller of {domain} removes the gate when the pod may start: look at the labels, annotations and events of \
+                     pod/{key}"
+                ),
+            },
+            describe(pod),
+        )
+    };
+    FixItem::unproven("AwaitGate", gate.as_str(), message, Remedy::by_hand(who)).look(look)
+}
+
+/// Gates that no domain is known to own. The API server lets gates be removed, and none added.
+fn remove(pod: &Pod, gates: &[&Str]) -> FixItem {
+    let key = pod.key();
+    let names: Vec<&str> = gates.iter().map(|gate| gate.as_str()).collect();
+    let target = names.join(", ");
+    let message = format!("remove the scheduling gates {target}");
+    let remedy = if pod.metadata.is_only_written() {
+        Remedy::by_hand(format!(
+            "pod/{key} does not exist yet: leave them out of its manifest"
+        ))
+    } else {
+        let all = pod.spec.scheduling_gates.iter().enumerate();
+        // Behind what goes, places move up: the last goes first.
+        let operations = all.rev().filter(|(_, gate)| gates.contains(&&gate.name));
+        let operations = operations.flat_map(|(place, gate)| {
+            let path = format!("/spec/schedulingGates/{place}");
+            [
+                json!({"op": "test", "path": format!("{path}/name"), "value": gate.name.as_str()}),
+                json!({"op": "remove", "path": path}),
+            ]
+        });
+        Remedy::command(script::change(Kind::Pod, &key, operations.collect()))
+            .note("only once whoever set the gates agrees: they hold the pod back until something is ready")
+    };
+    FixItem::unproven("RemoveGates", target, message, remedy).look(describe(pod))
+}
+
+fn describe(pod: &Pod) -> Result<Script, NoCommand> {
+    Command::kubectl("describe")
+        .object(Kind::Pod, &pod.metadata.name)
+        .namespace(&pod.metadata.namespace)
+        .done()
+}
+
+/// The Workload that Kueue queues in the place of the pod, by the name that a label of the pod has, or else by the UID of what is queued.
+fn workload(pod: &Pod, gate: &Str) -> Result<Script, NoCommand> {
+    const WORKLOAD: Resource = Resource::called("workloads.kueue.x-k8s.io");
+    let metadata = &pod.metadata;
+    let named = metadata.label(PREBUILT).or_else(|| metadata.label(POD_GROUP));
+    let queued = metadata.controller().filter(|_| gate != ADMISSION);
+    let describe = Command::kubectl("describe");
+    let describe = match named {
+        Some(name) => describe.object(WORKLOAD, name),
+        None => {
+            let uid = queued.map_or(&metadata.uid, |owner| &owner.uid);
+            describe
+                .arg("workloads.kueue.x-k8s.io")
+                .option("--selector", &format!("kueue.x-k8s.io/job-uid={uid}"))
+        }
+    };
+    describe.namespace(&metadata.namespace).done()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use dra_model::Object;
+
+    /// Kind, command or note, and what to look at, of each fix for a pod with these gates.
+    fn fixes(metadata: &Value, gates: &[&str]) -> Vec<(&'static str, String, String)> {
+        let named: Vec<Value> = gates.iter().map(|name| json!({"name": name})).collect();
+        let mut pod = json!({"metadata": {"namespace": "n", "name": "p", "uid": "u"}, "spec": {"schedulingGates": named}});
+        for (field, value) in metadata.as_object().unwrap() {
+            pod["metadata"][field] = value.clone();
+        }
+        let Ok(Object::Pod(pod)) = Object::from_json(Kind::Pod, pod.to_string().as_bytes()) else {
+            panic!("no pod");
+        };
+        let gates: Vec<Str> = gates.iter().map(|name| Str::from(*name)).collect();
+        let text = |fix: &FixItem| {
+            let command = fix.command.as_ref().map(ToString::to_string);
+            command.or_else(|| fix.note.clone()).unwrap_or_default()
+        };
+        lifted(&pod, &gates)
+            .iter()
+            .map(|fix| (fix.kind, text(fix), fix.look.as_ref().unwrap().to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn only_gates_without_a_domain_are_removed_by_hand() {
+        let all = fixes(
+            &json!({}),
+            &[
+                "first",
+                "kueue.x-k8s.io/admission",
+                "second",
+                "example.com/network",
+            ],
+        );
+        let kinds: Vec<_> = all.iter().map(|(kind, ..)| *kind).collect();
+        assert_eq!(kinds, ["RemoveGates", "AwaitGate", "AwaitGate"]);
+        assert_eq!(
+            all[0].1,
+            "kubectl patch pod/p --namespace=n --type=json -p '[{\"op\":\"test\",\"path\":\"/spec/schedulingGates/2/name\",\"value\":\"second\"},\
+             {\"op\":\"remove\",\"path\":\"/spec/schedulingGates/2\"},\
+             {\"op\":\"test\",\"path\":\"/spec/schedulingGates/0/name\",\"value\":\"first\"},\
+             {\"op\":\"remove\",\"path\":\"/spec/schedulingGates/0\"}]'"
+        );
+        assert!(all[1].1.starts_with("Kueue removes the gate"), "{}", all[1].1);
+        assert!(
+            all[2]
+                .1
+                .starts_with("the controller of example.com removes the gate"),
+            "{}",
+            all[2].1
+        );
+        assert_eq!(all[2].2, "kubectl describe pod/p --namespace=n");
+    }
+
+    #[test]
+    fn the_workload_is_found_by_its_name_or_by_what_it_is_for() {
+        let look = |metadata: &Value, gate: &str| fixes(metadata, &[gate])[0].2.clone();
+        let job = json!({"ownerReferences": [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": "j", "uid": "job-uid", "controller": true}]});
+        let by_uid = |uid: &str| {
+            format!(
+                "kubectl describe workloads.kueue.x-k8s.io --selector=kueue.x-k8s.io/job-uid={uid} --namespace=n"
+            )
+        };
+        assert_eq!(look(&json!({}), ADMISSION), by_uid("u"));
+        assert_eq!(look(&job, ADMISSION), by_uid("u"));
+        assert_eq!(look(&job, "kueue.x-k8s.io/topology"), by_uid("job-uid"));
+        assert_eq!(
+            look(&json!({"labels": {POD_GROUP: "train"}}), ADMISSION),
+            "kubectl describe workloads.kueue.x-k8s.io/train --namespace=n"
+        );
+    }
+}

@@ -1,0 +1,594 @@
+//! Why a pod, or a claim, does not get its devices, and what would help.
+
+mod bound;
+mod fixes;
+mod gates;
+mod gets;
+mod group;
+mod groups;
+mod reasons;
+mod report;
+mod unmade;
+mod waiting;
+mod word;
+
+use std::sync::Arc;
+
+use self::bound::{attaching, bound, ended};
+use super::allocation::{
+    Exactness, Settings, Target, Trust, Units, alone, is_open, otherwise, place_all, timeouts,
+};
+use super::remedy::{Remedy, end_consumers};
+
+use crate::script::{Command, no_finalizers, remake_with};
+use dra_allocator::devices::ClassSelectors;
+use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
+use dra_rules::quota::Quotas;
+use dra_rules::reservation::Origin;
+use dra_rules::scheduling::{
+    ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Stage, Start,
+    Subject, Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated,
+    other_scheduler, smallest, spared, too_many_consumers,
+};
+
+pub use super::remedy::Remake;
+pub use super::stage::rests_on;
+pub use fixes::RISKY;
+pub use report::{
+    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,
+    Holding, NodeExplanation, NodeGroup, Reason, WaitingItem,
+};
+
+/// The kinds that an explanation reads.
+pub const EXPLAIN_NEEDS: [Kind; 10] = [
+    Kind::Node,
+    Kind::DeviceClass,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaimTemplate,
+    Kind::ResourceClaim,
+    Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceQuota,
+    Kind::Event,
+];
+
+/// Sets of changes that are tried. Enough for every pair on a node of a hundred changes.
+const TRIALS: u64 = 4_000;
+
+/// Most changes in a set that is tried; more are looked for greedily.
+const MOST_CHANGES: usize = 4;
+
+/// Sets that are told.
+const MOST_FOUND: usize = 6;
+
+/// Explains a pod, which is in `cluster`.
+pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+    with_quotas(cluster, pod, (cluster, pod), settings)
+}
+
+/// Explains a pod that is to be created, which is in `cluster`: with the claims that its templates give it, which are added.
+fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+    let before = cluster.clone();
+    match generate_claims(cluster, pod) {
+        Ok(made) => with_quotas(cluster, &made, (&before, pod), settings),
+        Err(GenerateError::Unread(gap)) => explain_unread(pod, &gap),
+        // A template that is not there shows in what the pod waits for, and so does a claim that the claim controller does not make.
+        Err(GenerateError::NoTemplate(_) | GenerateError::Refused(_)) => explain_pod(cluster, pod, settings),
+    }
+}
+
+/// Explains the first of several pods that does not fit after those before it were placed, which are to be created and are in `cluster`; the
+/// last one where all of them fit. Nothing is explained where there are none.
+pub fn explain_new_pods(
+    cluster: &mut Cluster,
+    pods: &[Arc<Pod>],
+    settings: &Settings<'_>,
+) -> Option<Explanation> {
+    let (last, others) = pods.split_last()?;
+    let has_quotas = cluster.quotas().next().is_some();
+    let is_admitted =
+        |cluster: &Cluster, pod: &Pod| !has_quotas || Quotas::of(cluster).refused_of_pod(pod).is_none();
+    let placed = place_all(cluster, others, is_admitted, settings);
+    let explained = others.get(placed).unwrap_or(last);
+    let mut report = explain_new_pod(cluster, explained, settings);
+    if !others.is_empty() {
+        let all = pods.len();
+        let number = placed + 1;
+        report.notes.push(match placed {
+            0 => format!("it is the first of {all} pods"),
+            1 => format!(
+                "it is pod {number} of {all}; the one before it fits, and is taken to be placed on the first node by name"
+            ),
+            placed => format!(
+                "it is pod {number} of {all}; the {placed} before it fit, and are taken to be placed, each on the first node by name"
+            ),
+        });
+    }
+    Some(report)
+}
+
+/// Explains `pod`, and says which of the claims is refused that it needs as it was before they were made, in the cluster of then.
+fn with_quotas(
+    cluster: &Cluster,
+    pod: &Arc<Pod>,
+    (before, asking): (&Cluster, &Pod),
+    settings: &Settings<'_>,
+) -> Explanation {
+    let key = pod.key();
+    let mut report = Explanation::new(Target::pod(&key));
+    report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
+    report.events = events(cluster, Kind::Pod, &pod.metadata);
+    if pod.is_terminal() {
+        report.conclude(
+            ClusterVerdict::Ended,
+            format!("the pod has ended: {}", pod.status.phase),
+        );
+        ended(&mut report, cluster, pod, settings.now);
+        return report;
+    }
+    let quotas = Quotas::of(before);
+    let refused = quotas.refused_of_pod(asking);
+    if let Some(node) = pod.node() {
+        bound(&mut report, cluster, pod, node, settings.now);
+    } else {
+        let scheduler = Scheduler::new(cluster, settings.now);
+        let together = group::cycle(&scheduler, pod, settings);
+        let scheduler = group::at_turn(&scheduler, together.as_ref(), pod);
+        let start = scheduler.pod(pod);
+        let explained = Explained {
+            scheduler: &scheduler,
+            pod: Some(pod),
+            is_refused: refused.is_some(),
+            subject: Subject::Pod(Arc::clone(pod)),
+            settings,
+        };
+        explained.start(&mut report, &start);
+        if let Some(together) = &together {
+            explained.see_group(&mut report, together);
+        }
+        explained.otherwise(&mut report, cluster, || Units::Pods(vec![Arc::clone(pod)]));
+        match &start {
+            // What waits for binding conditions is not placed yet, though it fits.
+            Start::Cycle(cycle) if cycle.not_ready().is_empty() => {
+                let claims: Vec<&Claim> = cycle.user_claims().iter().map(|claim| &**claim).collect();
+                word::of_scheduler(&mut report, cluster, pod, &claims);
+            }
+            Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
+                explained.doubt_unmade(&mut report, problem);
+            }
+            Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
+        }
+        attaching(&mut report, cluster, pod, settings.now);
+        undecided(&mut report, cluster, &key.namespace);
+    }
+    if let Some((template, refusal)) = refused {
+        let of_template = format!("the claim from template/{}", template.metadata.key());
+        report.add_refusal(&of_template, &refusal, &quotas, quotas.to_be_made(asking));
+    }
+    report
+}
+
+/// Says of a pod that is not there yet that its claims cannot be known, since `gap` hides their templates.
+pub fn explain_unread(pod: &Pod, gap: &Gap) -> Explanation {
+    let mut report = Explanation::new(Target::pod(&pod.key()));
+    report.tell_unknown(gap);
+    report.conclude(
+        ClusterVerdict::Unknown,
+        format!(
+            "which node can take it is not known without {}",
+            gap.kind.plural()
+        ),
+    );
+    report
+}
+
+/// Says of what is to be explained that it could not be read; `why` says what is missing.
+pub fn unjudged(target: Target, why: &str) -> Explanation {
+    let mut report = Explanation::new(target);
+    report.unknown.push(why.to_owned());
+    report.lacks_objects = true;
+    report.conclude(ClusterVerdict::Unknown, why.to_owned());
+    report
+}
+
+/// Explains claims, as if a pod used them together.
+pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Explanation {
+    let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
+    let mut report = Explanation::new(Target::claim(&target));
+    if let Some(claim) = claims.first() {
+        report.events = events(cluster, Kind::ResourceClaim, &claim.metadata);
+    }
+    let scheduler = Scheduler::new(cluster, settings.now);
+    let start = scheduler.claims(claims);
+    let explained = Explained {
+        scheduler: &scheduler,
+        pod: None,
+        is_refused: false,
+        subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
+        settings,
+    };
+    if let [claim] = claims
+        && claim.status.allocation.is_some()
+    {
+        let state = dra_rules::reservation::ClaimState::of(claim);
+        report.notes.push(format!("the claim is {state}"));
+    }
+    explained.start(&mut report, &start);
+    explained.otherwise(&mut report, cluster, || Units::Claims(claims.to_vec()));
+    if let [claim] = claims {
+        report.hold(claim);
+    }
+    undecided(&mut report, cluster, &target.namespace);
+    let new = claims.iter().filter(|claim| claim.metadata.is_only_written());
+    let new = || new.clone().map(|claim| &claim.spec);
+    let quotas = Quotas::of(cluster);
+    let asking = claims
+        .iter()
+        .filter(|claim| claim.metadata.is_only_written())
+        .zip(new());
+    if let Some((claim, refusal)) = quotas.first_refused(&target.namespace, asking) {
+        report.add_refusal(&format!("claim/{}", claim.key()), &refusal, &quotas, new());
+    }
+    report
+}
+
+/// What is explained, and on what.
+struct Explained<'e> {
+    scheduler: &'e Scheduler,
+    pod: Option<&'e Arc<Pod>>,
+    /// Whether a quota keeps a claim of the pod from being created.
+    is_refused: bool,
+    subject: Subject,
+    settings: &'e Settings<'e>,
+}
+
+impl<'e> Explained<'e> {
+    fn cluster(&self) -> &'e Cluster {
+        self.scheduler.cluster()
+    }
+
+    fn start(&self, report: &mut Explanation, start: &Start<'_>) {
+        let mut trust = Trust::of(self.scheduler, start, self.pod.map(|pod| &**pod));
+        report.notes.append(&mut trust.notes);
+        match start {
+            Start::Unknown(gaps) => self.unknown(report, gaps),
+            Start::Obstacle(obstacle) => self.obstacle(report, obstacle),
+            Start::Cycle(cycle) => self.nodes(report, cycle, &mut trust),
+        }
+        report.exactness = Some(trust.exactness);
+    }
+
+    /// Says what the verdict hangs on that is not known of `cluster`, in which no pod has had its turn yet.
+    fn otherwise(&self, report: &mut Explanation, cluster: &Cluster, units: impl FnOnce() -> Units) {
+        if !matches!(report.verdict, ClusterVerdict::Fits | ClusterVerdict::DoesNotFit) {
+            return;
+        }
+        let units = units();
+        let known = |cluster: &Cluster| alone(cluster, &units, self.settings).result;
+        let otherwise = otherwise(cluster, &units, known, self.settings);
+        for gate in &otherwise.gates {
+            report.notes.push(gate.text());
+        }
+        report.assumed_gates = otherwise.gates;
+        if let Some(order) = otherwise.order {
+            report.conclude(ClusterVerdict::Unknown, order.clone());
+            report.exactness = Some(Exactness::FitOnly);
+            report.unknown.push(order);
+        }
+    }
+
+    fn unknown(&self, report: &mut Explanation, gaps: &[Gap]) {
+        for gap in gaps {
+            report.tell_unknown(gap);
+        }
+        let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+        report.conclude(
+            ClusterVerdict::Unknown,
+            format!("which node can take it is not known without {}", kinds.join(", ")),
+        );
+        // What the scheduler has said itself is still there.
+        let said = self.pod.and_then(|pod| {
+            let condition = pod
+                .status
+                .conditions
+                .iter()
+                .find(|condition| condition.type_ == "PodScheduled")?;
+            (condition.status == "False").then(|| condition.message.to_string())
+        });
+        report.message = said;
+    }
+
+    fn obstacle(&self, report: &mut Explanation, obstacle: &Obstacle) {
+        let verdict = match obstacle.stage() {
+            Stage::PreEnqueue => ClusterVerdict::Waits,
+            Stage::PreFilter => ClusterVerdict::DoesNotFit,
+            Stage::Error => ClusterVerdict::Error,
+        };
+        let message = message_of_obstacle(self.cluster(), self.pod.map(|pod| &**pod), obstacle);
+        report.message = message.text().map(str::to_owned);
+        report.conclude(verdict, obstacle.text());
+        report.reasons.push(Reason::of_obstacle(obstacle));
+        self.unproven(report, obstacle);
+        if matches!(obstacle, Obstacle::Request(_)) {
+            self.fixes(report);
+        }
+    }
+
+    /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
+    fn unproven(&self, report: &mut Explanation, obstacle: &Obstacle) {
+        let by_hand = Remedy::by_hand;
+        let fix = match obstacle {
+            Obstacle::Claim(problem) if self.told_unmade(report, problem) => return,
+            Obstacle::Claim(ClaimProblem::Missing { claim }) => {
+                let target = format!("claim/{claim}");
+                let message = format!("create {target}");
+                let who = "the owner of the pod decides what the claim is to ask for";
+                FixItem::unproven("CreateClaim", target, message, by_hand(who))
+            }
+            Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
+            Obstacle::Claim(ClaimProblem::Owner { .. }) => {
+                self.recreated(report);
+                return;
+            }
+            Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
+                let target = format!("deviceclass/{class}");
+                let message = format!("create {target}");
+                let who = "an administrator of the cluster creates device classes, often with the driver of the devices";
+                let look = Command::kubectl("get").arg("deviceclasses").done();
+                FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
+            }
+            Obstacle::Gated(gates) => {
+                let Some(pod) = self.pod else { return };
+                report.fixes.extend(gates::lifted(pod, gates));
+                return;
+            }
+            _ => return,
+        };
+        report.fixes.push(fix);
+    }
+
+    /// A claim that is being deleted, which a pod needs again.
+    fn awaited(&self, key: &Key) -> FixItem {
+        let target = format!("claim/{key}");
+        let origin = self
+            .cluster()
+            .claim(key)
+            .map(|claim| (claim, Origin::of(self.cluster(), claim)));
+        let (message, remedy) = match origin {
+            Some((claim, Origin::Made)) => {
+                let again = remake_with(Kind::ResourceClaim, key, &no_finalizers());
+                let group = self.pod.and_then(|pod| pod.pod_group());
+                let mut entries = claim.status.reserved_for.iter();
+                let end = if claim.status.reserved_for.is_empty() {
+                    Remedy::default()
+                } else if entries.any(|entry| entry.is_pod_group() && group == Some(&entry.name)) {
+                    Remedy::by_hand(format!(
+                        "the pod's own PodGroup uses {target}: the owner of the group ends it with its pods"
+                    ))
+                } else if spared(self.cluster(), self.pod, claim).is_some() {
+                    Remedy::by_hand(format!(
+                        "pods use {target} that have the same owner, or may have: that owner ends them"
+                    ))
+                } else {
+                    end_consumers(self.cluster(), claim)
+                };
+                (
+                    format!("wait until {target} is gone, and create it again"),
+                    end.and(Remedy::command(again)),
+                )
+            }
+            _ => (
+                format!("wait until {target} is gone, so that a new one is made"),
+                Remedy::command(
+                    Command::kubectl("wait")
+                        .arg("--for=delete")
+                        .object(Kind::ResourceClaim, &key.name)
+                        .namespace(&key.namespace)
+                        .done(),
+                ),
+            ),
+        };
+        FixItem::unproven("WaitForDeletion", target, message, remedy)
+    }
+
+    /// What helps once the pod was created again, with claims of its own.
+    fn recreated(&self, report: &mut Explanation) {
+        let Some(pod) = self.pod else { return };
+        if let Some(other) = other_scheduler(self.cluster().environment(), pod) {
+            return report.notes.push(format!(
+                "whether it fits once it is created again is not known: {other}"
+            ));
+        }
+        let mut cluster = self.cluster().clone();
+        let mut fresh = Pod::clone(pod);
+        fresh.status.resource_claim_statuses.clear();
+        let made = match generate_claims(&mut cluster, &Arc::new(fresh)) {
+            Ok(made) => made,
+            Err(why) => {
+                report.notes.push(why.to_string());
+                return;
+            }
+        };
+        let scheduler = self.scheduler.fork(&cluster);
+        let cycle = match scheduler.pod(&made) {
+            Start::Cycle(cycle) => cycle,
+            Start::Obstacle(obstacle) => {
+                let note = format!("created again, it would not fit either: {}", obstacle.text());
+                report.notes.push(note);
+                return;
+            }
+            Start::Unknown(gaps) => {
+                let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+                let note = format!(
+                    "whether it fits once it is created again is not known without {}",
+                    kinds.join(", ")
+                );
+                report.notes.push(note);
+                return;
+            }
+        };
+        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+        let answers = judge_all(
+            &cycle,
+            &nodes,
+            self.settings.budget,
+            self.settings.observer,
+            self.settings.run,
+        );
+        let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
+        let fits: Vec<Str> = fits.map(|(node, _)| node.metadata.name.clone()).collect();
+        let fixes = if fits.is_empty() {
+            smallest(&scheduler, &Subject::Pod(Arc::clone(&made)), &self.effort(false))
+        } else {
+            Fixes::default()
+        };
+        report.add_recreation(&cluster, &made, fits, &fixes);
+    }
+
+    fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>, trust: &mut Trust) {
+        let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
+        let settings = self.settings;
+        let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
+        trust.see(answers.iter().map(|(node, judgment)| (*node, judgment)));
+        report.notes.append(&mut trust.notes);
+        let timeouts = timeouts(cycle, &answers, settings);
+        trust.see_time(timeouts.is_feared);
+        report.notes.extend(timeouts.note);
+        let open = answers.iter().filter(|(_, judgment)| is_open(judgment));
+        let open: Vec<Str> = open.map(|(node, _)| node.metadata.name.clone()).collect();
+        let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
+            .into_iter()
+            .map(|(node, judgment)| (node, judgment.verdict))
+            .collect();
+        let selectors = ClassSelectors::of(self.cluster());
+        let words = reasons::Words::new(&selectors);
+        report.nodes = verdicts
+            .iter()
+            .map(|(node, verdict)| NodeExplanation::new(cycle, node, verdict, &words))
+            .collect();
+        report.filters = FilterCount::of(&report.nodes);
+        for (claim, state) in cycle.not_ready() {
+            let code = if state.is_unavailable() {
+                "BindingFailed"
+            } else {
+                "BindingPending"
+            };
+            report.reasons.push(Reason::plain(
+                code,
+                format!("claim/{}: {}", claim.key(), state.text()),
+            ));
+        }
+        let full = cycle.full_claims().next().map(|claim| too_many_consumers(claim));
+        report.reasons.extend(
+            cycle
+                .full_claims()
+                .map(|claim| Reason::plain("TooManyConsumers", too_many_consumers(claim))),
+        );
+        let is_sure = |node: &Node| !open.contains(&node.metadata.name);
+        let fitting = verdicts
+            .iter()
+            .filter(|(node, verdict)| verdict.fits() && is_sure(node));
+        let fits = fitting.count();
+        let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+        let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
+        let exhausted = self.cluster().meter().exhausted();
+        if any(|verdict| matches!(verdict, Verdict::Error(_))) {
+            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
+            let text = "an error on one node ends the attempt for all".to_owned();
+            report.conclude(ClusterVerdict::Error, text);
+            report.cause = verdicts
+                .iter()
+                .find_map(|(_, verdict)| groups::cause_of_error(verdict));
+            waiting::add_error(report);
+        } else if fits > 0 && !(gave_up && exhausted.is_some()) {
+            let places = format!("fits on {fits} of {} nodes", nodes.len());
+            match full {
+                // The scheduler learns of it only when it writes.
+                Some(full) => {
+                    report.conclude(ClusterVerdict::Error, format!("{places}, but {full}"));
+                    report.cause = Some(full);
+                }
+                None => report.conclude(ClusterVerdict::Fits, places),
+            }
+            for (claim, state) in cycle.not_ready() {
+                report.add_binding(claim, &state);
+            }
+            return;
+        } else if gave_up {
+            report.conclude(
+                ClusterVerdict::GaveUp,
+                match exhausted {
+                    Some(why) => format!("not decided: {why}"),
+                    None => "not decided within the budget of the search".to_owned(),
+                },
+            );
+            return;
+        } else if let Some(first) = open.first() {
+            report.conclude(
+                ClusterVerdict::Unknown,
+                format!("whether it fits on {first} is not known: order decides"),
+            );
+            return;
+        } else {
+            report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
+            report.conclude(ClusterVerdict::DoesNotFit, groups::nowhere(nodes.len()));
+            report.node_groups = NodeGroup::of(&report.nodes);
+            report.cause = Some(groups::cause(report, cycle.user_claims()));
+            waiting::add(report, self);
+        }
+        self.releases(report, cycle, &verdicts);
+        self.fixes(report);
+    }
+
+    fn effort(&self, fails: bool) -> Effort<'_> {
+        Effort {
+            trials: TRIALS,
+            most_changes: MOST_CHANGES,
+            most_found: MOST_FOUND,
+            fails,
+            budget: self.settings.budget,
+            observer: self.settings.observer,
+            run: self.settings.run,
+        }
+    }
+
+    fn fixes(&self, report: &mut Explanation) {
+        let fixes = smallest(
+            self.scheduler,
+            &self.subject,
+            &self.effort(report.verdict == ClusterVerdict::Error),
+        );
+        let is_new = match &self.subject {
+            Subject::Pod(pod) => pod.metadata.is_of_manifest(),
+            Subject::Claims(keys) => {
+                let mut claims = keys.iter().filter_map(|key| self.cluster().claim(key));
+                claims.any(|claim| claim.metadata.is_of_manifest())
+            }
+        };
+        report.add_fixes(self.cluster(), self.pod, is_new, &fixes);
+    }
+}
+
+/// Messages of warnings about an object, newest last, each once.
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for event in cluster.events_of(kind, metadata) {
+        if event.type_ != "Warning" {
+            continue;
+        }
+        let text = format!("{}: {}", event.reason, event.message);
+        texts.retain(|known| *known != text);
+        texts.push(text);
+    }
+    texts
+}
+
+/// Names what could not be read of what does not decide the verdict, and would be told.
+fn undecided(report: &mut Explanation, cluster: &Cluster, namespace: &Str) {
+    for kind in [Kind::ResourceQuota, Kind::Event] {
+        if let Some(gap) = cluster.gap(kind, namespace) {
+            report.tell_unknown(gap);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Claims that a pod has yet to get from templates, which the claim controller makes or finds.
+
+use super::bound::template_missing;
+use super::report::{Explanation, FixItem, Reason};
+use super::{Explained, word};
+use crate::remedy::Remedy;
+use dra_model::{Cluster, Key, Kind, Pod};
+use dra_rules::reservation::{Lacks, Next, Unmade, manager, owning_group, unmade};
+use dra_rules::scheduling::ClaimProblem;
+
+impl Explained<'_> {
+    /// What is to be done about the claims of the pod that come from templates; nothing where `problem` is about none of them.
+    fn unmade(&self, problem: &ClaimProblem) -> Option<(Unmade<'_>, Vec<Unmade<'_>>)> {
+        let all = unmade(self.cluster(), self.pod?).map(|(_, unmade)| unmade);
+        let (mut about, others): (Vec<_>, Vec<_>) = all.partition(|unmade| is_about(problem, &unmade.lacks));
+        (!about.is_empty()).then(|| (about.remove(0), about.into_iter().chain(others).collect()))
+    }
+
+    /// Explains what becomes of a claim that is to come from a template, where `problem` is about one.
+    pub(super) fn told_unmade(&self, report: &mut Explanation, problem: &ClaimProblem) -> bool {
+        let (Some(pod), Some((own, others))) = (self.pod, self.unmade(problem)) else {
+            return false;
+        };
+        // What was made for the pod's group in a release that knows groups is in use by others as a rule.
+        if let Lacks::Owner(key) = &own.lacks
+            && let Some(group) = self.cluster().claim(key).and_then(|claim| owning_group(claim))
+            && pod.pod_group().is_none_or(|own| own == group)
+        {
+            return false;
+        }
+        // The controller names claims in the status of a pod once it has all of them.
+        let mut all = std::iter::once(&own).chain(&others);
+        if let Some(template) = all.clone().find_map(|unmade| match &unmade.next {
+            Next::NoTemplate(template) => Some(template),
+            _ => None,
+        }) {
+            report.add_missing_template(template, &pod.key());
+            return true;
+        }
+        if let Some(why) = all.clone().find_map(|unmade| match &unmade.next {
+            Next::Nothing(why) => Some(why),
+            _ => None,
+        }) {
+            let text = format!("the claim controller makes no claim for it: {why}");
+            report.cause = Some(text.clone());
+            report.reasons.push(Reason::plain("ClaimNotMade", text));
+            return true;
+        }
+        let hidden = all.find_map(|unmade| match unmade.next {
+            Next::Unknown(gap) => Some(gap),
+            _ => None,
+        });
+        let namespace = &pod.metadata.namespace;
+        let deciding = [
+            Kind::ResourceClaimTemplate,
+            Kind::ResourceClaim,
+            Kind::ResourceQuota,
+        ];
+        let mut gaps = deciding
+            .into_iter()
+            .filter_map(|kind| self.cluster().gap(kind, namespace));
+        if let Some(gap) = hidden.or_else(|| gaps.next()) {
+            report.tell_unknown(gap);
+            return true;
+        }
+        report.cause = cause(self.cluster(), pod, &own.lacks);
+        let found = match &own.next {
+            Next::Adopt(claim) => Some(format!("claim/{}, which was made for it", claim.key())),
+            _ => None,
+        };
+        let owner = own
+            .group
+            .map(|group| format!("podgroup/{}", group.metadata.key()));
+        let template = match &own.next {
+            Next::Make(template) => format!("template/{}", template.metadata.key()),
+            _ => String::new(),
+        };
+        if self.is_refused {
+            return true;
+        }
+        let note = match (&own.lacks, found) {
+            (Lacks::Name, Some(found)) => {
+                format!("the claim controller is to name {found}, in the status of the pod")
+            }
+            (_, Some(found)) => format!(
+                "the claim controller is to name {found}, in the status of the pod instead: nothing has to be deleted"
+            ),
+            (Lacks::Name, None) => "the claim controller is to make the claim from its template".to_owned(),
+            (Lacks::Owner(_), None) => format!(
+                "the claim controller is to make another claim from {template}, and to name it in the status of the pod: nothing has to be \
+                 deleted"
+            ),
+            (Lacks::Claim(_), None) => {
+                let again = owner.as_ref().map_or("the pod", String::as_str);
+                format!(
+                    "the claim controller is to make another claim from {template}, with another name; where its process made the old one \
+                     itself, only an hour later: until then restart kube-controller-manager, or make {again} again"
+                )
+            }
+        };
+        report.notes.push(note);
+        if let (Lacks::Claim(_), Next::Make(_), None) = (&own.lacks, &own.next, owner) {
+            self.recreated(report);
+        }
+        true
+    }
+
+    /// Takes back that the claim controller is to make a claim, where it says itself that it cannot.
+    pub(super) fn doubt_unmade(&self, report: &mut Explanation, problem: &ClaimProblem) {
+        let (Some(pod), Some((own, others))) = (self.pod, self.unmade(problem)) else {
+            return;
+        };
+        let mut changed = None;
+        for unmade in std::iter::once(&own).chain(&others) {
+            changed = changed.max(match &unmade.next {
+                Next::Make(template) => template.metadata.creation_timestamp,
+                Next::Adopt(claim) => claim.metadata.creation_timestamp,
+                Next::NoTemplate(_) | Next::Nothing(_) | Next::Unknown(_) => return,
+            });
+        }
+        word::of_claim_controller(report, self.cluster(), pod, changed);
+    }
+}
+
+impl Explanation {
+    /// That there is no template for claims of the pod, and that somebody has to make it.
+    fn add_missing_template(&mut self, template: &Key, pod: &Key) {
+        let reason = template_missing(template, pod);
+        self.cause = Some(reason.message.clone());
+        self.reasons.push(reason);
+        let target = format!("resourceclaimtemplate/{template}");
+        let message = format!("create {target}");
+        let remedy = Remedy::by_hand("the owner of the pod decides what its claims are to ask for");
+        self.fixes
+            .push(FixItem::unproven("CreateTemplate", target, message, remedy));
+    }
+}
+
+/// Whether the scheduler says `problem` of a pod that lacks this.
+fn is_about(problem: &ClaimProblem, lacks: &Lacks) -> bool {
+    match (problem, lacks) {
+        (ClaimProblem::Name(_), Lacks::Name) => true,
+        (ClaimProblem::Owner { claim, .. }, Lacks::Owner(key))
+        | (ClaimProblem::Missing { claim }, Lacks::Claim(key)) => claim == key,
+        _ => false,
+    }
+}
+
+/// What is wrong with the status of the pod, in half a sentence.
+fn cause(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<String> {
+    match lacks {
+        Lacks::Name => None,
+        Lacks::Owner(key) => {
+            let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
+            let whose = match owner {
+                Some(owner) if owner.kind == "Pod" && owner.name == pod.metadata.name => {
+                    "was made for an earlier pod of its name".to_owned()
+                }
+                Some(owner) => format!("was made for {}", manager(owner)),
+                None => "was not made for it".to_owned(),
+            };
+            Some(format!("its status names claim/{key}, which {whose}"))
+        }
+        Lacks::Claim(key) => Some(format!(
+            "its status names claim/{key}, which does not exist any more"
+        )),
+    }
+}

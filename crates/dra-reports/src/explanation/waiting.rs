@@ -1,0 +1,488 @@
+//! Whether waiting helps, in words.
+
+use std::collections::BTreeSet;
+
+use super::reasons::Limit;
+use super::report::{DeviceCount, Explanation, Helps, WaitingItem};
+use super::{Explained, groups, reasons};
+use crate::allocation::{Units, hanging_on};
+use dra_allocator::devices::ClassSelectors;
+use dra_allocator::{ConstraintName, Together};
+use dra_model::{Claim, Constraint, Key, Node, Str};
+use dra_rules::scheduling::{
+    Consumer, Cycle, GroupResult, Scheduler, Spared, Start, Subject, Uncertain, Waiting, emptied, waiting,
+};
+
+/// Consumers and nodes that the sentence names.
+const NAMED: usize = 3;
+
+/// Nodes on which is found out what keeps requests from being served together.
+const MOST_TOGETHER: usize = 16;
+
+/// Says whether waiting helps what fits on no node. Where it does not, and a limit is the reason that numbers do not show, that becomes
+/// the cause.
+pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
+    let empty = emptied(explained.scheduler, &explained.subject);
+    if let Some(group) = never_together(explained, &empty) {
+        report.waiting = Some(item(
+            Helps::Never,
+            format!(
+                "waiting never helps: with every device free and untainted, too few pods of podgroup/{group} fit at once"
+            ),
+        ));
+        return;
+    }
+    let found = waiting(
+        explained.scheduler,
+        &empty,
+        &explained.subject,
+        &explained.effort(false),
+    );
+    let lasting = |judged: &[Str], rest: &'static str| {
+        let Start::Cycle(cycle) = explained.subject.start(&empty) else {
+            return None;
+        };
+        lasting(&cycle, judged, rest)
+    };
+    let unknown = |why: String| {
+        item(
+            Helps::Unknown,
+            format!("whether waiting helps is not known: {why}"),
+        )
+    };
+    let new = match found {
+        Waiting::Never(judged) => {
+            let units = match &explained.subject {
+                Subject::Pod(pod) => Units::Pods(vec![std::sync::Arc::clone(pod)]),
+                Subject::Claims(_) => Units::Claims(empty.cluster().claims().cloned().collect()),
+            };
+            let hanging = hanging_on(explained.cluster(), empty.cluster(), &units, explained.settings);
+            match hanging {
+                Some(why) => unknown(why),
+                None => {
+                    let lasting = lasting(&judged, "no node that the other filters leave");
+                    let text = lasting
+                        .as_ref()
+                        .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
+                    let new = item(Helps::Never, format!("waiting never helps: {text}"));
+                    report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
+                    new
+                }
+            }
+        }
+        Waiting::Unknown(Uncertain::Pools { pools, elsewhere }) => {
+            let names: Vec<String> = pools.iter().map(ToString::to_string).collect();
+            let (which, is) = match names.len() {
+                1 => ("pool", "cannot be used as it is"),
+                _ => ("pools", "cannot be used as they are"),
+            };
+            let why = format!("{which} {} {is}", listed(&names, "and"));
+            let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, "no other node"));
+            let rest = lasting.as_ref().map(|lasting| {
+                let text = lasting
+                    .as_ref()
+                    .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
+                format!("; elsewhere it never helps: {text}")
+            });
+            let new = unknown(format!("{why}{}", rest.unwrap_or_default()));
+            let cause = lasting.flatten().and_then(|lasting| lasting.cause);
+            report.cause = cause.or(report.cause.take());
+            new
+        }
+        Waiting::Unknown(Uncertain::Spared {
+            consumers,
+            why,
+            others,
+            nodes,
+        }) => {
+            if let Some(cause) = report.cause.take() {
+                report.cause = Some(format!("{cause}: {}", held(&why)));
+            }
+            WaitingItem {
+                nodes,
+                ..item(Helps::Unknown, spared(&consumers, &why, others))
+            }
+        }
+        Waiting::Unknown(why) => unknown(why_unknown(&why)),
+        Waiting::Untainted(nodes) => WaitingItem {
+            nodes: nodes.clone(),
+            ..item(
+                Helps::WhenUntainted,
+                format!(
+                    "waiting helps when devices lose their taints: {} enough then",
+                    have(&nodes)
+                ),
+            )
+        },
+        Waiting::Ends {
+            consumers,
+            count,
+            nodes,
+            complete,
+        } => ends(&consumers, count, nodes, complete),
+    };
+    report.waiting = Some(new);
+}
+
+/// Says of an attempt that an error ends what can be said of waiting.
+pub(super) fn add_error(report: &mut Explanation) {
+    let text =
+        "whether waiting helps is not known: the error ends every attempt, whatever is free".to_owned();
+    report.waiting = Some(item(Helps::Unknown, text));
+}
+
+/// The PodGroup of the pod, if it does not fit on the emptied cluster either.
+fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
+    let cycle = super::group::cycle(empty, explained.pod?, explained.settings)?;
+    let fails = matches!(cycle.result, GroupResult::TooFew(_)) && !cycle.hangs_on_nodes;
+    (fails && !cycle.turns.is_empty() && cycle.min_count > 1).then_some(cycle.group)
+}
+
+/// Says that kube-scheduler deallocates `claims`, with which the pod fits on `nodes` then: nothing else has to happen, whatever was said.
+pub(super) fn add_deallocation(report: &mut Explanation, claims: &[&Key], nodes: &[Str]) {
+    let names: Vec<String> = claims.iter().map(|key| format!("claim/{key}")).collect();
+    let summary = format!(
+        "waiting helps: {} enough when kube-scheduler has deallocated {}, which it does automatically",
+        have(nodes),
+        listed(&names, "and")
+    );
+    report.waiting = Some(WaitingItem {
+        nodes: nodes.to_vec(),
+        ..item(Helps::WhenDeallocated, summary)
+    });
+}
+
+const EVEN_EMPTY: &str = "with every device free and untainted it does not fit either";
+
+fn item(helps: Helps, summary: String) -> WaitingItem {
+    WaitingItem {
+        helps,
+        summary,
+        count: None,
+        consumers: Vec::new(),
+        nodes: Vec::new(),
+        bounded: false,
+    }
+}
+
+fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -> WaitingItem {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let who = match (consumers.len(), count) {
+        (1, _) => format!("{} ends", listed(&names, "and")),
+        (2..=NAMED, 1) => format!("{} ends", listed(&names, "or")),
+        (_, 1) => format!("any one of {} ends", listed(&names, "and")),
+        (all, count) if all == count => format!("{} end", listed(&names, "and")),
+        (all, count) => format!("any {count} of {all} end: {}", listed(&names, "and")),
+    };
+    let others = if complete {
+        ""
+    } else {
+        "; the end of others, who were not tried, may help too"
+    };
+    WaitingItem {
+        count: Some(count),
+        consumers: names,
+        summary: format!("waiting helps: {} enough when {who}{others}", have(&nodes)),
+        nodes,
+        bounded: !complete,
+        ..item(
+            if count == 1 {
+                Helps::WhenOneEnds
+            } else {
+                Helps::WhenEnd
+            },
+            String::new(),
+        )
+    }
+}
+
+/// Who holds what is needed and is spared, in few words.
+fn held(why: &Spared) -> String {
+    match why {
+        Spared::Kin(owner) => format!("other pods of {owner} have them"),
+        Spared::MaybeKin(one, other) => {
+            format!("pods have them that may be of its own owner ({one}, {other})")
+        }
+        Spared::Group(group) => format!("other pods of podgroup/{group} have them"),
+        Spared::Written => "pods of the manifest have them".to_owned(),
+    }
+}
+
+/// That only the end of those who are spared would help.
+fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let (hold, are) = if names.len() == 1 {
+        ("holds", "is")
+    } else {
+        ("hold", "are")
+    };
+    let (who, more) = (listed(&names, "and"), if others { ", as others do" } else { "" });
+    match why {
+        Spared::Kin(owner) if owner.kind == "Deployment" => format!(
+            "{who} {hold} what it needs{more}, and {are} of the same {owner}: a rollout keeps old pods until new ones are ready; strategy \
+             Recreate, or maxSurge 0 with maxUnavailable 1, ends them before"
+        ),
+        Spared::Kin(owner) => {
+            format!(
+                "{who} {hold} what it needs{more}, and {are} of the same {owner}: what that does next is not simulated"
+            )
+        }
+        Spared::MaybeKin(one, other) => format!(
+            "{who} {hold} what it needs{more}; whether {one} and {other} have the same owner, which would keep it, is not known"
+        ),
+        Spared::Group(group) => {
+            format!("{who} {hold} what it needs{more}, and {are} of the same podgroup/{group}")
+        }
+        Spared::Written => {
+            format!("{who} of the manifest {hold} what it needs{more}, and {are} placed before it")
+        }
+    }
+}
+
+/// The first few names, and how many there are besides.
+fn listed(names: &[String], last: &str) -> String {
+    let rest = names.len().saturating_sub(NAMED);
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., end] if rest == 0 => format!("{} {last} {end}", all.join(", ")),
+        _ => format!("{} and {rest} more", names[..NAMED].join(", ")),
+    }
+}
+
+fn have(nodes: &[Str]) -> String {
+    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    match names.len() {
+        1..=3 => format!("{} has", listed(&names, "or")),
+        _ => format!("one of {} has", listed(&names, "or")),
+    }
+}
+
+fn why_unknown(why: &Uncertain) -> String {
+    match why {
+        Uncertain::Scheduler(doubt) => doubt.clone(),
+        Uncertain::Missing(gaps) => {
+            let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+            format!("{} could not be read", kinds.join(", "))
+        }
+        Uncertain::Obstacle(text) => text.clone(),
+        Uncertain::Error(error) => format!("with every device free, an error ends the attempt: {error}"),
+        Uncertain::GaveUp => "the search ended before".to_owned(),
+        Uncertain::Allocated(claim) => format!("claim/{claim} is allocated already"),
+        Uncertain::Pools { .. } => "pools cannot be used as they are".to_owned(),
+        Uncertain::Spared { why, .. } => held(why),
+        Uncertain::NotFound(nodes) => {
+            let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            format!(
+                "it fits on {} with every device free and untainted, but whose end suffices was not found",
+                listed(&names, "and")
+            )
+        }
+    }
+}
+
+/// What keeps it from fitting for good.
+struct Lasting {
+    text: String,
+    /// As the cause of the report, where the numbers of the devices do not show it.
+    cause: Option<String>,
+}
+
+/// A request that has too few devices on a node with every device free.
+type Short = (String, Str);
+
+/// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them.
+fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Lasting> {
+    let cluster = cycle.scheduler().cluster();
+    let all = cluster.nodes().count();
+    let which = match judged.len() {
+        0 => {
+            return Some(Lasting {
+                text: "no node is what the pod asks for".to_owned(),
+                cause: None,
+            });
+        }
+        some if some == all => "no node",
+        _ => rest,
+    };
+    let mut short: Option<BTreeSet<Short>> = None;
+    let mut counts: Vec<Counted> = Vec::new();
+    let mut limits: Vec<Together> = Vec::new();
+    let selectors = ClassSelectors::of(cluster);
+    let words = reasons::Words::new(&selectors);
+    for name in judged {
+        let node = cluster.node(name)?;
+        let (of_node, together) = look(cycle, node, &words, limits.len() < MOST_TOGETHER)?;
+        let lacking: BTreeSet<Short> = of_node
+            .iter()
+            .map(|counted| &counted.count)
+            .filter(|count| count.is_short() && count.unknown == 0 && count.wanted.is_some())
+            .map(|count| (count.claim.clone(), count.request.clone()))
+            .collect();
+        if lacking.is_empty() {
+            limits.push(together?);
+        } else {
+            short = Some(match short {
+                Some(known) => known.intersection(&lacking).cloned().collect(),
+                None => lacking,
+            });
+        }
+        counts.extend(of_node);
+    }
+    let claims = cycle.user_claims();
+    let claim = |name: &str| claims.iter().find(|claim| claim.key().to_string() == name);
+    let Some(first) = limits.first() else {
+        let (key, request) = short?.into_iter().next()?;
+        let spec = groups::spec(claim(&key)?, &request)?;
+        let of_request = counts
+            .iter()
+            .filter(|counted| counted.count.claim == key && counted.count.request == request);
+        let wanted = of_request.clone().find_map(|counted| counted.count.wanted)?;
+        let most = of_request.clone().map(|counted| counted.count.usable).max()?;
+        // What else rules devices out is the reason if it is one for all.
+        let mut limits = of_request.filter_map(|counted| counted.limit.as_ref());
+        if let Some(first) = limits.next() {
+            let Limit::Same(text) = first else { return None };
+            if most > 0 || limits.any(|other| other != first) {
+                return None;
+            }
+            return Some(Lasting {
+                cause: Some(text.clone()),
+                text: text.clone(),
+            });
+        }
+        let kind = groups::kind(spec);
+        let text = match (wanted, most) {
+            (_, 0) => format!("{which} has a {kind}, free or not"),
+            (_, most) => format!(
+                "it wants {wanted} {}, and {which} has more than {most}",
+                groups::several(&kind)
+            ),
+        };
+        return Some(Lasting { text, cause: None });
+    };
+    match first {
+        Together::Constraints(names, _) => {
+            let [name] = names.as_slice() else { return None };
+            let is_same = |other: &Together| match other {
+                Together::Constraints(others, _) => others.as_slice() == names.as_slice(),
+                _ => false,
+            };
+            if !limits.iter().all(is_same) {
+                return None;
+            }
+            let owner = claims.iter().find(|claim| claim.key() == name.claim)?;
+            let constraint = owner.spec.devices.constraints.get(name.place)?;
+            // Nodes that have too few devices for one of its requests have too few that meet it.
+            let requests = requests(owner, constraint);
+            let is_of_it = |(key, request): &Short| {
+                *key == owner.key().to_string() && requests.iter().any(|known| known == request)
+            };
+            if short.is_some_and(|short| !short.iter().any(is_of_it)) {
+                return None;
+            }
+            Some(of_constraint(owner, name, &requests, which))
+        }
+        Together::Requests {
+            requests,
+            is_smallest: true,
+        } if requests.len() > 1 && limits.iter().all(|other| other == first) => {
+            // Nodes that have too few devices for one of them have too few for all.
+            let is_of_them = |(key, name): &Short| {
+                let mut all = requests.iter();
+                all.any(|(claim, request)| {
+                    let claim = claims.get(*claim).map(|claim| claim.key().to_string());
+                    request == name && claim.as_ref() == Some(key)
+                })
+            };
+            if short.is_some_and(|short| !short.iter().any(is_of_them)) {
+                return None;
+            }
+            let names: Vec<String> = requests.iter().map(|(_, name)| name.to_string()).collect();
+            let enough = format!("enough devices for requests {} together", listed(&names, "and"));
+            Some(Lasting {
+                text: format!("{which} has {enough}"),
+                cause: Some(format!("no node has {enough}")),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// How the devices of a node of the emptied cluster count for a request.
+struct Counted {
+    count: DeviceCount,
+    /// What rules devices out but selectors, as [`reasons::limits`] says.
+    limit: Option<Limit>,
+}
+
+/// How the devices of a node of the emptied cluster count, and what keeps requests from being served together that have enough each.
+fn look(
+    cycle: &Cycle<'_>,
+    node: &Node,
+    words: &reasons::Words<'_>,
+    together: bool,
+) -> Option<(Vec<Counted>, Option<Together>)> {
+    let cluster = cycle.scheduler().cluster();
+    let read = |explanation: &mut dra_allocator::Explanation<'_>| {
+        let requests = std::mem::take(&mut explanation.requests);
+        let mut counts = Vec::new();
+        for request in &requests {
+            let claim = explanation.claim(request.claim).to_string();
+            for alternative in &request.alternatives {
+                counts.push(Counted {
+                    count: groups::count(explanation, claim.clone(), alternative),
+                    limit: reasons::limits(cluster, explanation, alternative, words),
+                });
+            }
+        }
+        explanation.requests = requests;
+        let is_short = counts.iter().any(|counted| counted.count.is_short());
+        let found = (together && !is_short).then(|| explanation.together()).flatten();
+        (counts, found)
+    };
+    cycle.explain(node, read).ok().flatten()
+}
+
+/// The requests whose devices the constraint compares.
+fn requests(claim: &Claim, constraint: &Constraint) -> Vec<Str> {
+    if constraint.requests.is_empty() {
+        let requests = claim.spec.devices.requests.iter();
+        return requests.map(|request| request.name.clone()).collect();
+    }
+    constraint.requests.clone()
+}
+
+fn of_constraint(claim: &Claim, name: &ConstraintName, requests: &[Str], which: &str) -> Lasting {
+    let does = if name.same { "share" } else { "differ in" };
+    let attribute = &name.attribute;
+    let of_one = match which {
+        "no node" => "of one node".to_owned(),
+        "no other node" => "of another node".to_owned(),
+        some => format!("of {}", some.replacen("no ", "one ", 1)),
+    };
+    if let [only] = requests
+        && let Some(spec) = groups::spec(claim, only)
+        && spec.count > 1
+    {
+        let kind = groups::several(&groups::kind(spec));
+        let number = match spec.count {
+            2 => "two".to_owned(),
+            count => count.to_string(),
+        };
+        return Lasting {
+            text: format!("no {number} {kind} {of_one} {does} {attribute}"),
+            cause: Some(format!(
+                "no {number} usable {kind} of one node {does} {attribute}"
+            )),
+        };
+    }
+    let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
+    let requests = listed(&names, "and");
+    Lasting {
+        text: format!("{which} has devices for requests {requests} that {does} {attribute}"),
+        cause: Some(format!(
+            "no node has usable devices for requests {requests} that {does} {attribute}"
+        )),
+    }
+}

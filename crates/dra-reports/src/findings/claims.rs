@@ -1,0 +1,401 @@
+//! Claims that have no owner or that cannot go, devices that do not arrive, tolerations that mean something else.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use itertools::Itertools;
+
+use super::finding::{Subject, claim_key, pod_key, some};
+use super::{Code, Finding, Look};
+use crate::Binding;
+use crate::remedy::{Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, replace_pods};
+use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
+use dra_model::{
+    Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
+};
+use dra_rules::reservation::{
+    GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
+};
+
+/// What a group with members is kept by.
+const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
+
+/// A deletion without hindrance ends within seconds.
+pub(super) const DELETION_SECONDS: u64 = 60;
+
+/// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
+const BINDING_SECONDS: u64 = 600;
+
+/// What a toleration without a time means.
+const FOR_GOOD: &str = "without tolerationSeconds the taint is tolerated for good";
+
+/// From so many seconds on a duration passes 64 bits of nanoseconds.
+const OVERFLOWING_SECONDS: i64 = 9_223_372_037;
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let orphans = look.wants(Code::ClaimOrphaned);
+    let stuck = look.wants(Code::DeletionStuck);
+    let binding = look.wants_any(&[
+        Code::BindingPending,
+        Code::BindingFailed,
+        Code::LeftoverNotAttached,
+    ]);
+    let tolerations = look.wants(Code::TolerationSeconds);
+    for claim in cluster.claims() {
+        if orphans {
+            orphaned(look, claim);
+        }
+        if stuck {
+            claim_is_stuck(look, claim);
+        }
+        if binding {
+            bindings(look, claim);
+        }
+        if tolerations {
+            let of_results = claim.results().iter().flat_map(|result| &result.tolerations);
+            let all: Vec<_> = tolerations_of(&claim.spec).chain(of_results).collect();
+            if let Some(finding) = toleration_seconds(&all, &claim.metadata, Kind::ResourceClaim) {
+                look.add(finding.remedy(for_good(look, claim).note(FOR_GOOD)));
+            }
+        }
+    }
+    if tolerations {
+        for template in cluster.templates() {
+            let all: Vec<_> = tolerations_of(&template.spec.spec).collect();
+            let kind = Kind::ResourceClaimTemplate;
+            if let Some(finding) = toleration_seconds(&all, &template.metadata, kind) {
+                look.add(finding.remedy(for_good_in(template).note(FOR_GOOD)));
+            }
+        }
+    }
+    if stuck {
+        for group in cluster.pod_groups() {
+            group_is_stuck(look, group);
+        }
+    }
+}
+
+pub(super) fn subject(claim: &Claim) -> Subject {
+    Subject::of(Kind::ResourceClaim, &claim.metadata)
+}
+
+fn without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
+    patch(
+        kind,
+        Some(&key.namespace),
+        &key.name,
+        &["--type=merge"],
+        &no_finalizers(),
+    )
+}
+
+pub(super) fn describe(claim: &Claim) -> Result<Script, NoCommand> {
+    Command::dra("describe")
+        .object(Resource::called("claim"), &claim.metadata.name)
+        .namespace(&claim.metadata.namespace)
+        .done()
+}
+
+/// A claim whose owner does not exist. Garbage collection deletes it, if it runs and knows the owner's kind.
+fn orphaned(look: &mut Look<'_>, claim: &Claim) {
+    let Some(owner) = claim.metadata.controller() else {
+        return;
+    };
+    if claim.metadata.is_deleting() {
+        return;
+    }
+    let key = claim.metadata.beside(&owner.name);
+    let (kind, uid) = match (owner.api_version.as_str(), owner.kind.as_str()) {
+        ("v1", "Pod") if !look.is_hidden(Kind::Pod, &key.namespace) => {
+            (Kind::Pod, look.cluster.pod(&key).map(|pod| &pod.metadata.uid))
+        }
+        _ if is_group(owner) && groups_are_known(look.cluster, &key.namespace) == GroupsKnown::Yes => (
+            Kind::PodGroup,
+            look.cluster.pod_group(&key).map(|group| &group.metadata.uid),
+        ),
+        _ => return,
+    };
+    if uid == Some(&owner.uid) {
+        return;
+    }
+    let word = if uid.is_some() { "another one" } else { "gone" };
+    let message = format!(
+        "was made for {} {}, which is {word}: garbage collection should have deleted it",
+        owner.kind, owner.name
+    );
+    look.add(
+        Finding::new(Code::ClaimOrphaned, subject(claim), message)
+            .fix(delete_in(
+                &key.namespace,
+                Kind::ResourceClaim,
+                [&claim.metadata.name],
+            ))
+            .joins([claim_key(claim.key()), (kind, key)]),
+    );
+}
+
+/// A claim that is being deleted, has the finalizer of the claim controller, and is used by no pod.
+fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
+    kept_by_others(look, claim);
+    if !is_stuck(look, &claim.metadata, FINALIZER) || look.is_hidden(Kind::Pod, &claim.metadata.namespace) {
+        return;
+    }
+    let used = claim
+        .status
+        .reserved_for
+        .iter()
+        .any(|entry| judge(look.cluster, claim, entry).consumer != Some(false))
+        || users(look.cluster, claim).is_ok_and(|users| !users.is_empty());
+    if used {
+        return;
+    }
+    let why = if claim.status.reserved_for.is_empty() {
+        "the claim controller has not removed its finalizer".to_owned()
+    } else {
+        format!(
+            "it is reserved for {}, none of which uses it",
+            some(claim.status.reserved_for.iter().map(crate::Consumer))
+        )
+    };
+    let message = format!("is being deleted, and no pod uses it, but {why}");
+    let fix = if claim.status.allocation.is_some() {
+        super::reservations::release(claim)
+    } else {
+        without_finalizers(Kind::ResourceClaim, &claim.key())
+    };
+    look.add(
+        Finding::new(Code::DeletionStuck, subject(claim), message)
+            .fix(fix)
+            .joins([claim_key(claim.key())]),
+    );
+}
+
+/// A claim that is being deleted, holds nothing, and has a finalizer of somebody else, such as the controller of a driver.
+fn kept_by_others(look: &mut Look<'_>, claim: &Claim) {
+    let metadata = &claim.metadata;
+    let is_held = claim.status.allocation.is_some() || claim.is_protected();
+    if is_held || !metadata.is_deleting() || !look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS) {
+        return;
+    }
+    let Some((names, remedy)) = drop_finalizers(Kind::ResourceClaim, metadata) else {
+        return;
+    };
+    let message = format!(
+        "is being deleted, and holds no devices, but stays for the finalizer {}",
+        some(names)
+    );
+    look.add(
+        Finding::new(Code::DeletionStuck, subject(claim), message)
+            .remedy(remedy)
+            .joins([claim_key(claim.key())]),
+    );
+}
+
+fn is_stuck(look: &Look<'_>, metadata: &Meta, finalizer: &str) -> bool {
+    metadata.is_deleting()
+        && metadata.finalizers.iter().any(|known| *known == finalizer)
+        && look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS)
+}
+
+/// A group that is being deleted and has no member that has not ended. No component removes its finalizer where `GenericWorkload` is off.
+fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
+    let key = group.metadata.key();
+    if !is_stuck(look, &group.metadata, GROUP_FINALIZER) || look.is_hidden(Kind::Pod, &key.namespace) {
+        return;
+    }
+    if look.cluster.pods_of_group(&key).any(|pod| !pod.is_terminal()) {
+        return;
+    }
+    let message = "is being deleted and has no members that have not ended, but no component removes its finalizer: is the gate \
+                   GenericWorkload off in kube-controller-manager?";
+    look.add(
+        Finding::new(
+            Code::DeletionStuck,
+            Subject::of(Kind::PodGroup, &group.metadata),
+            message,
+        )
+        .fix(without_finalizers(Kind::PodGroup, &key))
+        .joins([(Kind::PodGroup, key)]),
+    );
+}
+
+/// Devices that were not attached, or not in time, while a pod waits for them without a node.
+fn bindings(look: &mut Look<'_>, claim: &Claim) {
+    let mut failed = Vec::new();
+    let mut broken = BTreeSet::new();
+    let mut pending = Vec::new();
+    for result in claim.results() {
+        let binding = Binding::of(claim, result);
+        if let Some(condition) = binding.failed {
+            let said = if condition.message.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", condition.message)
+            };
+            failed.push(format!("{} has {}{said}", result.id(), condition.type_));
+            broken.insert(result.id());
+        } else if !binding.missing.is_empty() {
+            pending.push(format!("{} waits for {}", result.id(), some(&binding.missing)));
+        }
+    }
+    if !failed.is_empty() {
+        let message = format!("{}: the device will not be attached", some(failed));
+        let key = claim.key();
+        let users = look.cluster.pods_of_claim(&key).filter(|pod| !is_done(pod));
+        let users: Vec<_> = users.map(|pod| format!("pod/{}", pod.metadata.name)).collect();
+        let again = match users.as_slice() {
+            [] => "kube-scheduler gives out the device again unless it is tainted".to_owned(),
+            users => format!(
+                "without a node, {} gets devices anew by itself, and the same again unless that is tainted",
+                some(users)
+            ),
+        };
+        let who = "whoever runs the driver finds out why it could not attach the device";
+        let only = broken.iter().next().filter(|_| broken.len() == 1);
+        let remedy = match only.filter(|_| can_taint(look.cluster.environment())) {
+            Some(device) => Remedy::command(keep_off_device(device, UNATTACHABLE)),
+            None => Remedy::by_hand(who),
+        };
+        let remedy = remedy.note(again).note(who);
+        look.add(
+            Finding::new(Code::BindingFailed, subject(claim), message)
+                .remedy(remedy)
+                .look(describe(claim)),
+        );
+    }
+    if pending.is_empty() {
+        return;
+    }
+    let key = claim.key();
+    let users = look
+        .cluster
+        .pods_of_claim(&key)
+        .filter(|pod| !is_done(pod) && resolves_to(pod, claim, PodGroups::Accepted))
+        .map(|pod| (pod.node().is_some(), pod.key()));
+    let (bound, waiting): (Vec<_>, Vec<_>) = users.partition(|(is_bound, _)| *is_bound);
+    if !bound.is_empty() {
+        not_attached(
+            look,
+            claim,
+            &pending,
+            bound.into_iter().map(|(_, key)| key).collect(),
+        );
+    }
+    let since = claim
+        .status
+        .allocation
+        .as_ref()
+        .and_then(|allocation| allocation.allocation_timestamp);
+    if waiting.is_empty() || !look.has_lasted(since, BINDING_SECONDS) {
+        return;
+    }
+    let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();
+    let message = format!(
+        "{}, and {} with it, for more than {} minutes: the scheduler should have given up by now",
+        some(pending),
+        some(waiting.iter().map(|key| format!("pod/{}", key.name))),
+        BINDING_SECONDS / 60,
+    );
+    look.add(
+        Finding::new(Code::BindingPending, subject(claim), message)
+            .advice("whoever runs the driver has it attach the device and report that, or kube-scheduler started again")
+            .look(describe(claim))
+            .joins(waiting.into_iter().map(pod_key))
+            .joins([claim_key(claim.key())]),
+    );
+}
+
+/// Pods that were bound although their device waits to be attached. A scheduler that knows of binding conditions does not do that.
+fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[String], pods: Vec<Key>) {
+    let cluster = look.cluster;
+    let placed = pods.iter().filter_map(|key| cluster.pod(key));
+    let remedy = replace_pods(cluster, &claim.metadata.namespace, placed);
+    let names: Vec<&str> = pods.iter().map(|key| key.name.as_str()).collect();
+    let message = format!(
+        "{}, but {} already on a node: a scheduler without DRADeviceBindingConditions did not wait",
+        some(pending),
+        if names.len() == 1 {
+            format!("pod/{} is", names[0])
+        } else {
+            format!("{} pods are", names.len())
+        }
+    );
+    look.add(
+        Finding::new(Code::LeftoverNotAttached, subject(claim), message)
+            .remedy(remedy)
+            .joins([claim_key(claim.key())])
+            .joins(pods.into_iter().map(pod_key)),
+    );
+}
+
+/// Tolerations of all requests and their alternatives.
+pub(super) fn tolerations_of(spec: &ClaimSpec) -> impl Iterator<Item = &Toleration> {
+    spec.devices.requests.iter().flat_map(|request| {
+        let each = request.exactly.iter().chain(&request.first_available);
+        each.flat_map(|request| &request.tolerations)
+    })
+}
+
+/// Whether a toleration for a time is for none, or for one that overflows.
+fn means_something_else(toleration: &Toleration) -> bool {
+    toleration.effect == NO_EXECUTE
+        && toleration
+            .toleration_seconds
+            .is_some_and(|seconds| !(0..OVERFLOWING_SECONDS).contains(&seconds))
+}
+
+/// Tolerations that end at once although they name a time.
+fn toleration_seconds(tolerations: &[&Toleration], metadata: &Meta, kind: Kind) -> Option<Finding> {
+    let told = tolerations
+        .iter()
+        .filter(|toleration| means_something_else(toleration))
+        .filter_map(|toleration| Some((toleration.toleration_seconds?, &toleration.key)))
+        .unique()
+        .collect_vec();
+    if told.is_empty() {
+        return None;
+    }
+    let each = told.iter().map(|(seconds, key)| {
+        let key = if key.is_empty() { "any taint" } else { key.as_str() };
+        if *seconds < 0 {
+            format!("{seconds} seconds for {key} are none")
+        } else {
+            format!("{seconds} seconds for {key} overflow 64 bits of nanoseconds and mostly end at once")
+        }
+    });
+    let message = format!("tolerationSeconds: {}", some(each));
+    Some(Finding::new(
+        Code::TolerationSeconds,
+        Subject::of(kind, metadata),
+        message,
+    ))
+}
+
+/// To tolerate a taint for good is what a time that overflows means. No spec of a claim or template can be changed: what people have is
+/// made again without the time.
+fn for_good(look: &Look<'_>, claim: &Claim) -> Remedy {
+    let mut after = claim.spec.clone();
+    leave_out_seconds(&mut after);
+    ask_for(look.cluster, claim, &after)
+}
+
+fn for_good_in(template: &ClaimTemplate) -> Remedy {
+    let mut after = template.spec.spec.clone();
+    leave_out_seconds(&mut after);
+    ask_for_in(template, &after)
+}
+
+fn leave_out_seconds(spec: &mut ClaimSpec) {
+    for request in &mut spec.devices.requests {
+        for request in request.exactly.iter_mut().chain(&mut request.first_available) {
+            let for_good = request.tolerations.iter().map(|toleration| Toleration {
+                toleration_seconds: toleration
+                    .toleration_seconds
+                    .filter(|_| !means_something_else(toleration)),
+                ..toleration.clone()
+            });
+            request.tolerations = for_good.collect();
+        }
+    }
+}

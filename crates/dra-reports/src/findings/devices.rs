@@ -1,0 +1,341 @@
+//! Devices that several hold, that hold nothing together, or that are broken while somebody uses them.
+//!
+//! All of it is worked out anew from all claims. kube-scheduler keeps such sums itself and has once allocated devices twice, as events
+//! reached it late and out of order.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::finding::{Subject, claim_key, counted, scoped_key, some};
+use super::reservations::free;
+use super::{Code, Finding, Look};
+use crate::remedy::{Remedy, can_taint};
+use crate::script::{
+    Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
+};
+use crate::{Health, HealthIndex};
+use dra_allocator::devices::{Holder, Inventory};
+use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
+use dra_rules::scheduling::release;
+
+pub(super) fn look(look: &mut Look<'_>) {
+    if look.wants(Code::DeviceAllocatedTwice) {
+        allocated_twice(look);
+    }
+    if look.wants(Code::DeviceNotPublished) && !look.is_hidden(Kind::ResourceSlice, "") {
+        not_published(look);
+    }
+    if look.wants_any(&[Code::CountersOversubscribed, Code::CapacityOversubscribed]) {
+        oversubscribed(look);
+    }
+    if look.wants(Code::DeviceUnhealthy) {
+        unhealthy(look);
+    }
+}
+
+/// Devices with more than one holder that takes something, unless each has a share of its own.
+///
+/// The allocator counts a device once, however many hold it (`allocateddevices.go`, `addDevices`, v1.37.2). So the device counts as
+/// free as soon as the first of them ends.
+fn allocated_twice(look: &mut Look<'_>) {
+    let mut found = Vec::new();
+    let mut last: Option<&DeviceId> = None;
+    let inventory = look.inventory();
+    for (device, _) in look.cluster.allocated_devices() {
+        if last == Some(device) {
+            continue;
+        }
+        last = Some(device);
+        let takers: Vec<&Holder<'_>> = inventory
+            .holders(device)
+            .iter()
+            .filter(|holder| holder.takes())
+            .collect();
+        if takers.len() < 2 {
+            continue;
+        }
+        if have_shares_of_their_own(&takers) {
+            continue;
+        }
+        found.push(twice(look, device, &takers));
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+/// As many share IDs as takers: no claim has the device as a whole, and no share is given twice.
+fn have_shares_of_their_own(takers: &[&Holder<'_>]) -> bool {
+    let shares: BTreeSet<&Str> = takers
+        .iter()
+        .filter_map(|taker| taker.result.share_id.as_ref())
+        .collect();
+    shares.len() == takers.len()
+}
+
+fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
+    let claims: BTreeSet<Key> = takers.iter().map(|taker| taker.claim.key()).collect();
+    let how = if takers.iter().any(|taker| taker.result.share_id.is_none()) {
+        "as a whole"
+    } else {
+        "with the same share ID"
+    };
+    let message = format!(
+        "held {how} by {}: {}. The scheduler counts the device once, so it is given away as soon as the first of them ends",
+        counted(claims.len(), "claim", "claims"),
+        some(claims.iter().map(|key| format!("claim/{key}"))),
+    );
+    Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).remedy(give_back(
+        look,
+        claims,
+        |cluster| {
+            let inventory = Inventory::of(cluster);
+            let holders = inventory.holders(device).iter();
+            let takers: Vec<_> = holders.filter(|holder| holder.takes()).collect();
+            takers.len() > 1 && !have_shares_of_their_own(&takers)
+        },
+    ))
+}
+
+/// Has as many claims give back their devices as it takes, those first that got them last.
+fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster) -> bool) -> Remedy {
+    let mut claims: Vec<&Arc<Claim>> = claims.iter().filter_map(|key| look.cluster.claim(key)).collect();
+    claims.sort_by_key(|claim| std::cmp::Reverse((allocated_at(claim), claim.key())));
+    let mut without = look.cluster.clone();
+    let mut remedy = Remedy::default();
+    for claim in claims {
+        remedy = remedy.and(free(look.cluster, claim));
+        release(&mut without, &claim.key());
+        if !is_wrong(&without) {
+            break;
+        }
+    }
+    remedy
+}
+
+fn allocated_at(claim: &Claim) -> Option<dra_model::Time> {
+    claim.status.allocation.as_ref()?.allocation_timestamp
+}
+
+/// One finding for each claim that holds devices which no slice publishes.
+fn not_published(look: &mut Look<'_>) {
+    let mut by_claim: BTreeMap<Key, Vec<DeviceId>> = BTreeMap::new();
+    let inventory = look.inventory();
+    for device in inventory.unpublished() {
+        for holder in inventory.holders(&device) {
+            by_claim
+                .entry(holder.claim.key())
+                .or_default()
+                .push(device.clone());
+        }
+    }
+    for (key, mut devices) in by_claim {
+        devices.dedup();
+        let Some(claim) = look.cluster.claim(&key) else {
+            continue;
+        };
+        let slices = devices
+            .iter()
+            .filter_map(|device| look.cluster.pool(&device.pool_id()));
+        let slices: Vec<_> = slices
+            .flat_map(|pool| pool.slices)
+            .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
+            .collect();
+        let message = format!(
+            "holds {}, which no ResourceSlice of the newest generation lists: the driver does not run, or the device is gone",
+            some(&devices)
+        );
+        let finding = Finding::new(
+            Code::DeviceNotPublished,
+            Subject::of(Kind::ResourceClaim, &claim.metadata),
+            message,
+        )
+        .advice(format!(
+            "whoever runs the driver {} has it publish the device again; if the device is gone for good, the owners of the pods that use \
+             the claim end them",
+            devices[0].driver
+        ))
+        .look(
+            Command::kubectl("get")
+                .arg("resourceslices")
+                .option(
+                    "--field-selector",
+                    &field_selector("spec.driver", &devices[0].driver),
+                )
+                .done(),
+        )
+        .joins(slices)
+        .joins([claim_key(key)]);
+        look.add(finding);
+    }
+}
+
+/// Counters of pools and capacity of devices that are overdrawn.
+fn oversubscribed(look: &mut Look<'_>) {
+    let mut found = Vec::new();
+    let inventory = look.inventory();
+    for pool in look.cluster.pools() {
+        let counters = inventory.counters(&pool);
+        let overdrawn: Vec<String> = counters
+            .iter()
+            .filter(|(_, _, balance)| balance.remaining.sign() < 0)
+            .map(|(set, name, balance)| {
+                let mut taken = balance.total.clone();
+                taken.sub(&balance.remaining);
+                format!("{taken} of {} of counter {set}/{name}", balance.total)
+            })
+            .collect();
+        if !overdrawn.is_empty() {
+            let holders: BTreeSet<Key> = pool
+                .devices()
+                .filter(|(_, device)| !device.consumes_counters.is_empty())
+                .flat_map(|(_, device)| inventory.holders(&pool.device_id(&device.name)))
+                .filter(|holder| holder.takes())
+                .map(|holder| holder.claim.key())
+                .collect();
+            let message = format!(
+                "allocated devices take {}; they are held by {}",
+                some(overdrawn),
+                some(holders.iter().map(|key| format!("claim/{key}"))),
+            );
+            found.push(
+                Finding::new(Code::CountersOversubscribed, Subject::pool(&pool.id), message)
+                    .remedy(give_back(look, holders.clone(), |cluster| {
+                        cluster.pool(&pool.id).is_some_and(|pool| {
+                            let counters = Inventory::of(cluster).counters(&pool);
+                            counters.iter().any(|(.., balance)| balance.remaining.sign() < 0)
+                        })
+                    }))
+                    .look(describe_pool(&pool.id))
+                    .joins(slices_of(&pool))
+                    .joins(holders.into_iter().map(claim_key)),
+            );
+        }
+        for (slice, device) in pool.devices() {
+            let id = pool.device_id(&device.name);
+            let shares: Vec<&Holder<'_>> = inventory
+                .holders(&id)
+                .iter()
+                .filter(|holder| is_share(holder))
+                .collect();
+            if shares.is_empty() {
+                continue;
+            }
+            let overdrawn = overdrawn_capacity(device, &shares);
+            if overdrawn.is_empty() {
+                continue;
+            }
+            let claims: BTreeSet<Key> = shares.iter().map(|share| share.claim.key()).collect();
+            let message = format!(
+                "shares take {}; they are held by {}",
+                some(overdrawn),
+                some(claims.iter().map(|key| format!("claim/{key}"))),
+            );
+            found.push(
+                Finding::new(Code::CapacityOversubscribed, Subject::device(&id), message)
+                    .remedy(give_back(look, claims.clone(), |cluster| {
+                        let inventory = Inventory::of(cluster);
+                        let holders = inventory.holders(&id).iter();
+                        let shares: Vec<_> = holders.filter(|holder| is_share(holder)).collect();
+                        !overdrawn_capacity(device, &shares).is_empty()
+                    }))
+                    .look(describe_device(&id))
+                    .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)])
+                    .joins(claims.into_iter().map(claim_key)),
+            );
+        }
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+fn is_share(holder: &Holder<'_>) -> bool {
+    holder.takes() && holder.result.share_id.is_some()
+}
+
+/// What shares take more of than the device has.
+fn overdrawn_capacity(device: &Device, shares: &[&Holder<'_>]) -> Vec<String> {
+    let overdrawn = device.capacity.iter().filter_map(|(name, capacity)| {
+        let taken = consumed(shares, name);
+        (taken > capacity.value).then(|| format!("{taken} of {} of {name}", capacity.value))
+    });
+    overdrawn.collect()
+}
+
+fn consumed(shares: &[&Holder<'_>], name: &Str) -> Quantity {
+    let mut sum: Option<Quantity> = None;
+    let amounts = shares.iter().flat_map(|share| &share.result.consumed_capacity);
+    for (_, amount) in amounts.filter(|(of, _)| of == name) {
+        match &mut sum {
+            Some(sum) => sum.add(amount),
+            None => sum = Some(amount.clone()),
+        }
+    }
+    sum.unwrap_or_default()
+}
+
+fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
+    pool.slices
+        .iter()
+        .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
+        .collect()
+}
+
+/// Devices that somebody holds and somebody reports to be broken.
+fn unhealthy(look: &mut Look<'_>) {
+    let health = HealthIndex::of(look.cluster);
+    let mut found = Vec::new();
+    let mut last: Option<&DeviceId> = None;
+    for (device, _) in look.cluster.allocated_devices() {
+        if last == Some(device) {
+            continue;
+        }
+        last = Some(device);
+        let reports: Vec<_> = health
+            .reports(device)
+            .iter()
+            .filter(|report| report.health == Health::Unhealthy)
+            .collect();
+        let Some(first) = reports.first() else {
+            continue;
+        };
+        let holders = look.inventory().holders(device);
+        let claims: BTreeSet<Key> = holders.iter().map(|holder| holder.claim.key()).collect();
+        let said = if first.message.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", first.message)
+        };
+        let message = format!(
+            "{} says that it is unhealthy{said}; it is held by {}",
+            first.reporter,
+            some(claims.iter().map(|key| format!("claim/{key}"))),
+        );
+        let pods = claims
+            .iter()
+            .flat_map(|key| look.cluster.pods_of_claim(key))
+            .map(|pod| super::finding::pod_key(pod.key()))
+            .collect::<Vec<_>>();
+        let finding = Finding::new(Code::DeviceUnhealthy, Subject::device(device), message);
+        let finding = if can_taint(look.cluster.environment()) {
+            finding
+                .fix(evict_from_device(device, "unhealthy"))
+                .note("evicts the pods that use the device at once, and keeps others off it until the DeviceTaintRule is deleted")
+        } else {
+            finding.advice(format!(
+                "whoever runs the driver {} has it taint the device; then the owners of the pods that use it end them",
+                device.driver
+            ))
+        };
+        found.push(
+            finding
+                .look(taint_device(device, "unhealthy"))
+                .joins(pods)
+                .joins(claims.into_iter().map(claim_key)),
+        );
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}

@@ -1,0 +1,142 @@
+//! The gates that components are started with, and the releases in between.
+
+use std::collections::BTreeMap;
+
+use super::Target;
+use crate::findings::finding::{Subject, some};
+use crate::findings::{Code, Finding, Look, Severity};
+use dra_model::{Component, Evidence, Gate};
+
+pub(super) fn look(look: &mut Look<'_>, target: &Target) {
+    if !target.older {
+        return;
+    }
+    if look.wants(Code::FeatureGates) {
+        gates(look, target);
+    }
+    let environment = look.cluster.environment();
+    if environment.emulated_minor - target.minor > 1 {
+        let message = format!(
+            "going back from 1.{} to {} at once is not supported: go through each release in between",
+            environment.emulated_minor,
+            target.name()
+        );
+        look.add(
+            Finding::new(
+                Code::SkippedVersion,
+                Subject::cluster(format!("1.{}", environment.emulated_minor)),
+                message,
+            )
+            .advice(format!(
+                "whoever runs the control plane goes to 1.{} first",
+                environment.emulated_minor - 1
+            )),
+        );
+    }
+}
+
+/// Gates that the target does not know, or with which it never becomes ready.
+fn gates(look: &mut Look<'_>, target: &Target) {
+    let environment = look.cluster.environment();
+    let mut named: BTreeMap<&str, (Gate, Vec<Component>)> = BTreeMap::new();
+    let mut known = Vec::new();
+    for component in Component::ALL {
+        for gate in Gate::all() {
+            let state = environment.gate(component, gate);
+            // Flags cannot be read off objects either: they may have been changed since.
+            if matches!(state.evidence, Evidence::Assumed | Evidence::Objects(_)) {
+                continue;
+            }
+            // That something is served tells of one gate, not of what else the component was started with.
+            if !matches!(state.evidence, Evidence::Served(_)) {
+                known.push(component);
+            }
+            // An argument that names a gate is an error even if it switches it off. Elsewhere only what differs from the default must have
+            // been named: what is on by itself need not be removed from the flags.
+            let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
+            let is_named = match state.evidence {
+                Evidence::Arguments(_) => true,
+                Evidence::Flag => state.enabled,
+                _ => default != Some(state.enabled),
+            };
+            if is_named {
+                named
+                    .entry(gate.name())
+                    .or_insert((gate, Vec::new()))
+                    .1
+                    .push(component);
+            }
+        }
+    }
+    for (name, (gate, components)) in named {
+        let who = some(&components);
+        let message = if gate
+            .default_in(target.minor, target.minor.saturating_sub(1))
+            .is_none()
+        {
+            format!(
+                "{who} of {} does not know the gate and does not start with it: unrecognized feature gate: {name}",
+                target.name()
+            )
+        } else if gate == Gate::GenericWorkload
+            && environment.enabled(components[0], gate)
+            && environment.emulated_minor >= 37
+            && target.minor <= 36
+        {
+            format!(
+                "is on in {who}: kept on {} together with scheduling.k8s.io/v1beta1, the API server never becomes ready",
+                target.name()
+            )
+        } else {
+            continue;
+        };
+        let runtime = if gate == Gate::GenericWorkload {
+            ", and scheduling.k8s.io/v1beta1 and v1alpha3 from --runtime-config"
+        } else {
+            ""
+        };
+        look.add(
+            Finding::new(Code::FeatureGates, Subject::gate(name), message)
+                .order(7)
+                .advice(format!(
+                    "whoever runs the control plane removes {name} from --feature-gates{runtime}"
+                )),
+        );
+    }
+    // Gangs came with GenericWorkload in 1.37, and with a gate of their own before.
+    let has_gangs = || {
+        let mut groups = look.cluster.pod_groups();
+        groups.any(|group| group.spec.scheduling_policy.gang.is_some())
+    };
+    if environment.emulated_minor >= 37
+        && target.minor <= 36
+        && !target.lacks(Gate::GenericWorkload)
+        && target.lacks(Gate::GangScheduling)
+        && has_gangs()
+    {
+        let gate = Gate::GangScheduling;
+        let message = format!(
+            "is known to {} only, where members of a gang are scheduled one by one without it",
+            target.name()
+        );
+        look.add(
+            Finding::new(Code::FeatureGates, Subject::gate(gate.name()), message)
+                .severity(Severity::Warning)
+                .order(8)
+                .advice(super::gate_on(gate)),
+        );
+    }
+    if !known.contains(&Component::ApiServer) {
+        look.found.unknown.add(
+            "DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)".to_owned(),
+        );
+    }
+    let unseen = crate::findings::unseen(&known, &[Component::Scheduler, Component::ControllerManager]);
+    if !unseen.is_empty() {
+        look.found.warnings.add(format!(
+            "the feature gates of {} are not known; {} does not start with one that it does not know",
+            unseen.join(" and "),
+            target.name()
+        ));
+    }
+}

@@ -1,0 +1,348 @@
+//! One finding: what is wrong with which object, how sure that is, and what to do.
+
+use std::cmp::Reverse;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::{Code, Severity};
+pub use crate::listing::some;
+use crate::remedy::Remedy;
+use crate::script::{NoCommand, Script};
+use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
+
+/// How sure a finding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Certainty {
+    /// It is so: it was read in one list, or its objects were read again after it was found.
+    Confirmed,
+    /// Objects of different kinds contradict each other. They were listed at different times, so it may only seem so.
+    Possible,
+}
+
+impl Certainty {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Confirmed => "Confirmed",
+            Self::Possible => "Possible",
+        }
+    }
+}
+
+/// What a finding is about. Devices, pools, drivers and gates are no objects of the API; they have no UID.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Subject {
+    /// Kind of the object, or `Device`, `Pool`, `Driver`, `FeatureGate`, `Cluster`.
+    pub kind: &'static str,
+    /// Its namespace; empty for what lives in none.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub uid: Str,
+}
+
+const DEVICE: &str = "Device";
+const POOL: &str = "Pool";
+
+impl Subject {
+    /// An object.
+    pub(super) fn of(kind: Kind, metadata: &Meta) -> Self {
+        Self {
+            kind: kind.name(),
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+        }
+    }
+
+    fn named(kind: &'static str, name: String) -> Self {
+        Self {
+            kind,
+            namespace: Str::default(),
+            name: name.into(),
+            uid: Str::default(),
+        }
+    }
+
+    pub(super) fn device(id: &DeviceId) -> Self {
+        Self::named(DEVICE, id.to_string())
+    }
+
+    pub(super) fn pool(id: &PoolId) -> Self {
+        Self::named(POOL, id.to_string())
+    }
+
+    pub(super) fn driver(driver: &str) -> Self {
+        Self::named("Driver", driver.to_owned())
+    }
+
+    pub(super) fn gate(name: &str) -> Self {
+        Self::named("FeatureGate", name.to_owned())
+    }
+
+    pub(super) fn cluster(version: String) -> Self {
+        Self::named("Cluster", version)
+    }
+
+    /// An issue or pull request of kubernetes/kubernetes.
+    pub(super) fn issue(number: u32) -> Self {
+        Self::named("Issue", format!("kubernetes/{number}"))
+    }
+
+    /// Who writes objects, as it calls itself in their managed fields.
+    pub(super) fn manager(name: &str) -> Self {
+        Self::named("Manager", name.to_owned())
+    }
+
+    /// Whom bindings of roles name.
+    pub(super) fn account(subject: &RoleSubject) -> Self {
+        let kind = match subject.kind.as_str() {
+            "ServiceAccount" => "ServiceAccount",
+            "Group" => "Group",
+            _ => "User",
+        };
+        Self {
+            namespace: subject.namespace.clone(),
+            ..Self::named(kind, subject.name.to_string())
+        }
+    }
+
+    /// Whether it is the object of `kind` that is called `namespace` and `name`, the first empty for what lives in none.
+    pub fn is(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.kind == kind.name() && self.namespace == *namespace && self.name == *name
+    }
+
+    /// `DRIVER/POOL/DEVICE`, for a device.
+    pub fn as_device(&self) -> Option<&Str> {
+        (self.kind == DEVICE).then_some(&self.name)
+    }
+
+    /// `DRIVER/POOL`, for a pool.
+    pub fn as_pool(&self) -> Option<&Str> {
+        (self.kind == POOL).then_some(&self.name)
+    }
+
+    /// The kind as kubectl writes it in front of a name.
+    pub fn resource(&self) -> String {
+        self.kind.to_ascii_lowercase()
+    }
+}
+
+impl fmt::Display for Subject {
+    /// `pod/namespace/name`, `device/driver/pool/name`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/", self.resource())?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", self.namespace)?;
+        }
+        f.write_str(&self.name)
+    }
+}
+
+/// What can be done about a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fix {
+    /// A command that runs as it stands, after which the finding is gone. As JSON it has its arguments beside it.
+    Command(Script),
+    /// Who can do what, where no command does it.
+    Sentence(String),
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Command(script) => script.fmt(f),
+            Self::Sentence(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Serialize for Fix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Sentence<'t> {
+            fix: &'t str,
+        }
+        match self {
+            Self::Command(script) => script.serialize_as(&["fix", "command"], serializer),
+            Self::Sentence(fix) => Sentence { fix }.serialize(serializer),
+        }
+    }
+}
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// `DRA001`.
+    pub code: Code,
+    /// The finding's name in words.
+    pub name: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// What it is about.
+    pub object: Subject,
+    /// What is wrong.
+    pub message: String,
+    /// A command, or else a sentence.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<Fix>,
+    /// What has to be so before the command is run, or what would do in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix_note: Option<String>,
+    /// All that is to be said in words: who can do what where there is no command, and what is to be known of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
+    /// For a downgrade: the step at which it has to be solved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<u32>,
+    /// The page that explains it.
+    pub docs: String,
+    /// Objects that contradict each other, there or not: what is read again to be sure.
+    #[serde(skip)]
+    pub evidence: Vec<(Kind, Key)>,
+}
+
+impl Finding {
+    pub(super) fn new(code: Code, object: Subject, message: impl Into<String>) -> Self {
+        let facts = code.facts();
+        Self {
+            code,
+            name: facts.name,
+            severity: facts.severity,
+            certainty: Certainty::Confirmed,
+            object,
+            message: message.into(),
+            fix: None,
+            fix_note: None,
+            note: None,
+            look: None,
+            order: None,
+            docs: code.docs(),
+            evidence: Vec::new(),
+        }
+    }
+
+    pub(super) fn severity(self, severity: Severity) -> Self {
+        Self { severity, ..self }
+    }
+
+    /// A command helps. Where a name gives none, that is said in its place.
+    pub(super) fn fix(self, fix: Result<Script, NoCommand>) -> Self {
+        match fix {
+            Ok(script) => Self {
+                fix: Some(Fix::Command(script)),
+                ..self
+            },
+            Err(why) => self.advice(why.to_string()),
+        }
+    }
+
+    /// What can be done.
+    pub(super) fn remedy(self, remedy: Remedy) -> Self {
+        let text = remedy.text();
+        let finding = match remedy.command {
+            Some(script) => self.fix(Ok(script)),
+            None => match text {
+                Some(text) => return self.advice(text),
+                None => return self,
+            },
+        };
+        match text {
+            Some(text) => finding.note(text),
+            None => finding,
+        }
+    }
+
+    /// What helps is no command: the sentence says who can do it.
+    pub(super) fn advice(mut self, sentence: impl Into<String>) -> Self {
+        let sentence = sentence.into();
+        self.add_note(&sentence);
+        self.fix = Some(Fix::Sentence(sentence));
+        self
+    }
+
+    /// What has to be so before the command is run, or would do in its place.
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        self.add_note(&note);
+        self.fix_note = Some(match self.fix_note {
+            None => note,
+            Some(before) => format!("{before}; {note}"),
+        });
+        self
+    }
+
+    fn add_note(&mut self, note: &str) {
+        self.note = Some(match self.note.take() {
+            None => note.to_owned(),
+            Some(before) => format!("{before}; {note}"),
+        });
+    }
+
+    /// What shows more. A name that gives no command is told nowhere, since it is told of the finding.
+    pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
+        Self {
+            look: look.ok(),
+            ..self
+        }
+    }
+
+    pub(super) fn order(self, order: u32) -> Self {
+        Self {
+            order: Some(order),
+            ..self
+        }
+    }
+
+    /// The finding joins objects of several kinds.
+    pub(super) fn joins(mut self, evidence: impl IntoIterator<Item = (Kind, Key)>) -> Self {
+        self.certainty = Certainty::Possible;
+        self.evidence.extend(evidence);
+        self
+    }
+
+    /// Order of a report: by step, worst first, then by code and object.
+    pub(super) fn sort_key(&self) -> impl Ord + use<'_> {
+        (
+            self.order,
+            Reverse(self.severity),
+            self.code,
+            &self.object,
+            &self.message,
+        )
+    }
+}
+
+/// The claim with that key as evidence.
+pub(super) fn claim_key(key: Key) -> (Kind, Key) {
+    (Kind::ResourceClaim, key)
+}
+
+/// The pod with that key as evidence.
+pub(super) fn pod_key(key: Key) -> (Kind, Key) {
+    (Kind::Pod, key)
+}
+
+/// The object of a kind without namespace as evidence.
+pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
+    let key = Key {
+        namespace: Str::default(),
+        name: name.clone(),
+    };
+    (kind, key)
+}
+
+/// `count` with the word for one or for several.
+pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

@@ -1,0 +1,739 @@
+//! What drivers publish for nodes, and which nodes fell out: those that are gone, those that a driver should serve as it serves others
+//! like them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::finding::{Subject, counted, pod_key, scoped_key, some};
+use super::{Code, Finding, Look, Severity};
+use crate::script::{Command, delete, describe_pool};
+use crate::stage::{
+    KeptOff, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, nodes_of_devices,
+    nodes_of_slice, pods_on,
+};
+use dra_model::{Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
+use dra_rules::scheduling::classes_of_resources;
+
+/// The label by which nodes are peers: machines of one type have the same devices.
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+
+/// Labels by which node-feature-discovery tells what is in a machine.
+const HARDWARE: [&str; 2] = [
+    "feature.node.kubernetes.io/pci-",
+    "feature.node.kubernetes.io/usb-",
+];
+
+/// How long a pod of a driver may take until it is ready.
+const STARTING_SECONDS: u64 = 300;
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    if look.is_hidden(Kind::Node, "") || look.is_hidden(Kind::ResourceSlice, "") {
+        return;
+    }
+    if look.wants(Code::NodeMissing) {
+        for slice in cluster.slices() {
+            node_is_missing(look, slice);
+        }
+    }
+    if look.wants_any(&[Code::NodeWithoutSlices, Code::PoolWithoutDevices]) {
+        drivers(look);
+    }
+    if look.wants(Code::HardwareTwice) {
+        hardware_twice(look);
+    }
+}
+
+fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
+    let named = slice.spec.node_name.iter().filter(|name| !name.is_empty());
+    let named: BTreeSet<&Str> = named.chain(nodes_of_devices(slice)).collect();
+    let gone: Vec<&Str> = named
+        .into_iter()
+        .filter(|name| look.cluster.node(name).is_none())
+        .collect();
+    if gone.is_empty() {
+        return;
+    }
+    let message = format!(
+        "publishes {} of {} for {}, which {} not exist",
+        counted(slice.spec.devices.len(), "device", "devices"),
+        slice.spec.driver,
+        some(gone.iter().map(|name| format!("node/{name}"))),
+        if gone.len() == 1 { "does" } else { "do" },
+    );
+    let nodes: Vec<_> = gone.iter().map(|name| scoped_key(Kind::Node, name)).collect();
+    look.add(
+        Finding::new(
+            Code::NodeMissing,
+            Subject::of(Kind::ResourceSlice, &slice.metadata),
+            message,
+        )
+        .fix(delete(Kind::ResourceSlice, [&slice.metadata.name]))
+        .joins(nodes)
+        .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
+    );
+}
+
+/// What a driver publishes for single nodes, by their names or by selectors that only one fits.
+#[derive(Default)]
+struct Service<'a> {
+    /// Nodes for which there are devices.
+    with: BTreeSet<&'a Str>,
+    /// Nodes for which there are slices, be it without devices.
+    named: BTreeSet<&'a Str>,
+}
+
+fn services(cluster: &Cluster) -> BTreeMap<&Str, Service<'_>> {
+    let mut services: BTreeMap<&Str, Service<'_>> = BTreeMap::new();
+    for slice in cluster.slices() {
+        let service = services.entry(&slice.spec.driver).or_default();
+        service.named.extend(nodes_of_slice(slice));
+        if !slice.spec.devices.is_empty() {
+            service.with.extend(nodes_of_slice(slice));
+        }
+        service.named.extend(nodes_of_devices(slice));
+        service.with.extend(nodes_of_devices(slice));
+    }
+    services
+}
+
+/// Why a node should have devices of a driver.
+struct Likeness {
+    /// What goes on after `has no …`.
+    text: String,
+    /// The machine is the same, not only what people say of it.
+    is_hardware: bool,
+}
+
+fn is_hardware(label: &str) -> bool {
+    HARDWARE.iter().any(|prefix| label.starts_with(prefix))
+}
+
+/// Whether a label may tell what a machine is for. Those of Kubernetes tell where it is, what runs on it, and what it is called.
+fn sets_apart(label: &str) -> bool {
+    let domain = label.split_once('/').map_or("", |(domain, _)| domain);
+    let is_of = |of: &str| {
+        domain
+            .strip_suffix(of)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    is_hardware(label) || !(is_of("kubernetes.io") || is_of("k8s.io") || domain.starts_with("topology."))
+}
+
+/// Whether so many of the nodes that are alike are enough to expect the same of the others.
+fn are_enough(with: usize, of: usize) -> bool {
+    with >= 2 && with * 2 >= of && with < of
+}
+
+/// Nodes without devices of a driver that are like those `with` some: machines of one type; or those that have all labels which each of
+/// the nodes with devices has and others lack. What the machine says of its hardware decides before what people say of it.
+fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str, Likeness> {
+    let mut found = BTreeMap::new();
+    let served = with.iter().filter_map(|name| Some(&cluster.node(name)?.metadata));
+    let served: Vec<&Meta> = served.collect();
+    if served.len() < 2 {
+        return found;
+    }
+    let nodes: Vec<&Meta> = cluster.nodes().map(|node| &node.metadata).collect();
+    let mut add = |alike: &[&'a Meta], what: &str, is_hardware: bool| {
+        let (has, lacks): (Vec<&'a Meta>, Vec<&'a Meta>) =
+            alike.iter().copied().partition(|node| with.contains(&node.name));
+        if !are_enough(has.len(), alike.len()) {
+            return;
+        }
+        for node in lacks {
+            let text = format!("as {} of the {} nodes {what} have", has.len(), alike.len());
+            found.entry(&node.name).or_insert(Likeness { text, is_hardware });
+        }
+    };
+    let mut types: BTreeMap<&Str, Vec<&Meta>> = BTreeMap::new();
+    for node in &nodes {
+        if let Some(type_) = node.label(INSTANCE_TYPE) {
+            types.entry(type_).or_default().push(node);
+        }
+    }
+    for (type_, nodes) in types {
+        add(&nodes, &format!("of type {type_}"), true);
+    }
+    let has = |node: &Meta, (key, value): &(Str, Str)| node.label(key) == Some(value);
+    let common: Vec<&(Str, Str)> = served[0]
+        .labels
+        .iter()
+        .filter(|label| sets_apart(&label.0))
+        .filter(|label| {
+            served.iter().all(|node| has(node, label)) && !nodes.iter().all(|node| has(node, label))
+        })
+        .collect();
+    let of_hardware: Vec<_> = common
+        .iter()
+        .copied()
+        .filter(|label| is_hardware(&label.0))
+        .collect();
+    for (labels, is_hardware) in [(of_hardware, true), (common, false)] {
+        if labels.is_empty() {
+            continue;
+        }
+        let alike: Vec<&Meta> = nodes
+            .iter()
+            .copied()
+            .filter(|node| labels.iter().all(|label| has(node, label)))
+            .collect();
+        let what = some(labels.iter().map(|(key, value)| format!("{key}={value}")));
+        add(&alike, &format!("with {what}"), is_hardware);
+    }
+    found
+}
+
+fn drivers(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let plugins = plugins(cluster);
+    let mut pools: BTreeMap<Str, Vec<Pool<'_>>> = BTreeMap::new();
+    if look.wants(Code::PoolWithoutDevices) {
+        for pool in cluster.pools() {
+            pools.entry(pool.id.driver.clone()).or_default().push(pool);
+        }
+    }
+    let mut found = Vec::new();
+    for (driver, service) in services(cluster) {
+        let alike = alike(cluster, &service.with);
+        let pools = pools.get(driver).map_or(&[][..], Vec::as_slice);
+        let filled = pools.iter().filter(|pool| has_devices(pool)).count();
+        found.extend(
+            pools
+                .iter()
+                .filter_map(|pool| without_devices(pool, filled, &alike)),
+        );
+        let plugin = Plugin::of_driver(&plugins, driver, &service.with);
+        let is_expected = !service.with.is_empty() && (plugin.is_some() || !alike.is_empty());
+        if look.wants(Code::NodeWithoutSlices) && is_expected {
+            for node in cluster.nodes() {
+                if !service.named.contains(&node.metadata.name) {
+                    found.extend(without_slices(look, driver, node, &alike, plugin));
+                }
+            }
+        }
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+fn has_devices(pool: &Pool<'_>) -> bool {
+    pool.devices().next().is_some()
+}
+
+/// A complete pool that has nothing to give, which so many `others` of its driver have.
+fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likeness>) -> Option<Finding> {
+    if !pool.is_complete() || has_devices(pool) {
+        return None;
+    }
+    let driver = &pool.id.driver;
+    let nodes: BTreeSet<&Str> = pool
+        .slices
+        .iter()
+        .flat_map(|slice| nodes_of_slice(slice))
+        .collect();
+    let place = match nodes.iter().next() {
+        Some(node) => format!("publishes no device for node/{node}"),
+        None => "has no device".to_owned(),
+    };
+    let likeness = nodes.iter().find_map(|node| alike.get(*node));
+    let (severity, message) = match likeness {
+        _ if others == 0 => (
+            Severity::Warning,
+            format!(
+                "{place}, and no other pool of {driver} has one: the driver found nothing that it could offer"
+            ),
+        ),
+        Some(likeness) => (
+            Severity::Warning,
+            format!("{place}, {}: the driver found nothing there", likeness.text),
+        ),
+        None => (
+            Severity::Info,
+            format!(
+                "{place}, while {} of {driver} {}: the driver found nothing there, which is in order where there is nothing",
+                counted(others, "other pool", "other pools"),
+                if others == 1 { "has some" } else { "have some" },
+            ),
+        ),
+    };
+    let slices = pool
+        .slices
+        .iter()
+        .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name));
+    let finding = Finding::new(Code::PoolWithoutDevices, Subject::pool(&pool.id), message)
+        .severity(severity)
+        .advice(format!(
+            "whoever runs the driver {driver} finds out why it finds no device: what do the logs of its pod say?"
+        ))
+        .look(describe_pool(&pool.id));
+    Some(match likeness {
+        Some(_) => finding
+            .joins(slices)
+            .joins(nodes.iter().map(|node| scoped_key(Kind::Node, node))),
+        None => finding,
+    })
+}
+
+/// A DaemonSet that seems to bring a driver to nodes: nothing of the API says whose pods publish which slices.
+struct Plugin<'a> {
+    namespace: &'a Str,
+    name: &'a Str,
+    pods: BTreeMap<&'a Str, &'a Arc<Pod>>,
+}
+
+/// DaemonSets that are called like plugins of the kubelet for devices, by their pods.
+fn plugins(cluster: &Cluster) -> Vec<Plugin<'_>> {
+    let mut plugins: BTreeMap<(&Str, &Str), Plugin<'_>> = BTreeMap::new();
+    for pod in cluster
+        .pods()
+        .filter(|pod| !pod.is_terminal() && !pod.metadata.is_deleting())
+    {
+        let Some((owner, node)) = daemon_set_of(pod).zip(pod.node()) else {
+            continue;
+        };
+        let name = owner.as_str();
+        if is_called_plugin(name) {
+            let namespace = &pod.metadata.namespace;
+            plugins
+                .entry((namespace, owner))
+                .or_insert_with(|| Plugin {
+                    namespace,
+                    name: owner,
+                    pods: BTreeMap::new(),
+                })
+                .pods
+                .insert(node, pod);
+        }
+    }
+    plugins.into_values().collect()
+}
+
+impl Plugin<'_> {
+    /// The only one that is called like the driver and has a pod wherever the driver has devices.
+    fn of_driver<'p>(plugins: &'p [Self], driver: &str, with: &BTreeSet<&Str>) -> Option<&'p Self> {
+        let mut fitting = plugins.iter().filter(|plugin| {
+            is_called_like(driver, plugin.name) && with.iter().all(|node| plugin.pods.contains_key(*node))
+        });
+        let first = fitting.next()?;
+        fitting.next().is_none().then_some(first)
+    }
+
+    /// What keeps its pods off a node.
+    fn kept_off(&self, node: &Node) -> Option<KeptOff> {
+        kept_off(self.pods.values().next()?, node)
+    }
+}
+
+/// A node without slices of a driver that it should have.
+fn without_slices(
+    look: &Look<'_>,
+    driver: &Str,
+    node: &Node,
+    alike: &BTreeMap<&Str, Likeness>,
+    plugin: Option<&Plugin<'_>>,
+) -> Option<Finding> {
+    let name = &node.metadata.name;
+    let likeness = alike.get(name);
+    let pod = plugin.and_then(|plugin| plugin.pods.get(name));
+    let is_late = pod.is_some_and(|pod| {
+        !is_ready(pod) && look.has_lasted(pod.metadata.creation_timestamp, STARTING_SECONDS)
+    });
+    if likeness.is_none() && !is_late {
+        return None;
+    }
+    let mut message = format!("has no ResourceSlice of {driver}");
+    if let Some(likeness) = likeness {
+        message = format!("{message}, {}", likeness.text);
+    }
+    if let Some(plugin) = plugin {
+        let set = format!("daemonset/{}/{}", plugin.namespace, plugin.name);
+        message = match pod {
+            Some(pod) => format!(
+                "{message}; pod/{} of {set}, which runs wherever the driver has devices, is there {}ready",
+                pod.metadata.name,
+                if is_ready(pod) { "and " } else { "and not " },
+            ),
+            None => format!(
+                "{message}; {set}, which runs wherever the driver has devices, has no pod there{}",
+                plugin
+                    .kept_off(node)
+                    .map(|why| format!(": {why}"))
+                    .unwrap_or_default()
+            ),
+        };
+    }
+    // Where pods are hidden the worse is assumed: what is not known must not make the answer better.
+    let is_sure = likeness.is_none_or(|likeness| likeness.is_hardware)
+        || plugin.is_some()
+        || look.is_hidden(Kind::Pod, "");
+    let finding = Finding::new(
+        Code::NodeWithoutSlices,
+        Subject::of(Kind::Node, &node.metadata),
+        message,
+    )
+    .severity(if is_sure { Severity::Warning } else { Severity::Info })
+    .advice(format!(
+        "whoever runs the driver {driver} finds out why it does not serve the node: is its pod there, and what do its logs say?"
+    ))
+    .look(pods_on(name))
+    .joins([scoped_key(Kind::Node, name)]);
+    Some(match pod {
+        Some(pod) => finding.joins([pod_key(pod.key())]),
+        None => finding,
+    })
+}
+
+/// Whether an extended resource of a device plugin is about the same hardware as a driver: `example.com/gpu` and `gpu.example.com`, or
+/// `gpu.example.com/large` and `gpu.example.com`. Other resources of the same vendor are other hardware.
+fn is_same_hardware(driver: &str, resource: &str) -> bool {
+    let Some((domain, name)) = resource.split_once('/') else {
+        return false;
+    };
+    if driver == domain {
+        return true;
+    }
+    let Some(kinds) = driver
+        .strip_suffix(domain)
+        .and_then(|rest| rest.strip_suffix('.'))
+        .filter(|_| domain.contains('.'))
+    else {
+        return false;
+    };
+    let first = name
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .next();
+    let is_partition = domain == "nvidia.com" && first == Some("mig");
+    kinds
+        .split('.')
+        .any(|kind| first == Some(kind) || is_partition && kind == "gpu")
+}
+
+/// Nodes of which a device plugin reports what a driver publishes, too. What the scheduler grants of an extended resource by a class never
+/// shows in what a node reports.
+fn hardware_twice(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let mut drivers: BTreeMap<&Str, Vec<&Str>> = BTreeMap::new();
+    for (driver, service) in services(cluster) {
+        for node in service.with {
+            drivers.entry(node).or_default().push(driver);
+        }
+    }
+    let classes = classes_of_resources(cluster);
+    let by_class = cluster
+        .environment()
+        .enabled(Component::Scheduler, Gate::DRAExtendedResource);
+    let mut found = Vec::new();
+    for node in cluster.nodes() {
+        let name = &node.metadata.name;
+        let Some(drivers) = drivers.get(name) else {
+            continue;
+        };
+        let reported = node
+            .status
+            .allocatable
+            .iter()
+            .filter(|(_, amount)| amount.value() > 0);
+        for (resource, amount) in reported {
+            for driver in drivers.iter().filter(|driver| is_same_hardware(driver, resource)) {
+                let class = classes.get(resource).and_then(|classes| classes.first());
+                let decides = match class.filter(|_| by_class) {
+                    Some(class) => format!(
+                        ". A pod that asks for {resource} gets it of the device plugin here, since kube-scheduler turns to deviceclass/{} \
+                         only on nodes that report none",
+                        class.metadata.name
+                    ),
+                    None => String::new(),
+                };
+                let message = format!(
+                    "reports {amount} {resource} of a device plugin, and {driver} publishes devices for it: neither knows what the other \
+                     has given away, so that two pods can get the same hardware{decides}"
+                );
+                found.push(
+                    Finding::new(
+                        Code::HardwareTwice,
+                        Subject::of(Kind::Node, &node.metadata),
+                        message,
+                    )
+                    .advice(format!(
+                        "an administrator of the cluster keeps the device plugin or the driver {driver} off the node, unless they divide the \
+                         hardware between them"
+                    ))
+                    .look(Command::kubectl("describe").object(Kind::Node, name).done())
+                    .joins([scoped_key(Kind::Node, name)]),
+                );
+            }
+        }
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::tests::{ask, codes_of};
+    use super::super::{Question, Severity};
+    use dra_model::Kind;
+    use dra_testing::World;
+
+    fn nodes(nodes: &[(&str, &Value)], slices: &[&str]) -> World {
+        let world = nodes
+            .iter()
+            .fold(World::default(), |world, (name, labels)| world.node(name, labels));
+        slices
+            .iter()
+            .fold(world, |world, name| world.slice(name, &json!([{"name": "x"}])))
+    }
+
+    /// Severity and message of each finding.
+    fn told(world: World) -> Vec<(Severity, String)> {
+        let list = ask(&world.build(), Question::Now);
+        let told = list.items.into_iter();
+        told.map(|finding| {
+            (
+                finding.severity,
+                format!("{} {} {}", finding.code, finding.object, finding.message),
+            )
+        })
+        .collect()
+    }
+
+    #[test]
+    fn peers_are_nodes_of_one_type_of_which_most_have_the_driver() {
+        let world = |named: &[(&str, &str)], slices: &[&str]| {
+            let labels: Vec<Value> = named
+                .iter()
+                .map(|(_, type_)| json!({(super::INSTANCE_TYPE): type_}))
+                .collect();
+            let named: Vec<_> = named
+                .iter()
+                .zip(&labels)
+                .map(|((name, _), labels)| (*name, labels))
+                .collect();
+            codes_of(&nodes(&named, slices).build())
+        };
+        let all = [("a", "t"), ("b", "t"), ("c", "t")];
+        assert_eq!(world(&all, &["a", "b"]), ["DRA035 node/c"]);
+        assert!(world(&all, &["a", "b", "c"]).is_empty());
+        // One is no majority, and a node of another type no peer.
+        assert!(world(&all, &["a"]).is_empty());
+        assert!(world(&[("a", "t"), ("b", "t"), ("c", "u")], &["a", "b"]).is_empty());
+    }
+
+    #[test]
+    fn peers_without_types_are_those_with_the_labels_that_set_served_nodes_apart() {
+        let pci = "feature.node.kubernetes.io/pci-0302_10de.present";
+        let vga = "feature.node.kubernetes.io/pci-0300_1a03.present";
+        let gpu = json!({(pci): "true", (vga): "true", "gpu": "yes", "kubernetes.io/os": "linux"});
+        let unlabelled = json!({(pci): "true", (vga): "true", "kubernetes.io/os": "linux"});
+        let other = json!({(vga): "true", "kubernetes.io/os": "linux"});
+        let virtual_ = json!({"kubernetes.io/os": "linux"});
+        let world = |third: &Value| {
+            nodes(
+                &[("a", &gpu), ("b", &gpu), ("c", third), ("v", &virtual_)],
+                &["a", "b"],
+            )
+        };
+        let (severity, message) = told(world(&unlabelled)).remove(0);
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(
+            message,
+            format!(
+                "DRA035 node/c has no ResourceSlice of d, as 2 of the 3 nodes with {vga}=true, {pci}=true have"
+            )
+        );
+        assert!(told(world(&other)).is_empty());
+        // What people wrote on nodes is a hint, and what Kubernetes writes on all of a kind none.
+        let label = |labels: &Value| {
+            told(nodes(
+                &[("a", labels), ("b", labels), ("c", labels), ("v", &virtual_)],
+                &["a", "b"],
+            ))
+        };
+        let hint = label(&json!({"gpu": "yes"}));
+        assert_eq!(hint.len(), 1);
+        assert_eq!(hint[0].0, Severity::Info);
+        for ordinary in [
+            "kubernetes.io/arch",
+            "node-role.kubernetes.io/worker",
+            "topology.example.com/rack",
+        ] {
+            assert!(label(&json!({(ordinary): "x"})).is_empty(), "{ordinary}");
+        }
+        let (everywhere, none) = (json!({"gpu": "yes"}), json!({"gpu": "no"}));
+        let same = |third: &Value| {
+            told(nodes(
+                &[("a", &everywhere), ("b", &everywhere), ("c", third)],
+                &["a", "b"],
+            ))
+        };
+        // What all nodes have sets none apart.
+        assert!(same(&everywhere).is_empty());
+        assert!(same(&none).is_empty());
+    }
+
+    fn daemon_pod(world: World, set: &str, node: &str, ready: &str, spec: &Value) -> World {
+        let mut full = json!({"nodeName": node});
+        for (key, value) in spec.as_object().unwrap() {
+            full[key] = value.clone();
+        }
+        world.with(
+            Kind::Pod,
+            &json!({
+                "metadata": {"namespace": "kube-system", "name": format!("{set}-{node}"), "uid": format!("{set}-{node}"),
+                    "creationTimestamp": "2026-11-21T11:00:00Z",
+                    "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set, "uid": "u", "controller": true}]},
+                "spec": full,
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]},
+            }),
+        )
+    }
+
+    #[test]
+    fn the_daemon_set_of_a_driver_tells_where_it_should_be() {
+        let plain = json!({});
+        let none = || nodes(&[("a", &plain), ("b", &plain), ("c", &plain)], &["a", "b"]);
+        let set = "d-dra-driver-kubeletplugin";
+        let with = |world: World, third: Option<&str>| {
+            let world = ["a", "b"]
+                .into_iter()
+                .fold(world, |world, node| daemon_pod(world, set, node, "True", &plain));
+            match third {
+                Some(ready) => daemon_pod(world, set, "c", ready, &plain),
+                None => world,
+            }
+        };
+        assert_eq!(
+            told(with(none(), Some("False"))),
+            [(
+                Severity::Warning,
+                "DRA035 node/c has no ResourceSlice of d; pod/d-dra-driver-kubeletplugin-c of \
+                 daemonset/kube-system/d-dra-driver-kubeletplugin, which runs wherever the driver has devices, is there and not ready"
+                    .to_owned()
+            )]
+        );
+        // Where it runs, it may have found nothing; and where it does not, nobody may want it.
+        assert!(told(with(none(), Some("True"))).is_empty());
+        assert!(told(with(none(), None)).is_empty());
+        // A DaemonSet of somebody else.
+        let other = daemon_pod(none(), "csi-kubelet-plugin", "c", "False", &plain);
+        assert!(told(other).is_empty());
+
+        let gpu = json!({"gpu": "yes"});
+        let labelled = || {
+            nodes(
+                &[("a", &gpu), ("b", &gpu), ("c", &gpu), ("v", &plain)],
+                &["a", "b"],
+            )
+        };
+        let (severity, message) = told(with(labelled(), None)).remove(0);
+        assert_eq!(severity, Severity::Warning);
+        assert!(
+            message.ends_with(
+                "as 2 of the 3 nodes with gpu=yes have; daemonset/kube-system/d-dra-driver-kubeletplugin, which runs wherever the \
+                 driver has devices, has no pod there"
+            ),
+            "{message}"
+        );
+        let selecting = ["a", "b"].into_iter().fold(labelled(), |world, node| {
+            daemon_pod(world, set, node, "True", &json!({"nodeSelector": {"dra": "on"}}))
+        });
+        let message = told(selecting).remove(0).1;
+        assert!(
+            message.ends_with("has no pod there: its nodeSelector asks for dra=on, which the node lacks"),
+            "{message}"
+        );
+    }
+
+    #[test]
+    fn a_resource_of_a_device_plugin_is_matched_with_the_driver_of_the_same_hardware_alone() {
+        for (driver, resource, same) in [
+            ("gpu.example.com", "example.com/gpu", true),
+            ("gpu.example.com", "example.com/gpu.shared", true),
+            ("gpu.example.com", "gpu.example.com/large", true),
+            ("gpu.nvidia.com", "nvidia.com/mig-1g.5gb", true),
+            ("compute-domain.nvidia.com", "nvidia.com/gpu", false),
+            ("compute-domain.nvidia.com", "nvidia.com/mig-1g.5gb", false),
+            ("gpu.example.com", "example.com/nic", false),
+            ("gpu.example.com", "other.com/gpu", false),
+            ("notexample.com", "example.com/gpu", false),
+            ("gpu.com", "com/gpu", false),
+            ("gpu.example.com", "memory", false),
+        ] {
+            assert_eq!(
+                super::is_same_hardware(driver, resource),
+                same,
+                "{driver} {resource}"
+            );
+        }
+    }
+
+    #[test]
+    fn hardware_is_offered_twice_where_the_node_reports_what_a_driver_publishes() {
+        let world = |amount: &str, with_class: bool| {
+            let world = World::default()
+                .with(
+                    Kind::Node,
+                    &json!({"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4", "example.com/gpu": amount}}}),
+                )
+                .slice_with("a", &json!({"driver": "gpu.example.com", "nodeName": "a", "devices": [{"name": "x"}]}));
+            if with_class {
+                world.with(
+                    Kind::DeviceClass,
+                    &json!({"metadata": {"name": "gpu"}, "spec": {"extendedResourceName": "example.com/gpu"}}),
+                )
+            } else {
+                world
+            }
+        };
+        let plain = "DRA037 node/a reports 8 example.com/gpu of a device plugin, and gpu.example.com publishes devices for it: neither \
+                     knows what the other has given away, so that two pods can get the same hardware";
+        assert_eq!(told(world("8", false)), [(Severity::Warning, plain.to_owned())]);
+        let decides = ". A pod that asks for example.com/gpu gets it of the device plugin here, since kube-scheduler turns to \
+                       deviceclass/gpu only on nodes that report none";
+        assert_eq!(
+            told(world("8", true)),
+            [(Severity::Warning, format!("{plain}{decides}"))]
+        );
+        // A device plugin that was taken away leaves a zero behind.
+        assert!(told(world("0", true)).is_empty());
+    }
+
+    #[test]
+    fn a_pool_without_devices_is_judged_by_the_others_of_its_driver() {
+        let typed = json!({(super::INSTANCE_TYPE): "t"});
+        let plain = json!({});
+        let empty = |world: World, pool: &str| world.slice(pool, &json!([]));
+        // Nobody has anything.
+        let (severity, message) = told(empty(nodes(&[("a", &plain)], &[]), "a")).remove(0);
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(
+            message,
+            "DRA036 pool/d/a publishes no device for node/a, and no other pool of d has one: the driver found nothing that it \
+             could offer"
+        );
+        // Others do, and the node is like them, or is not.
+        for (labels, severity, says) in [
+            (&typed, Severity::Warning, "as 2 of the 3 nodes of type t have"),
+            (&plain, Severity::Info, "in order where there is nothing"),
+        ] {
+            let world = nodes(&[("a", &typed), ("b", &typed), ("c", labels)], &["a", "b"]);
+            let all = told(empty(world, "c"));
+            assert_eq!(all.len(), 1, "{all:?}");
+            assert_eq!(all[0].0, severity);
+            assert!(all[0].1.contains(says), "{all:?}");
+        }
+        // Half a pool is told as such, and devices may be in another slice than counters.
+        let half = json!({"nodeName": "a", "devices": [],
+            "pool": {"name": "a", "generation": 1, "resourceSliceCount": 2}});
+        let half = told(nodes(&[("a", &plain)], &[]).slice_with("a", &half));
+        assert!(
+            half.iter().all(|(_, text)| text.starts_with("DRA030")),
+            "{half:?}"
+        );
+    }
+}

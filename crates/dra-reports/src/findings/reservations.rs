@@ -1,0 +1,452 @@
+//! Entries of `status.reservedFor` that are wrong, missing or too many, and pods that run without what they need.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
+use super::{Code, Finding, Look, Severity};
+use crate::Consumer;
+use crate::remedy::{Remedy, end_consumers, end_pods, place_again};
+use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
+use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Kind, Pod};
+use dra_rules::reservation::conversion::{self, Kinds, MAX_CONSUMERS, kind_word};
+use dra_rules::reservation::{
+    EntryStatus, PodGroups, Unusable, claim_name, claim_names, group_of_member, is_done, is_kept,
+    is_reserved_for, judge, looked_up_kind, missing_consumer, users,
+};
+
+/// From here on it is worth saying: nine tenths.
+const MANY_ENTRIES: usize = 230;
+
+const CODES: &[Code] = &[
+    Code::ReservationGone,
+    Code::ReservationEnded,
+    Code::ReservationReplaced,
+    Code::ReservationForeign,
+    Code::ReservationNone,
+    Code::ReservationLimit,
+    Code::ReservationFlapping,
+];
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    if look.wants_any(CODES) {
+        for claim in cluster.claims() {
+            of_claim(look, claim);
+        }
+    }
+    if look.wants_any(&[
+        Code::ReservationMissing,
+        Code::PodOnOtherNode,
+        Code::PodWithoutAllocation,
+    ]) {
+        for pod in cluster.pods() {
+            of_pod(look, pod);
+        }
+    }
+}
+
+fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
+    let flapping = flapping_pods(look, claim);
+    if !flapping.is_empty() {
+        look.add(flaps(claim, &flapping));
+    }
+    for entry in &claim.status.reserved_for {
+        if entry.is_pod() && flapping.iter().any(|pod| pod.metadata.uid == entry.uid) {
+            continue;
+        }
+        of_entry(look, claim, entry);
+    }
+    let entries = claim.status.reserved_for.len();
+    if entries >= MANY_ENTRIES {
+        let severity = if entries >= MAX_CONSUMERS {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        let message = format!(
+            "is reserved {entries} times; a pod beyond {MAX_CONSUMERS} stays pending with a scheduler error"
+        );
+        look.add(
+            Finding::new(Code::ReservationLimit, subject(claim), message)
+                .severity(severity)
+                .advice(
+                    "whoever owns the pods gives further ones a claim of their own, by a ResourceClaimTemplate or a second claim",
+                ),
+        );
+    }
+    if claim
+        .status
+        .allocation
+        .as_ref()
+        .is_some_and(|allocation| !allocation.reserved_for_any_pod)
+        && claim.status.reserved_for.is_empty()
+        && !claim.metadata.is_deleting()
+        && users(look.cluster, claim).is_ok_and(|users| users.is_empty())
+    {
+        let message = format!(
+            "holds {} and is reserved for no consumer; no pod on a node uses it, and no controller frees it",
+            counted(claim.results().len(), "device", "devices"),
+        );
+        look.add(
+            Finding::new(Code::ReservationNone, subject(claim), message)
+                .fix(release(claim))
+                .joins([claim_key(claim.key())]),
+        );
+    }
+}
+
+fn subject(claim: &Claim) -> Subject {
+    Subject::of(Kind::ResourceClaim, &claim.metadata)
+}
+
+/// The command that takes the devices from a claim which no pod uses. It is refused once the claim has changed.
+pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
+    release_if(
+        claim,
+        json!({"op": "replace", "path": "/metadata/resourceVersion", "value": claim.metadata.resource_version}),
+    )
+}
+
+/// The same for a claim that changes before the command gets to it.
+pub(super) fn release_whatever_version(claim: &Claim) -> Result<Script, NoCommand> {
+    release_if(
+        claim,
+        json!({"op": "test", "path": "/metadata/uid", "value": claim.metadata.uid}),
+    )
+}
+
+fn release_if(claim: &Claim, lock: Value) -> Result<Script, NoCommand> {
+    let mut operations = vec![lock];
+    if !claim.status.reserved_for.is_empty() {
+        operations.push(json!({"op": "remove", "path": "/status/reservedFor"}));
+    }
+    operations.push(json!({"op": "remove", "path": "/status/allocation"}));
+    patch(
+        Kind::ResourceClaim,
+        Some(&claim.metadata.namespace),
+        &claim.metadata.name,
+        &["--subresource=status", "--type=json"],
+        &Value::Array(operations),
+    )
+}
+
+/// Has the claim give back its devices: what it is reserved for ends, and where that is nothing, the pods that use it nevertheless.
+pub(super) fn free(cluster: &Cluster, claim: &Claim) -> Remedy {
+    if !claim.status.reserved_for.is_empty() {
+        return end_consumers(cluster, claim);
+    }
+    match users(cluster, claim) {
+        Err(gap) => Remedy::by_hand(format!(
+            "whoever may see the pods of namespace {} ends those that use claim/{}",
+            gap.namespace,
+            claim.key()
+        )),
+        Ok(users) => end_pods(&claim.metadata.namespace, users).and(Remedy::command(release(claim))),
+    }
+}
+
+/// What becomes of the entries of the kinds that `kinds` selects, as `convert` itself plans it: the command, or why there is none.
+fn convert(look: &Look<'_>, claim: &Claim, kinds: Kinds, command: Result<Script, NoCommand>) -> Remedy {
+    let options = conversion::Options {
+        kinds,
+        ..conversion::Options::default()
+    };
+    let plan = conversion::plan(look.cluster, [claim], &options);
+    if let Some(gap) = plan.unknown.first() {
+        return Remedy::by_hand(format!(
+            "whoever may see the {} of namespace {} converts claim/{}",
+            gap.kind.plural(),
+            claim.metadata.namespace,
+            claim.key()
+        ));
+    }
+    match plan.claims.first() {
+        Some(plan) if plan.patch().is_some() => Remedy::command(command),
+        Some(plan) if plan.code() == conversion::Code::UnknownKindUnused => Remedy::by_hand(format!(
+            "whoever owns {} removes the entry: no pod uses the claim, so `convert` does not know whom it stands for",
+            some(
+                claim
+                    .status
+                    .reserved_for
+                    .iter()
+                    .filter(|entry| !entry.is_pod())
+                    .map(Consumer)
+            )
+        )),
+        Some(plan) => {
+            let way_out = plan.way_out();
+            Remedy::by_hand(match (plan.reason(), way_out) {
+                (Some(reason), Some(way_out)) => format!("`convert` refuses ({reason}): {way_out}"),
+                (reason, way_out) => way_out
+                    .or(reason)
+                    .unwrap_or_else(|| "`convert` refuses".to_owned()),
+            })
+        }
+        None => Remedy::command(command),
+    }
+}
+
+/// Converts the entries for PodGroups.
+pub(super) fn convert_groups(look: &Look<'_>, claim: &Claim) -> Remedy {
+    let command = convert_claim(claim).arg("--yes").done();
+    convert(look, claim, Kinds::PodGroups, command)
+}
+
+/// Converts the entries of the kinds of `entries`. Where one could not be told from another kind there is no command.
+pub(super) fn convert_kinds<'e>(
+    look: &Look<'_>,
+    claim: &Claim,
+    entries: impl IntoIterator<Item = &'e ConsumerReference>,
+) -> Remedy {
+    let mut kinds = BTreeSet::new();
+    let mut command = convert_claim(claim);
+    for entry in entries {
+        let kind = entry.group_resource();
+        // The first dot ends the resource.
+        let is_another = entry.resource.contains('.') || kind_word(&kind).as_ref() != Ok(&kind);
+        command = command.unless(is_another, "a kind", &kind);
+        if kinds.insert(kind.clone()) {
+            command = command.option("--kind", &kind);
+        }
+    }
+    convert(look, claim, Kinds::Named(kinds), command.arg("--yes").done())
+}
+
+/// The command that makes the claim controller look at the claim again: any write does.
+fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
+    touch(Kind::ResourceClaim, &claim.key())
+}
+
+fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
+    let who = Consumer(entry);
+    let key = claim.metadata.beside(&entry.name);
+    let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
+    let evidence = [claim_key(claim.key()), (kind, key)];
+    let alone = claim.status.reserved_for.len() == 1;
+    let kept = if alone {
+        "the claim keeps its devices for no pod"
+    } else {
+        "the claim keeps its devices when the others end"
+    };
+    let (code, message) = match judge(look.cluster, claim, entry).status {
+        EntryStatus::Gone => (
+            Code::ReservationGone,
+            format!(
+                "is reserved for {who}, which does not exist: {kept} unless the claim controller removes the entry"
+            ),
+        ),
+        EntryStatus::Done => (
+            Code::ReservationEnded,
+            format!(
+                "is reserved for {who}, which has ended: {kept} unless the claim controller removes the entry"
+            ),
+        ),
+        EntryStatus::OtherUid => (
+            Code::ReservationReplaced,
+            format!(
+                "is reserved for an earlier {who} with UID {}: {kept} unless the claim controller removes the entry",
+                entry.uid
+            ),
+        ),
+        EntryStatus::UnknownKind => {
+            look.add(foreign(look, claim, entry));
+            return;
+        }
+        EntryStatus::Running | EntryStatus::Pending | EntryStatus::Group | EntryStatus::Unknown => return,
+    };
+    look.add(
+        Finding::new(code, subject(claim), message)
+            .fix(nudge(claim))
+            .joins(evidence),
+    );
+}
+
+/// An entry of a kind that no release acts on. Before 1.36 the claim controller gives up at it: `unsupported ReservedFor entry`.
+fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
+    let who = Consumer(entry);
+    let finding = |message| {
+        Finding::new(Code::ReservationForeign, subject(claim), message).remedy(convert_kinds(
+            look,
+            claim,
+            [entry],
+        ))
+    };
+    if look.cluster.environment().release().gives_up_at_foreign_entry {
+        return finding(format!(
+            "is reserved for {who}, at which the claim controller of this release gives up: no entry of the claim is ever removed"
+        ))
+        .severity(Severity::Error);
+    }
+    finding(format!(
+        "is reserved for {who}, which no controller of Kubernetes removes: the claim keeps its devices until somebody else does"
+    ))
+}
+
+/// Pods whose entry the claim controller removes, as they have ended, and adds again, as they have a node
+/// (kubernetes/kubernetes#141274). It takes another entry: a list that becomes empty frees the claim, and that is the end of it.
+fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
+    let cluster = look.cluster;
+    let environment = cluster.environment();
+    let groups = PodGroups::of(environment, Component::ControllerManager);
+    let ended = |pod: &&Arc<Pod>| pod.is_terminal() && !pod.metadata.is_deleting() && pod.node().is_some();
+    let key = claim.key();
+    let mut ended = cluster.pods_of_claim(&key).filter(ended).peekable();
+    let entries = &claim.status.reserved_for;
+    let gives_up =
+        environment.release().gives_up_at_foreign_entry && entries.iter().any(|entry| !entry.is_pod());
+    if ended.peek().is_none() || gives_up {
+        return Vec::new();
+    }
+    let stays = |entry: &&ConsumerReference| {
+        looked_up_kind(entry, groups).is_none_or(|kind| {
+            let kept = is_kept(cluster, claim, entry, kind);
+            kept.unwrap_or_else(|| cluster.gap(kind, &claim.metadata.namespace).is_some())
+        })
+    };
+    let mut after = Claim::clone(claim);
+    after.status.reserved_for = entries.iter().filter(stays).cloned().collect();
+    if after.status.reserved_for.is_empty() {
+        return Vec::new();
+    }
+    let is_added_again = |pod: &&Arc<Pod>| {
+        let group = if environment.release().needs_groups {
+            let workloads = environment.enabled(Component::ControllerManager, Gate::GenericWorkload);
+            group_of_member(cluster, pod, workloads)
+        } else {
+            Ok(groups.group_of(cluster, pod))
+        };
+        let Ok(group) = group else { return false };
+        pod.spec.resource_claims.iter().any(|entry| {
+            claim_name(pod, entry).is_ok_and(|name| name.resolves_to(claim, groups))
+                && missing_consumer(pod, group.map(|group| &**group), entry, &after, groups)
+                    .is_ok_and(|consumer| consumer.is_some_and(|consumer| consumer.is_pod()))
+        })
+    };
+    ended.filter(is_added_again).cloned().collect()
+}
+
+fn flaps(claim: &Claim, pods: &[Arc<Pod>]) -> Finding {
+    let names = || pods.iter().map(|pod| pod.metadata.name.as_str());
+    let message = format!(
+        "is used by {} which {} ended and {} still there, and by others: the claim controller removes and adds the reservation \
+         again and again, some twenty times a second (kubernetes/kubernetes#141274)",
+        some(names().map(|name| format!("pod/{name}"))),
+        if pods.len() == 1 { "has" } else { "have" },
+        if pods.len() == 1 { "is" } else { "are" },
+    );
+    let all: Vec<&str> = names().collect();
+    Finding::new(Code::ReservationFlapping, subject(claim), message)
+        .fix(delete_pods(&claim.metadata.namespace, all))
+        .joins([claim_key(claim.key())])
+        .joins(pods.iter().map(|pod| pod_key(pod.key())))
+}
+
+/// A pod with a node, and each claim that it may use.
+fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
+    let Some(node) = pod.node() else {
+        return;
+    };
+    if is_done(pod) {
+        return;
+    }
+    for name in claim_names(pod) {
+        let Some(claim) = name.find(look.cluster) else {
+            continue;
+        };
+        let key = claim.key();
+        // What was made for somebody else is told of that claim.
+        if name.may_use(claim, PodGroups::Accepted).is_err() {
+            continue;
+        }
+        let evidence = [claim_key(key.clone()), pod_key(pod.key())];
+        let about = Subject::of(Kind::Pod, &pod.metadata);
+        let Some(allocation) = &claim.status.allocation else {
+            look.add(without_allocation(look, pod, claim).joins(evidence));
+            continue;
+        };
+        if !allocation.reserved_for_any_pod && !is_reserved_for(pod, claim, PodGroups::Accepted) {
+            let message = format!(
+                "is on node {node} and uses claim/{key}, which is not reserved for it: {}",
+                Unusable::NotReserved.consequence(pod)
+            );
+            look.add(
+                Finding::new(Code::ReservationMissing, about.clone(), message)
+                    .remedy(place_again(look.cluster, pod))
+                    .joins(evidence.clone()),
+            );
+        }
+        let elsewhere = allocation.node_selector.as_ref().is_some_and(|selector| {
+            let node = look.cluster.node(node);
+            node.is_some_and(|node| selector.matches(&node.metadata) == Ok(false))
+        });
+        if elsewhere {
+            let message = format!("is on node {node}, which does not reach the devices of claim/{key}");
+            look.add(
+                Finding::new(Code::PodOnOtherNode, about, message)
+                    .remedy(place_again(look.cluster, pod))
+                    .joins([scoped_key(Kind::Node, node)])
+                    .joins(evidence),
+            );
+        }
+    }
+}
+
+/// A pod on a node with a claim that has nothing. Older claim controllers leave such pods behind: they make a claim anew for a pod
+/// whose claim belongs to its PodGroup.
+fn without_allocation(look: &Look<'_>, pod: &Arc<Pod>, claim: &Claim) -> Finding {
+    let node = pod.node().map_or("", |node| node.as_str());
+    let made_for_pod = claim
+        .metadata
+        .controller()
+        .is_some_and(|owner| owner.kind == "Pod" && owner.uid == pod.metadata.uid);
+    let earlier = made_for_pod.then(|| earlier_claim(look, pod, claim)).flatten();
+    let message = match earlier {
+        Some(earlier) => format!(
+            "is on node {node}, and claim/{} holds no devices: it was made after claim/{}, whose devices the pod got. When its sandbox \
+             is made again, the pod does not start",
+            claim.key(),
+            earlier.key(),
+        ),
+        None => format!(
+            "is on node {node}, and claim/{} holds no devices: {}",
+            claim.key(),
+            Unusable::NotAllocated.consequence(pod)
+        ),
+    };
+    Finding::new(
+        Code::PodWithoutAllocation,
+        Subject::of(Kind::Pod, &pod.metadata),
+        message,
+    )
+    .remedy(place_again(look.cluster, pod))
+}
+
+/// The claim of the pod's group that was made for the same entry. A pod that lost its membership with the downgrade is told of the only
+/// one that there can be.
+fn earlier_claim<'a>(look: &Look<'a>, pod: &Pod, claim: &Claim) -> Option<&'a Arc<Claim>> {
+    let entry = pod
+        .status
+        .resource_claim_statuses
+        .iter()
+        .find(|status| status.resource_claim_name.as_ref() == Some(&claim.metadata.name))?;
+    let key = (pod.metadata.namespace.clone(), entry.name.clone());
+    let candidates = look.group_claims().get(&key)?;
+    match pod.pod_group() {
+        Some(group) => candidates
+            .iter()
+            .find(|claim| {
+                claim
+                    .metadata
+                    .controller()
+                    .is_some_and(|owner| owner.name == *group)
+            })
+            .copied(),
+        None => match candidates.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        },
+    }
+}

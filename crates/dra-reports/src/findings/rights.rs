@@ -1,0 +1,518 @@
+//! Who may do what with devices: drivers that may not write what they have to, and users who may do what the scheduler does.
+//!
+//! The API server of 1.36 and later asks for rights of their own beside that to write the status of a claim
+//! (`registry/resource/utils.go`, `AuthorizedForBinding` and `AuthorizedForDeviceStatus`, v1.37.2).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::finding::{Subject, some};
+use super::{Code, Finding, Look};
+use crate::script::Command;
+use crate::stage::{daemon_set_of, is_called_like};
+use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
+use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
+
+const GROUP: &str = "resource.k8s.io";
+/// How claims are written: PUT and PATCH have a verb each, and a client needs that of the one that it uses.
+const WRITES: [&str; 2] = ["update", "patch"];
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    if look.wants(Code::DriverStatusForbidden) && asks_for_rights(cluster) {
+        for lack in drivers_that_lack(cluster) {
+            match lack {
+                Lack::Rights(lacking) => look.add(lacking.finding(Code::DriverStatusForbidden, "")),
+                Lack::Unknown(what, gap) => match gap {
+                    Some(gap) => look.found.unknown.unknown(&what, &gap),
+                    None => look.found.unknown.add(what),
+                },
+            }
+        }
+    }
+    let codes = [
+        Code::AdminAccessRights,
+        Code::ReservationRights,
+        Code::TaintRights,
+    ];
+    if look.wants_any(&codes) && Kind::OF_RIGHTS.into_iter().all(|kind| !look.is_hidden(kind, "")) {
+        holders(look);
+    }
+}
+
+/// Leaves out what cannot be told, as roles and bindings could not be read, unless it was asked for by name: who may do what; and whether
+/// drivers may write the status of their devices, where nothing shows that one does.
+pub(super) fn leave_out_untold(codes: &mut BTreeSet<Code>, cluster: &Cluster, named: &[Code]) {
+    if Kind::OF_RIGHTS
+        .into_iter()
+        .all(|kind| cluster.gap(kind, "").is_none())
+    {
+        return;
+    }
+    // What roles do not tell, the API server may have.
+    let is_asked = !cluster.environment().reviews.is_empty();
+    let is_written = || {
+        let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
+        drivers
+            .into_iter()
+            .any(|driver| writes_device_status(cluster, driver))
+    };
+    codes.retain(|code| {
+        let needs_rights = code
+            .facts()
+            .needs
+            .iter()
+            .any(|kind| Kind::OF_RIGHTS.contains(kind));
+        !needs_rights
+            || named.contains(code)
+            || match code {
+                Code::DriverStatusForbidden => asks_for_rights(cluster) && (is_asked || is_written()),
+                Code::UpgradeDriverRights => is_asked || is_written(),
+                _ => false,
+            }
+    });
+}
+
+/// Whether the API server asks for the rights that are new in 1.36.
+pub(super) fn asks_for_rights(cluster: &Cluster) -> bool {
+    let environment = cluster.environment();
+    let on = |gate| environment.enabled(Component::ApiServer, gate);
+    on(Gate::DRAResourceClaimGranularStatusAuthorization) && on(Gate::DRAResourceClaimDeviceStatus)
+}
+
+/// Whether something shows that a driver writes `status.devices`: that is a state in which it has to be able to.
+pub(super) fn writes_device_status(cluster: &Cluster, driver: &str) -> bool {
+    cluster
+        .claims()
+        .any(|claim| claim.status.devices.iter().any(|device| device.driver == driver))
+        || cluster
+            .slices()
+            .filter(|slice| slice.spec.driver == driver)
+            .any(|slice| {
+                let mut devices = slice.spec.devices.iter();
+                devices.any(|device| !device.binding_conditions.is_empty())
+            })
+}
+
+/// A driver that may not write the status of its devices.
+pub(super) struct Lacking {
+    driver: Str,
+    accounts: BTreeSet<Account>,
+    /// Where, empty for everywhere.
+    namespaces: Vec<Str>,
+    /// The verbs that would do.
+    verbs: Vec<String>,
+    /// A claim or a slice shows that it writes the status.
+    is_shown: bool,
+}
+
+impl Lacking {
+    /// As a finding under `code`; `when` says from when on, such as ` from 1.36 on`.
+    pub(super) fn finding(&self, code: Code, when: &str) -> Finding {
+        let Self {
+            driver,
+            accounts,
+            namespaces,
+            verbs,
+            is_shown,
+        } = self;
+        let place = match namespaces.as_slice() {
+            [] => String::new(),
+            namespaces => format!(
+                " in {}",
+                some(namespaces.iter().map(|name| format!("namespace/{name}")))
+            ),
+        };
+        let consequence = if *is_shown {
+            "the API server refuses what it writes of its devices, and pods that wait for it stay pending"
+        } else {
+            "the API server refuses it, if it writes it"
+        };
+        let message = format!(
+            "may not write status.devices of claims{place}{when}: {} may update resourceclaims/status, but none of {} on \
+             resourceclaims/driver: {consequence}",
+            some(accounts),
+            verbs.join(", "),
+        );
+        let severity = if *is_shown {
+            super::Severity::Error
+        } else {
+            super::Severity::Warning
+        };
+        let finding = Finding::new(code, Subject::driver(driver), message).severity(severity);
+        let rule = format!(
+            "whoever runs the driver adds a rule to its ClusterRole: apiGroups {GROUP}, resources resourceclaims/driver, resourceNames {driver}, \
+             verbs {}",
+            verbs.join(" or ")
+        );
+        finding.advice(rule).look(
+            Command::kubectl("get")
+                .args(&["clusterrolebindings", "-o", "wide"])
+                .done(),
+        )
+    }
+}
+
+/// What is found of a driver.
+pub(super) enum Lack {
+    Rights(Lacking),
+    /// What is not known, and what is missing for it.
+    Unknown(String, Option<Gap>),
+}
+
+/// A service account.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Account {
+    namespace: Str,
+    name: Str,
+}
+
+impl std::fmt::Display for Account {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "serviceaccount/{}/{}", self.namespace, self.name)
+    }
+}
+
+impl Account {
+    fn user(&self) -> User {
+        User::service_account(&self.namespace, &self.name)
+    }
+}
+
+fn request<'a>(
+    verb: &'a str,
+    resource: &'a str,
+    subresource: &'a str,
+    namespace: &'a str,
+    name: &'a str,
+) -> Request<'a> {
+    Request {
+        verb,
+        group: GROUP,
+        resource,
+        subresource,
+        namespace,
+        name,
+    }
+}
+
+/// The service accounts that a driver runs with: those of DaemonSets' pods on the nodes for which it publishes, which may create slices and
+/// are called like the driver, or are the only ones that may and there is no other driver.
+fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Account> {
+    let nodes: BTreeSet<&Str> = cluster
+        .slices()
+        .filter(|slice| slice.spec.driver == driver)
+        .filter_map(|slice| slice.spec.node_name.as_ref())
+        .collect();
+    let mut called = BTreeSet::new();
+    let mut others = BTreeSet::new();
+    for pod in cluster.pods().filter(|pod| !pod.is_terminal()) {
+        let Some(set) = daemon_set_of(pod) else {
+            continue;
+        };
+        if !pod
+            .node()
+            .is_some_and(|node| nodes.is_empty() || nodes.contains(node))
+        {
+            continue;
+        }
+        let name = if pod.spec.service_account_name.is_empty() {
+            "default".into()
+        } else {
+            pod.spec.service_account_name.clone()
+        };
+        let account = Account {
+            namespace: pod.metadata.namespace.clone(),
+            name,
+        };
+        let publishes = request("create", "resourceslices", "", "", "");
+        let answer = access.allowed_by_roles(&account.user(), &publishes);
+        if is_called_like(driver, set) {
+            if answer != Answer::No {
+                called.insert(account);
+            }
+        } else if answer == Answer::Yes {
+            others.insert(account);
+        }
+    }
+    // Beside another driver the account may be that one's.
+    let is_only_driver = || cluster.slices().all(|slice| slice.spec.driver == driver);
+    match (called.is_empty(), others.len()) {
+        (true, 1) if is_only_driver() => others,
+        _ => called,
+    }
+}
+
+/// Drivers that may write the status of claims, and not what the API server of 1.36 asks for besides.
+pub(super) fn drivers_that_lack(cluster: &Cluster) -> Vec<Lack> {
+    all_that_lack(cluster, &Access::of(cluster))
+}
+
+/// What the API server can be asked so that it is certain which drivers may write the status of their devices: what no role that was read
+/// allows. More may be asked once that is answered.
+pub fn reviews_wanted(cluster: &Cluster, codes: &BTreeSet<Code>) -> BTreeSet<Question> {
+    let now = codes.contains(&Code::DriverStatusForbidden) && asks_for_rights(cluster);
+    if !now && !codes.contains(&Code::UpgradeDriverRights) {
+        return BTreeSet::new();
+    }
+    let access = Access::of(cluster);
+    all_that_lack(cluster, &access);
+    access.open_questions()
+}
+
+fn all_that_lack(cluster: &Cluster, access: &Access<'_>) -> Vec<Lack> {
+    let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
+    drivers
+        .into_iter()
+        .filter_map(|driver| of_driver(cluster, access, driver))
+        .collect()
+}
+
+fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lack> {
+    let is_shown = writes_device_status(cluster, driver);
+    let unknown = |why: &str| {
+        is_shown.then(|| {
+            let what = format!("whether driver {driver} may write status.devices is unknown: {why}");
+            Lack::Unknown(what, None)
+        })
+    };
+    let hidden = |gap: Gap| {
+        let what = format!("whether driver {driver} may write status.devices");
+        is_shown.then_some(Lack::Unknown(what, Some(gap)))
+    };
+    let accounts = accounts(cluster, access, driver);
+    if accounts.is_empty() {
+        return unknown("no DaemonSet is known to be the driver's, so neither is its service account");
+    }
+    let holds =
+        |claim: &&std::sync::Arc<Claim>| claim.results().iter().any(|result| result.driver == *driver);
+    // Where its claims are, and whether some of them are for several nodes: there the driver is on none that counts.
+    let mut places: BTreeMap<Str, bool> = BTreeMap::new();
+    for claim in cluster.claims().filter(holds) {
+        let allocation = claim.status.allocation.as_ref();
+        let selector = allocation.and_then(|allocation| allocation.node_selector.as_ref());
+        let is_local = selector.is_some_and(|selector| selector.single_node().is_some());
+        *places.entry(claim.metadata.namespace.clone()).or_default() |= !is_local;
+    }
+    if places.is_empty() {
+        let by_node = cluster.slices().filter(|slice| slice.spec.driver == *driver);
+        let is_local = by_node.into_iter().all(|slice| slice.spec.node_name.is_some());
+        places.insert(Str::default(), !is_local);
+    }
+    let mut lacking = Lacking {
+        driver: driver.clone(),
+        accounts: BTreeSet::new(),
+        namespaces: Vec::new(),
+        verbs: Vec::new(),
+        is_shown,
+    };
+    for (namespace, anywhere) in &places {
+        let mut wanted = Vec::new();
+        let mut intends = BTreeSet::new();
+        for account in &accounts {
+            let user = account.user();
+            for verb in WRITES {
+                match access.allows(&user, &request(verb, "resourceclaims", "status", namespace, "")) {
+                    Answer::Yes => {}
+                    Answer::No => continue,
+                    Answer::Unknown(gap) => {
+                        return hidden(gap);
+                    }
+                }
+                let associated = format!("associated-node:{verb}");
+                let arbitrary = format!("arbitrary-node:{verb}");
+                let verbs = if *anywhere {
+                    vec![arbitrary]
+                } else {
+                    vec![associated, arbitrary]
+                };
+                for verb in &verbs {
+                    match access.allows(
+                        &user,
+                        &request(verb, "resourceclaims", "driver", namespace, driver),
+                    ) {
+                        Answer::Yes => return None,
+                        Answer::No => {}
+                        Answer::Unknown(gap) => {
+                            return hidden(gap);
+                        }
+                    }
+                }
+                intends.insert(account.clone());
+                wanted.extend(verbs);
+            }
+        }
+        if intends.is_empty() {
+            continue;
+        }
+        lacking.accounts.extend(intends);
+        lacking.verbs.extend(wanted);
+        if !namespace.is_empty() {
+            lacking.namespaces.push(namespace.clone());
+        }
+    }
+    lacking.verbs.sort();
+    lacking.verbs.dedup();
+    (!lacking.accounts.is_empty()).then_some(Lack::Rights(lacking))
+}
+
+/// Whether a subject is part of Kubernetes, or may do everything anyway: those are no finding.
+fn is_expected(holder: &Holder, masters: &BTreeSet<(Str, Str)>) -> bool {
+    let subject = &holder.subject;
+    // These groups hold all users, and are not part of Kubernetes.
+    let all = ["system:authenticated", "system:unauthenticated"];
+    let is_all = all.contains(&subject.name.as_str()) || subject.name.starts_with("system:serviceaccount");
+    let own = subject.name.starts_with("system:") && !is_all;
+    let of_controller = subject.kind == "ServiceAccount" && subject.namespace == "kube-system";
+    own || of_controller || masters.contains(&(subject.namespace.clone(), subject.name.clone()))
+}
+
+/// Who may do what lets him take devices of others.
+fn holders(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let access = Access::of(cluster);
+    let masters = masters(&access);
+    let of = |verbs: &[&str], group: &str, resource: &str, subresource: &str, everywhere: bool| {
+        let mut found = BTreeSet::new();
+        for verb in verbs {
+            let request = Request {
+                verb,
+                group,
+                resource,
+                subresource,
+                ..Request::default()
+            };
+            let holders = access.holders(&request, everywhere).into_iter();
+            found.extend(holders.filter(|holder| !is_expected(holder, &masters)));
+        }
+        found
+    };
+    let environment = cluster.environment();
+    let on = |gate| environment.enabled(Component::ApiServer, gate);
+    if on(Gate::DRAAdminAccess) && look.wants(Code::AdminAccessRights) {
+        let labels = of(&["update", "patch", "create"], "", "namespaces", "", true);
+        let mut claims = of(&["create"], GROUP, "resourceclaims", "", false);
+        claims.extend(of(&["create"], GROUP, "resourceclaimtemplates", "", false));
+        let both = both(&labels, &claims);
+        tell(
+            look,
+            Code::AdminAccessRights,
+            &both,
+            "may label namespaces and create claims in them, and so can give itself admin access to devices that others hold",
+        );
+    }
+    let mut writers = of(&WRITES, GROUP, "resourceclaims", "status", false);
+    if on(Gate::DRAResourceClaimGranularStatusAuthorization) {
+        let binding = of(&WRITES, GROUP, "resourceclaims", "binding", true);
+        writers = both(&writers, &binding);
+    }
+    tell(
+        look,
+        Code::ReservationRights,
+        &writers,
+        "may write allocations and reservations of claims, as the scheduler does: it can take devices from pods and give them to others",
+    );
+    let mut tainters = of(
+        &["create", "update", "patch"],
+        GROUP,
+        "devicetaintrules",
+        "",
+        true,
+    );
+    if !on(Gate::DRADeviceTaintRules) {
+        tainters.clear();
+    }
+    tell(
+        look,
+        Code::TaintRights,
+        &tainters,
+        "may taint devices with DeviceTaintRules: a rule with the effect NoExecute evicts the pods of others",
+    );
+}
+
+/// Those who may write the status of claims, are no drivers, and may not allocate and reserve them on 1.36 and later.
+pub(super) fn schedulers_that_lack(cluster: &Cluster) -> Vec<Finding> {
+    let access = Access::of(cluster);
+    if access.gap("").is_some() {
+        return Vec::new();
+    }
+    let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
+    let of_drivers: BTreeSet<Account> = drivers
+        .into_iter()
+        .flat_map(|driver| accounts(cluster, &access, driver))
+        .collect();
+    let masters = masters(&access);
+    let mut lacking: BTreeMap<RoleSubject, Vec<&str>> = BTreeMap::new();
+    for verb in WRITES {
+        let may_bind = access.holders(&request(verb, "resourceclaims", "binding", "", ""), true);
+        for holder in access.holders(&request(verb, "resourceclaims", "status", "", ""), false) {
+            let account = Account {
+                namespace: holder.subject.namespace.clone(),
+                name: holder.subject.name.clone(),
+            };
+            let is_driver = holder.subject.kind == "ServiceAccount" && of_drivers.contains(&account);
+            let may = may_bind.iter().any(|other| other.subject == holder.subject);
+            if is_driver || may || is_expected(&holder, &masters) {
+                continue;
+            }
+            let verbs = lacking.entry(holder.subject).or_default();
+            if !verbs.contains(&verb) {
+                verbs.push(verb);
+            }
+        }
+    }
+    let finding = |(subject, verbs): (RoleSubject, Vec<&str>)| {
+        let verbs = verbs.join(" and ");
+        let message = format!(
+            "may {verbs} resourceclaims/status, but not resourceclaims/binding: from 1.36 on the API server refuses what it writes, if it allocates \
+             or reserves claims"
+        );
+        Finding::new(Code::UpgradeBindingRights, Subject::account(&subject), message).advice(format!(
+            "whoever runs it, if it is a scheduler or the like, adds a rule to a ClusterRole that a ClusterRoleBinding gives it: apiGroups {GROUP}, \
+             resources resourceclaims/binding, verbs {verbs}"
+        ))
+    };
+    lacking.into_iter().map(finding).collect()
+}
+
+/// Those who may do everything.
+fn masters(access: &Access<'_>) -> BTreeSet<(Str, Str)> {
+    let everything = Request {
+        verb: "*",
+        group: "*",
+        resource: "*",
+        subresource: "*",
+        ..Request::default()
+    };
+    let holders = access.holders(&everything, true).into_iter();
+    holders
+        .map(|holder| (holder.subject.namespace, holder.subject.name))
+        .collect()
+}
+
+/// Those of `some` whose subject is one of `others` too. One that is restricted to a namespace stays so.
+fn both(some: &BTreeSet<Holder>, others: &BTreeSet<Holder>) -> BTreeSet<Holder> {
+    let is_other = |holder: &&Holder| others.iter().any(|other| other.subject == holder.subject);
+    some.iter().filter(is_other).cloned().collect()
+}
+
+fn tell(look: &mut Look<'_>, code: Code, holders: &BTreeSet<Holder>, may: &str) {
+    let mut by_subject: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for holder in holders {
+        let binding = if holder.binding.namespace.is_empty() {
+            format!("clusterrolebinding/{}", holder.binding.name)
+        } else {
+            format!("rolebinding/{}", holder.binding)
+        };
+        by_subject.entry(&holder.subject).or_default().insert(binding);
+    }
+    for (subject, bindings) in by_subject {
+        let message = format!("{may} (by {})", some(&bindings));
+        look.add(
+            Finding::new(code, Subject::account(subject), message)
+                .advice(
+                    "an administrator of the cluster takes the right away where it is not needed, or accepts the finding (`--suppressions`)",
+                )
+                .look(Command::kubectl("get").args(&["clusterrolebindings,rolebindings", "-A", "-o", "wide"]).done()),
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! DeviceTaintRules that do more or less than they seem to, and taints that do nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+
+use super::finding::{Subject, counted, scoped_key, some};
+use super::{Code, Finding, Look, Severity};
+use crate::script::{NoCommand, Script, delete, patch};
+use dra_allocator::devices::{bare_rule_is_about_all, keeps_off, rule_matches};
+use dra_model::{
+    Component, Gate, Kind, NO_EFFECT, NO_EXECUTE, NO_SCHEDULE, PoolId, TaintRule, TaintSelector,
+};
+
+pub(super) fn look(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    for rule in cluster.rules() {
+        of_rule(look, rule);
+    }
+    if look.wants(Code::TaintEffectUnknown) {
+        unknown_effects_of_slices(look);
+    }
+    if look.wants(Code::RuleSelectsNothing)
+        && !look.is_hidden(Kind::ResourceSlice, "")
+        && !look.is_hidden(Kind::ResourceClaim, "")
+    {
+        select_nothing(look);
+    }
+}
+
+fn subject(rule: &TaintRule) -> Subject {
+    Subject::of(Kind::DeviceTaintRule, &rule.metadata)
+}
+
+fn is_known(effect: &str) -> bool {
+    [NO_EXECUTE, NO_SCHEDULE, NO_EFFECT].contains(&effect)
+}
+
+fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
+    let taint = &rule.spec.taint;
+    if !is_known(&taint.effect) {
+        let message = if taint.effect.is_empty() {
+            "has no effect set: it neither evicts pods nor keeps them away".to_owned()
+        } else {
+            format!(
+                "has the effect {}, which neither evicts pods nor keeps them away",
+                taint.effect
+            )
+        };
+        look.add(
+            Finding::new(Code::TaintEffectUnknown, subject(rule), message)
+                .fix(set_effect(rule, NO_EFFECT))
+                .note("says what the rule does now; NoSchedule or NoExecute in its place where it is to do something"),
+        );
+    }
+    match &rule.spec.device_selector {
+        None => without_selector(look, rule),
+        Some(selector) if *selector == TaintSelector::default() && taint.effect == NO_EXECUTE => {
+            let message = format!(
+                "has an empty selector and the effect NoExecute: every pod whose claim has devices and does not tolerate {taint} is \
+                 evicted, whatever the driver"
+            );
+            look.add(
+                Finding::new(Code::RuleSelectsAll, subject(rule), message).fix(set_effect(rule, NO_EFFECT)),
+            );
+        }
+        Some(_) => {}
+    }
+}
+
+fn set_effect(rule: &TaintRule, effect: &str) -> Result<Script, NoCommand> {
+    patch(
+        Kind::DeviceTaintRule,
+        None,
+        &rule.metadata.name,
+        &["--type=merge"],
+        &json!({"spec": {"taint": {"effect": effect}}}),
+    )
+}
+
+/// Without a selector a rule is about no device. The scheduler before 1.37.1 saw it as one about all (`tracker.go`, `applyPatches`).
+fn without_selector(look: &mut Look<'_>, rule: &TaintRule) {
+    let environment = look.cluster.environment();
+    let blocks = bare_rule_is_about_all(environment)
+        && environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules)
+        && keeps_off(&rule.spec.taint);
+    let (severity, message) = if blocks {
+        (
+            Severity::Error,
+            "has no deviceSelector, which the scheduler of this release takes for every device: no pod with claims is scheduled",
+        )
+    } else {
+        (Severity::Info, "has no deviceSelector: it is about no device")
+    };
+    look.add(
+        Finding::new(Code::RuleWithoutSelector, subject(rule), message)
+            .severity(severity)
+            .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name])),
+    );
+}
+
+fn unknown_effects_of_slices(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    for slice in cluster.slices() {
+        let devices: Vec<_> = slice
+            .spec
+            .devices
+            .iter()
+            .filter(|device| device.taints.iter().any(|taint| !is_known(&taint.effect)))
+            .collect();
+        let Some(first) = devices.first() else {
+            continue;
+        };
+        let taint = first.taints.iter().find(|taint| !is_known(&taint.effect));
+        let message = format!(
+            "{} {} a taint with an unknown effect{}",
+            some(devices.iter().map(|device| &device.name)),
+            if devices.len() == 1 { "has" } else { "have" },
+            taint.map(|taint| format!(": {taint}")).unwrap_or_default(),
+        );
+        look.add(
+            Finding::new(
+                Code::TaintEffectUnknown,
+                Subject::of(Kind::ResourceSlice, &slice.metadata),
+                message,
+            )
+            .advice(format!(
+                "whoever runs the driver {} has it publish NoExecute, NoSchedule or None",
+                slice.spec.driver
+            )),
+        );
+    }
+}
+
+/// Rules whose selector no device fits, be it published or only held by a claim.
+fn select_nothing(look: &mut Look<'_>) {
+    let cluster = look.cluster;
+    let pools: BTreeSet<PoolId> = cluster.pools().map(|pool| pool.id).collect();
+    let drivers: BTreeSet<_> = pools.iter().map(|pool| pool.driver.clone()).collect();
+    // Devices that are only held are few, those that are published many: the former are asked one by one.
+    let unpublished = look.inventory().unpublished();
+    let mut found = Vec::new();
+    for rule in cluster.rules() {
+        let Some(selector) = &rule.spec.device_selector else {
+            continue;
+        };
+        let published = match (&selector.driver, &selector.pool, &selector.device) {
+            (None, None, None) => true,
+            (Some(driver), None, None) => drivers.contains(driver),
+            (Some(driver), Some(pool), device) => {
+                let id = PoolId {
+                    driver: driver.clone(),
+                    pool: pool.clone(),
+                };
+                match device {
+                    None => pools.contains(&id),
+                    Some(device) => cluster
+                        .pool(&id)
+                        .is_some_and(|pool| pool.device(device).is_some()),
+                }
+            }
+            _ => cluster.pools().any(|pool| {
+                selector
+                    .driver
+                    .as_ref()
+                    .is_none_or(|driver| *driver == pool.id.driver)
+                    && selector.pool.as_ref().is_none_or(|name| *name == pool.id.pool)
+                    && selector
+                        .device
+                        .as_ref()
+                        .is_none_or(|device| pool.device(device).is_some())
+            }),
+        };
+        if published || unpublished.iter().any(|device| rule_matches(rule, device)) {
+            continue;
+        }
+        let parts = [
+            ("driver", &selector.driver),
+            ("pool", &selector.pool),
+            ("device", &selector.device),
+        ];
+        let wanted: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(part, value)| Some(format!("{part} {}", value.as_ref()?)))
+            .collect();
+        let message = format!(
+            "selects {}, which fits none of {}: it has no effect until such a device is published",
+            wanted.join(", "),
+            counted(pools.len(), "pool", "pools"),
+        );
+        found.push(
+            Finding::new(Code::RuleSelectsNothing, subject(rule), message)
+                .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name]))
+                .joins([scoped_key(Kind::DeviceTaintRule, &rule.metadata.name)]),
+        );
+    }
+    for finding in found {
+        look.add(finding);
+    }
+}

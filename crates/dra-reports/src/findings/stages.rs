@@ -1,0 +1,88 @@
+//! Pods that do not start or do not end on their node because of their devices, as the stages have it.
+
+use super::finding::{Subject, claim_key, pod_key};
+use super::{Code, Finding, Look};
+use crate::stage::{Cause, Plugin, PodStage, Stage, Stages, advise};
+
+/// The codes of this family.
+const CODES: [Code; 8] = [
+    Code::DriverNotRegistered,
+    Code::PrepareRefused,
+    Code::ClaimStillPrepared,
+    Code::DevicesLost,
+    Code::UnprepareFails,
+    Code::KubeletTooOld,
+    Code::StartUnexplained,
+    Code::DeletionStuck,
+];
+
+pub(super) fn look(look: &mut Look<'_>) {
+    if !look.wants_any(&CODES) {
+        return;
+    }
+    let stages = stages(look);
+    for found in stages.all() {
+        of_pod(look, &stages, &found);
+    }
+}
+
+/// The stages of the pods that are looked at.
+pub(super) fn stages<'a>(look: &Look<'a>) -> Stages<'a> {
+    if look.in_part {
+        Stages::of_part(look.cluster, look.now)
+    } else {
+        Stages::of(look.cluster, look.now)
+    }
+}
+
+/// The code of what keeps the pod; nothing for what other families tell.
+fn code_of(found: &PodStage<'_>) -> Option<Code> {
+    let cause = &found.stuck.as_ref()?.cause;
+    Some(match cause {
+        // A driver without a pod that keeps one from ending is told as `driver-gone`.
+        Cause::DriverNotRegistered {
+            plugin: Plugin::None { .. },
+            ..
+        } if found.pod.metadata.is_deleting() => return None,
+        Cause::DriverNotRegistered { .. } => Code::DriverNotRegistered,
+        Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => Code::PrepareRefused,
+        Cause::EarlierClaim { .. }
+        | Cause::BeingUnprepared { .. }
+        | Cause::PreparedForDeletedClaim { .. } => Code::ClaimStillPrepared,
+        Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
+        Cause::UnprepareFails { .. } => Code::UnprepareFails,
+        Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
+        Cause::ClaimUnreadable { .. } | Cause::Unrecognized { .. } => Code::StartUnexplained,
+        Cause::Finalizers(_) => Code::DeletionStuck,
+        Cause::Claim(_)
+        | Cause::DeviceNotPublished { .. }
+        | Cause::DeviceUnhealthy { .. }
+        | Cause::NodeSilent { .. }
+        | Cause::Binding { .. } => return None,
+    })
+}
+
+fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
+    let Some((code, stuck)) = code_of(found).zip(found.stuck.as_ref()) else {
+        return;
+    };
+    let pod = found.pod;
+    let node = pod.node().map_or("", |node| node.as_str());
+    let what = match found.stage {
+        Stage::Gone => "is not gone".to_owned(),
+        Stage::Unpreparing => format!("does not end on node {node}"),
+        _ => format!("does not start on node {node}"),
+    };
+    let since = stuck
+        .since
+        .map(|since| format!(" (since {since})"))
+        .unwrap_or_default();
+    let message = format!("{what}: {}{since}", stuck.cause.text(node));
+    let mut finding = Finding::new(code, Subject::of(dra_model::Kind::Pod, &pod.metadata), message);
+    if let Some(advice) = advise(stages, found) {
+        finding = finding.remedy(advice.remedy);
+        finding.look = advice.look;
+    }
+    let claims = stages.claims(pod).map(|claim| claim_key(claim.key()));
+    look.add(finding.joins([pod_key(pod.key())]).joins(claims));
+}

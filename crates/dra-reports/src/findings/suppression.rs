@@ -1,0 +1,377 @@
+//! Findings that somebody has accepted: which ones, why, and until when.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::{Code, Counts, Finding, FindingList};
+use dra_model::Time;
+
+/// A list of accepted findings, as a file has it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SuppressionList {
+    /// `dra.kubectl.io/v1`.
+    #[serde(deserialize_with = "api_version")]
+    #[expect(dead_code, reason = "it is checked where it is read")]
+    api_version: (),
+    /// `SuppressionList`.
+    #[serde(deserialize_with = "kind")]
+    #[expect(dead_code, reason = "it is checked where it is read")]
+    kind: (),
+    /// What is accepted.
+    pub items: Vec<Suppression>,
+}
+
+/// What is accepted of one code.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Suppression {
+    /// The code, or the name of the finding.
+    #[serde(deserialize_with = "parsed")]
+    pub code: Code,
+    /// The object as reports write it, `pod/NAMESPACE/NAME`; `*` stands for any characters, also for `/`.
+    pub object: String,
+    /// Why it is accepted.
+    #[serde(deserialize_with = "said")]
+    pub reason: String,
+    /// The last day, in UTC, on which it counts.
+    #[serde(deserialize_with = "day")]
+    pub expires: Date,
+}
+
+/// A finding that was accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suppressed {
+    /// Why.
+    pub reason: String,
+    /// The last day on which it is.
+    pub expires: String,
+    /// What was found.
+    pub finding: Finding,
+}
+
+/// An item of the list that does nothing any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StaleSuppression {
+    /// The code.
+    pub code: Code,
+    /// The object, or a pattern for objects.
+    pub object: String,
+    /// Why it was accepted.
+    pub reason: String,
+    /// Why it does nothing.
+    pub why: Staleness,
+}
+
+/// Why an item of the list does nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Staleness {
+    /// Its last day is over, so that what it was about is a finding again.
+    Expired,
+    /// Nothing is found that it would be about.
+    NothingFound,
+}
+
+impl StaleSuppression {
+    /// The same in a sentence.
+    pub fn text(&self) -> String {
+        let Self {
+            code, object, why, ..
+        } = self;
+        match why {
+            Staleness::Expired => {
+                format!("the suppression of {code} for {object} has expired: it is a finding again")
+            }
+            Staleness::NothingFound => {
+                format!(
+                    "the suppression of {code} for {object} is stale: nothing like it is found; remove it"
+                )
+            }
+        }
+    }
+}
+
+impl Suppression {
+    fn is_about(&self, finding: &Finding) -> bool {
+        self.code == finding.code && matches(&self.object, &finding.object.to_string())
+    }
+
+    /// Whether its last day is over.
+    fn has_expired(&self, now: Time) -> bool {
+        let next = self.expires.tomorrow().ok();
+        let end = next.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
+        end.is_some_and(|end| end.timestamp().as_nanosecond() <= now.unix_nanoseconds())
+    }
+}
+
+impl FindingList {
+    /// Takes out what `suppressions` accept at `now`, and notes those that do nothing. One about a code that was not looked for says
+    /// nothing, and neither does one of which nothing is found while something could not be found out, or where not `all` of the
+    /// cluster was asked about.
+    pub fn suppress(&mut self, suppressions: &[Suppression], now: Time, all: bool) {
+        let mut used = vec![false; suppressions.len()];
+        let is_current = |item: &Suppression| !item.has_expired(now);
+        for finding in std::mem::take(&mut self.items) {
+            let mut about = suppressions
+                .iter()
+                .enumerate()
+                .filter(|(_, item)| item.is_about(&finding));
+            let first = about.clone().find(|(_, item)| is_current(item));
+            about.by_ref().for_each(|(place, _)| used[place] = true);
+            match first {
+                Some((_, item)) => self.suppressed.push(Suppressed {
+                    reason: item.reason.clone(),
+                    expires: item.expires.to_string(),
+                    finding,
+                }),
+                None => self.items.push(finding),
+            }
+        }
+        self.counts = Counts::of(&self.items);
+        let asked = suppressions.iter().zip(used);
+        for (item, is_used) in asked.filter(|(item, _)| self.checked.codes.contains(&item.code)) {
+            let why = if !is_current(item) {
+                Staleness::Expired
+            } else if !is_used && self.unknown.is_empty() && all {
+                Staleness::NothingFound
+            } else {
+                continue;
+            };
+            self.stale_suppressions.push(StaleSuppression {
+                code: item.code,
+                object: item.object.clone(),
+                reason: item.reason.clone(),
+                why,
+            });
+        }
+    }
+}
+
+/// Whether `text` is what `pattern` says, in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|begin| text.strip_prefix(begin)) else {
+        return false;
+    };
+    let Some(end) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(end)
+}
+
+/// A value that is written as a text.
+fn parsed<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: std::str::FromStr<Err: std::fmt::Display>,
+{
+    String::deserialize(deserializer)?
+        .parse()
+        .map_err(serde::de::Error::custom)
+}
+
+/// A day, as in `2027-01-31`.
+fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let wrong = |_| serde::de::Error::custom(format!("`{text}` is no day such as 2027-01-31"));
+    text.parse().map_err(wrong)
+}
+
+/// A text that says something.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text.trim().is_empty() {
+        return Err(serde::de::Error::custom("a reason is needed"));
+    }
+    Ok(text)
+}
+
+fn api_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    is_exactly("dra.kubectl.io/v1", deserializer)
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    is_exactly("SuppressionList", deserializer)
+}
+
+fn is_exactly<'de, D: Deserializer<'de>>(expected: &str, deserializer: D) -> Result<(), D::Error> {
+    let text = String::deserialize(deserializer)?;
+    if text == expected {
+        return Ok(());
+    }
+    Err(serde::de::Error::custom(format!(
+        "`{expected}` is needed instead of `{text}`"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::findings::{CheckRequest, Subject, check};
+    use dra_model::{Cluster, Kind, Meta};
+
+    fn list(items: &str) -> Result<SuppressionList, String> {
+        let text =
+            format!(r#"{{"apiVersion":"dra.kubectl.io/v1","kind":"SuppressionList","items":[{items}]}}"#);
+        serde_json::from_str(&text).map_err(|error| error.to_string())
+    }
+
+    fn item(code: &str, object: &str, expires: &str) -> String {
+        format!(r#"{{"code":"{code}","object":"{object}","reason":"known","expires":"{expires}"}}"#)
+    }
+
+    const NOW: &str = "2026-11-24T12:00:00Z";
+
+    /// Findings of the code `DRA010` about these claims.
+    fn found(claims: &[&str]) -> FindingList {
+        let mut report = check(&Cluster::default(), &CheckRequest::now(NOW.parse().unwrap()));
+        report.items = claims
+            .iter()
+            .map(|name| {
+                let metadata = Meta {
+                    namespace: "n".into(),
+                    name: (*name).into(),
+                    ..Meta::default()
+                };
+                Finding::new(
+                    Code::ReservationGone,
+                    Subject::of(Kind::ResourceClaim, &metadata),
+                    "is reserved",
+                )
+            })
+            .collect();
+        report.counts = Counts::of(&report.items);
+        report
+    }
+
+    /// Objects that are findings, those that are accepted, and what does nothing.
+    fn suppressed(claims: &[&str], items: &[String]) -> (Vec<String>, Vec<String>, Vec<String>) {
+        let mut report = found(claims);
+        report.suppress(&list(&items.join(",")).unwrap().items, NOW.parse().unwrap(), true);
+        assert_eq!(report.counts.warnings, report.items.len());
+        let name = |finding: &Finding| finding.object.name.to_string();
+        (
+            report.items.iter().map(name).collect(),
+            report.suppressed.iter().map(|item| name(&item.finding)).collect(),
+            report
+                .stale_suppressions
+                .iter()
+                .map(|item| format!("{} {:?}", item.object, item.why))
+                .collect(),
+        )
+    }
+
+    #[test]
+    fn what_is_accepted_is_no_finding_until_its_day_is_over() {
+        let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let one = |expires: &str| item("DRA010", "resourceclaim/n/a", expires);
+        let (found, accepted, stale) = suppressed(&["a", "b"], &[one("2026-11-24")]);
+        assert_eq!((found, accepted, stale), (of(&["b"]), of(&["a"]), of(&[])));
+        let (found, accepted, stale) = suppressed(&["a", "b"], &[one("2026-11-23")]);
+        assert_eq!(
+            (found, accepted, stale),
+            (of(&["a", "b"]), of(&[]), of(&["resourceclaim/n/a Expired"]))
+        );
+        let all = item("reservation-gone", "resourceclaim/n/*", "2026-12-01");
+        let (found, accepted, stale) = suppressed(&["a", "b"], &[one("2026-11-23"), all]);
+        assert_eq!(
+            (found, accepted, stale),
+            (of(&[]), of(&["a", "b"]), of(&["resourceclaim/n/a Expired"]))
+        );
+        let (_, _, stale) = suppressed(&["b"], &[one("2026-12-01"), item("DRA060", "*", "2026-12-01")]);
+        assert_eq!(stale, of(&["resourceclaim/n/a NothingFound"]));
+    }
+
+    #[test]
+    fn nothing_is_called_stale_that_could_not_be_looked_for() {
+        let items = list(&item("DRA010", "resourceclaim/n/a", "2026-12-01"))
+            .unwrap()
+            .items;
+        let mut report = found(&[]);
+        report.unknown.push("pods".to_owned());
+        report.suppress(&items, NOW.parse().unwrap(), true);
+        assert_eq!(report.stale_suppressions, []);
+        let mut report = found(&[]);
+        report.suppress(&items, NOW.parse().unwrap(), false);
+        assert_eq!(report.stale_suppressions, []);
+    }
+
+    #[test]
+    fn a_list_says_what_is_wrong_with_it() {
+        for (items, expected) in [
+            (item("DRA999", "*", "2026-12-01"), "`DRA999` is neither a code"),
+            (item("DRA010", "*", "tomorrow"), "`tomorrow` is no day such as"),
+            (item("DRA010", "*", "2026-02-30"), "is no day such as"),
+            (
+                r#"{"code":"DRA010","object":"*","expires":"2026-12-01"}"#.to_owned(),
+                "missing field `reason`",
+            ),
+            (
+                r#"{"code":"DRA010","object":"*","reason":" ","expires":"2026-12-01"}"#.to_owned(),
+                "a reason is needed",
+            ),
+            (
+                r#"{"code":"DRA010","object":"*","reason":"r"}"#.to_owned(),
+                "missing field `expires`",
+            ),
+            (
+                r#"{"code":"DRA010","objects":"*"}"#.to_owned(),
+                "unknown field `objects`",
+            ),
+        ] {
+            let error = list(&items).expect_err(&items);
+            assert!(error.contains(expected), "{error}");
+        }
+        let other =
+            serde_json::from_str::<SuppressionList>(r#"{"apiVersion":"v1","kind":"List","items":[]}"#);
+        assert!(
+            other
+                .unwrap_err()
+                .to_string()
+                .contains("`dra.kubectl.io/v1` is needed")
+        );
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, text, expected) in [
+            ("pod/n/a", "pod/n/a", true),
+            ("pod/n/a", "pod/n/ab", false),
+            ("pod/n/*", "pod/n/ab", true),
+            ("pod/*", "pod/n/ab", true),
+            ("*/ab", "pod/n/ab", true),
+            ("pod/*/a", "pod/n/ab", false),
+            ("*", "", true),
+            ("", "a", false),
+            ("a*a", "a", false),
+            ("a*b*c", "a-b-c", true),
+            ("a*b*c", "a-c-b", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_pattern_that_was_made_of_a_text_matches_it(text in "[a-c/]{0,12}", cuts in prop::collection::vec((0..13_usize, 0..4_usize), 0..3)) {
+            let mut pattern = text.clone();
+            for (at, count) in cuts {
+                let at = at.min(pattern.len());
+                let end = (at + count).min(pattern.len());
+                pattern.replace_range(at..end, "*");
+            }
+            prop_assert!(matches(&pattern, &text), "{pattern} {text}");
+        }
+    }
+}

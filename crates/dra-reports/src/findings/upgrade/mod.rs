@@ -1,0 +1,155 @@
+//! What breaks when the control plane goes up to a newer release, one minor release after the other.
+//!
+//! `order` counts the minor releases on the way: what has 1 has to be solved before the first component goes to the first of them.
+
+mod gates;
+mod meaning;
+mod objects;
+mod writers;
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use super::rights::{Lack, drivers_that_lack, schedulers_that_lack};
+use super::{Code, Look};
+use dra_model::{Component, Environment, Gate, Version};
+
+/// The releases that come next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upgrade {
+    from: u32,
+    to: u32,
+    /// Gates that the last of them will be started with.
+    gates: BTreeMap<Gate, bool>,
+}
+
+/// Why there is no way up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UpgradeError {
+    /// It runs already.
+    #[error("this cluster runs 1.{0}")]
+    Runs(u32),
+    /// Nothing is known of it.
+    #[error("1.{minor} is newer than 1.{newest}, the newest release of which anything is known")]
+    TooNew {
+        /// The release asked for.
+        minor: u32,
+        /// The newest of which it is known what it serves.
+        newest: u32,
+    },
+}
+
+impl Upgrade {
+    /// The newest release of which it is known which versions of the API it does not serve any more.
+    const NEWEST: u32 = 42;
+
+    /// The way from the release that runs to 1.`to`, whose components get `gates`.
+    ///
+    /// # Errors
+    /// When that is no newer release, or one of which nothing is known.
+    pub fn new(
+        environment: &Environment,
+        to: u32,
+        gates: impl IntoIterator<Item = (Gate, bool)>,
+    ) -> Result<Self, UpgradeError> {
+        let from = environment.emulated_minor;
+        if to <= from {
+            return Err(UpgradeError::Runs(from));
+        }
+        if to > Self::NEWEST {
+            return Err(UpgradeError::TooNew {
+                minor: to,
+                newest: Self::NEWEST,
+            });
+        }
+        Ok(Self {
+            from,
+            to,
+            gates: gates.into_iter().collect(),
+        })
+    }
+
+    /// `1.37`.
+    pub fn version(&self) -> String {
+        format!("1.{}", self.to)
+    }
+
+    /// The releases on the way, the last one included: `1.36`, `1.37`.
+    pub fn path(&self) -> Vec<String> {
+        self.minors().map(|minor| format!("1.{minor}")).collect()
+    }
+
+    fn minors(&self) -> RangeInclusive<u32> {
+        self.from + 1..=self.to
+    }
+
+    /// Whether 1.`minor` is on the way.
+    fn passes(&self, minor: u32) -> bool {
+        self.minors().contains(&minor)
+    }
+
+    /// The number of the step to 1.`minor`.
+    fn step(&self, minor: u32) -> u32 {
+        minor - self.from
+    }
+
+    /// Whether `gate` is on in the release 1.`minor` on the way, unless `gates` sets it there; what the component was
+    /// started with stays.
+    fn turns_on(&self, environment: &Environment, component: Component, gate: Gate) -> Option<u32> {
+        let now = environment.gate(component, gate);
+        if now.enabled {
+            return None;
+        }
+        // What the components are started with now, they will be started with.
+        let is_set = |minor: u32| {
+            now.evidence.is_of_now()
+                && gate.default_in(self.from, self.from - 1) == Some(true)
+                && !gate.is_locked_in(minor)
+        };
+        self.minors().find(|minor| {
+            let default = gate.default_in(*minor, minor.saturating_sub(1)) == Some(true);
+            match self.gates.get(&gate) {
+                Some(wanted) if *minor == self.to => *wanted,
+                _ => default && !is_set(*minor),
+            }
+        })
+    }
+}
+
+pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
+    if upgrade.to > Version::NEWEST_MINOR {
+        look.found.unknown.add(format!(
+            "of the releases after 1.{} only the versions of the API that they serve are known: what else they change may be missing",
+            Version::NEWEST_MINOR
+        ));
+    }
+    writers::look(look, upgrade);
+    gates::look(look, upgrade);
+    objects::look(look, upgrade);
+    meaning::look(look, upgrade);
+    if upgrade.passes(36) {
+        rights(look, upgrade.step(36));
+    }
+}
+
+/// The rights that the API server asks for from 1.36 on.
+fn rights(look: &mut Look<'_>, step: u32) {
+    const WHEN: &str = " from 1.36 on";
+    let cluster = look.cluster;
+    if look.wants(Code::UpgradeDriverRights) {
+        for lack in drivers_that_lack(cluster) {
+            match lack {
+                Lack::Rights(lacking) => {
+                    look.add(lacking.finding(Code::UpgradeDriverRights, WHEN).order(step));
+                }
+                Lack::Unknown(what, Some(gap)) => look.found.unknown.unknown(&what, &gap),
+                Lack::Unknown(what, None) => look.found.unknown.add(what),
+            }
+        }
+    }
+    if look.wants(Code::UpgradeBindingRights) {
+        for finding in schedulers_that_lack(cluster) {
+            look.add(finding.order(step));
+        }
+    }
+}

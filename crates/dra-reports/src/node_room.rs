@@ -1,0 +1,412 @@
+//! `kubectl dra explain node/NAME`: what could still be scheduled there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::allocation::Settings;
+use super::warnings::missing;
+use super::{DeviceFilter, DeviceItem, Health, Warnings, devices};
+use dra_allocator::Limits;
+use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
+use dra_model::{
+    Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str,
+};
+use dra_rules::scheduling::{Scheduler, Start, Verdict};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeRoom {
+    /// The node.
+    pub node: Str,
+    /// Whether there is room.
+    pub verdict: RoomVerdict,
+    /// The answer in a sentence.
+    pub summary: String,
+    /// What keeps pods off the node, whatever they ask for: it is cordoned, it is being deleted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub obstacles: Vec<String>,
+    /// Taints of the node that pods have to tolerate: `key=value:Effect`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taints: Vec<String>,
+    /// The drivers whose devices the node reaches, by name.
+    pub drivers: Vec<DriverRoom>,
+    /// The classes that such devices belong to, by name.
+    pub classes: Vec<ClassRoom>,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// Whether a request fits on a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum RoomVerdict {
+    /// A request for some class does.
+    Room,
+    /// None does.
+    Full,
+    /// Requests would, but no pod gets there.
+    Closed,
+    /// That is not known.
+    Unknown,
+}
+
+/// The devices of a driver that a node reaches. `total` is the sum of `free`, `allocated`, `shared`, `blocked` and `unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DriverRoom {
+    /// The driver.
+    pub driver: Str,
+    /// All that are published.
+    pub total: usize,
+    /// No claim holds them, and a request for any device can get them.
+    pub free: usize,
+    /// A claim holds all of them.
+    pub allocated: usize,
+    /// Claims hold shares of them.
+    pub shared: usize,
+    /// No claim holds them, and such a request cannot get them.
+    pub blocked: usize,
+    /// Whether a claim holds them is not known.
+    pub unknown: usize,
+    /// Reported to be broken, whoever holds them.
+    pub unhealthy: usize,
+    /// What blocks, with the number of devices. A device may be blocked by several things.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<BlockedCount>,
+}
+
+/// Devices that one thing blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BlockedCount {
+    /// What blocks.
+    pub reason: Unavailable,
+    /// How many devices.
+    pub devices: usize,
+}
+
+/// What a request for a class can still get on a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClassRoom {
+    /// The class.
+    pub class: Str,
+    /// Devices of it that the node reaches.
+    pub devices: usize,
+    /// The largest number of devices that a claim with one request for the class gets, by a dry run of the allocator; absent when it is
+    /// not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest: Option<u64>,
+    /// The number is the most that a claim can have, so that there may be more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_limit: bool,
+    /// Why it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What could still be scheduled on `node`, which is in `cluster`.
+pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -> NodeRoom {
+    let selectors = ClassSelectors::of(cluster);
+    let filter = DeviceFilter {
+        node: Some(node.metadata.name.clone()),
+        ..DeviceFilter::default()
+    };
+    let listed = devices(cluster, &filter, &selectors, None);
+    let published: Vec<&DeviceItem> = listed
+        .items
+        .iter()
+        .filter(|item| item.published != Some(false))
+        .collect();
+    let mut unknown = Vec::new();
+    for kind in [
+        Kind::ResourceSlice,
+        Kind::ResourceClaim,
+        Kind::DeviceClass,
+        Kind::DeviceTaintRule,
+    ] {
+        unknown.extend(cluster.gap(kind, "").map(missing));
+    }
+    let scheduler = Scheduler::new(cluster, settings.now);
+    let mut of_class: BTreeMap<&Str, usize> = BTreeMap::new();
+    for class in published.iter().flat_map(|item| item.classes.iter().flatten()) {
+        *of_class.entry(class).or_default() += 1;
+    }
+    let classes: Vec<ClassRoom> = of_class
+        .into_iter()
+        .map(|(class, devices)| ClassRoom::of(&scheduler, node, class, devices, settings))
+        .collect();
+    let mut obstacles = Vec::new();
+    if node.spec.unschedulable {
+        obstacles.push("the node is cordoned".to_owned());
+    }
+    if node.metadata.is_deleting() {
+        obstacles.push("the node is being deleted".to_owned());
+    }
+    let (verdict, summary) = verdict(&classes, &obstacles, !unknown.is_empty());
+    NodeRoom {
+        node: node.metadata.name.clone(),
+        verdict,
+        summary,
+        obstacles,
+        taints: node.spec.taints.iter().map(ToString::to_string).collect(),
+        drivers: DriverRoom::of(&published),
+        classes,
+        unknown,
+        warnings: listed.warnings,
+    }
+}
+
+fn verdict(classes: &[ClassRoom], obstacles: &[String], has_gaps: bool) -> (RoomVerdict, String) {
+    let fits: Vec<&ClassRoom> = classes.iter().filter(|class| class.largest > Some(0)).collect();
+    let is_unknown = has_gaps || classes.iter().any(|class| class.largest.is_none());
+    match (fits.as_slice(), obstacles) {
+        ([], _) if is_unknown => {
+            let text = "what could still be scheduled there is not known";
+            (RoomVerdict::Unknown, text.to_owned())
+        }
+        ([], _) if classes.is_empty() => {
+            let text = "it reaches no device of any class";
+            (RoomVerdict::Full, text.to_owned())
+        }
+        ([], _) => (RoomVerdict::Full, "no request for devices fits there".to_owned()),
+        (_, [first, ..]) => (RoomVerdict::Closed, format!("no new pod gets there: {first}")),
+        (fits, []) => {
+            let fits = fits.iter().map(|class| {
+                let or_more = if class.at_limit { " or more" } else { "" };
+                format!("{}{or_more} of {}", class.largest.unwrap_or(0), class.class)
+            });
+            let fits: Vec<String> = fits.collect();
+            (
+                RoomVerdict::Room,
+                format!("there is room for {}", fits.join(", or ")),
+            )
+        }
+    }
+}
+
+impl DriverRoom {
+    fn of(items: &[&DeviceItem]) -> Vec<Self> {
+        let mut drivers: BTreeMap<&Str, (Self, BTreeMap<Unavailable, usize>)> = BTreeMap::new();
+        for item in items {
+            let (room, reasons) = drivers.entry(&item.driver).or_default();
+            room.total += 1;
+            room.unhealthy += usize::from(item.health == Some(Health::Unhealthy));
+            match item.state {
+                DeviceState::Allocated => room.allocated += 1,
+                DeviceState::Shared => room.shared += 1,
+                DeviceState::Unknown => room.unknown += 1,
+                DeviceState::Free if item.unavailable.is_empty() => room.free += 1,
+                DeviceState::Free => {
+                    room.blocked += 1;
+                    for reason in &item.unavailable {
+                        *reasons.entry(*reason).or_default() += 1;
+                    }
+                }
+            }
+        }
+        let rooms = drivers.into_iter().map(|(driver, (room, reasons))| Self {
+            driver: driver.clone(),
+            reasons: reasons
+                .into_iter()
+                .map(|(reason, devices)| BlockedCount { reason, devices })
+                .collect(),
+            ..room
+        });
+        rooms.collect()
+    }
+}
+
+impl ClassRoom {
+    fn of(
+        scheduler: &Scheduler,
+        node: &Arc<Node>,
+        class: &Str,
+        devices: usize,
+        settings: &Settings<'_>,
+    ) -> Self {
+        let fits = |count: u64| fits(scheduler, node, class, count, settings);
+        let most = MOST_RESULTS.unsigned_abs().min(devices as u64);
+        let (largest, problem) = match largest(most, fits) {
+            Ok(largest) => (Some(largest), None),
+            Err(problem) => (None, Some(problem)),
+        };
+        Self {
+            class: class.clone(),
+            devices,
+            at_limit: largest == Some(MOST_RESULTS.unsigned_abs()),
+            largest,
+            problem,
+        }
+    }
+}
+
+/// The largest number up to `most` that fits: with as many devices fewer fit too.
+fn largest(most: u64, fits: impl Fn(u64) -> Result<bool, String>) -> Result<u64, String> {
+    if most == 0 || fits(most)? {
+        return Ok(most);
+    }
+    let (mut fitting, mut failing) = (0, most);
+    while failing - fitting > 1 {
+        let middle = fitting.midpoint(failing);
+        if fits(middle)? {
+            fitting = middle;
+        } else {
+            failing = middle;
+        }
+    }
+    Ok(fitting)
+}
+
+/// Whether a claim with one request for `count` devices of `class` fits on `node`.
+///
+/// # Errors
+/// Why that is not known.
+fn fits(
+    scheduler: &Scheduler,
+    node: &Arc<Node>,
+    class: &Str,
+    count: u64,
+    settings: &Settings<'_>,
+) -> Result<bool, String> {
+    let request = DeviceRequest {
+        device_class_name: class.clone(),
+        count: i64::try_from(count).unwrap_or(i64::MAX),
+        ..DeviceRequest::default()
+    };
+    let spec = ClaimSpec {
+        devices: DeviceClaim {
+            requests: vec![Request {
+                name: "room".into(),
+                exactly: Some(request),
+                ..Request::default()
+            }],
+            ..DeviceClaim::default()
+        }
+        .into(),
+        ..ClaimSpec::default()
+    };
+    let claim = Claim {
+        metadata: Meta {
+            name: "room".into(),
+            ..Meta::default()
+        },
+        spec,
+        ..Claim::default()
+    };
+    let claims = [Arc::new(claim)];
+    let cycle = match scheduler.claims(&claims) {
+        Start::Cycle(cycle) => cycle,
+        Start::Obstacle(obstacle) => return Err(obstacle.text()),
+        Start::Unknown(gaps) => {
+            let texts: Vec<String> = gaps.iter().map(missing).collect();
+            return Err(texts.join(", "));
+        }
+    };
+    let judgment = cycle.judge(node, Limits::steps(settings.budget.left()), settings.observer);
+    settings.budget.spend(judgment.work);
+    match judgment.verdict {
+        Verdict::Fits(_) => Ok(true),
+        Verdict::GaveUp => Err("not decided within the budget of the search".to_owned()),
+        Verdict::Error(error) => Err(error),
+        _ => Ok(false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use dra_allocator::Budget;
+    use dra_testing::{World, holding, json_of};
+
+    fn room(cluster: &Cluster) -> NodeRoom {
+        let budget = Budget::new(100_000);
+        let settings = Settings::of_test(&budget);
+        let node = cluster.nodes().next().unwrap();
+        node_room(cluster, node, &settings)
+    }
+
+    #[test]
+    fn the_largest_number_is_found_whatever_it_is() {
+        for most in 0..40 {
+            for wanted in 0..=most {
+                assert_eq!(
+                    largest(most, |count| Ok(count <= wanted)),
+                    Ok(wanted),
+                    "{wanted} of {most}"
+                );
+            }
+        }
+        assert!(largest(8, |_| Err("no".to_owned())).is_err());
+    }
+
+    #[test]
+    fn what_fits_on_a_node_is_found_by_the_allocator() {
+        let consumes = |amount: &str| json!([{"counterSet": "s", "counters": {"memory": {"value": amount}}}]);
+        let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": 2});
+        let world = World::default()
+            .node("node-1", &json!({}))
+            .class("d")
+            .slice_with(
+                "counters",
+                &json!({"nodeName": "node-1", "pool": pool, "sharedCounters": [
+                    {"name": "s", "counters": {"memory": {"value": "80Gi"}}}]}),
+            )
+            .slice_with(
+                "node-1",
+                &json!({"nodeName": "node-1", "pool": pool, "devices": [
+                    {"name": "a", "consumesCounters": consumes("40Gi")},
+                    {"name": "b", "consumesCounters": consumes("40Gi")},
+                    {"name": "c", "consumesCounters": consumes("40Gi")},
+                    {"name": "d", "taints": [{"key": "k", "effect": "NoSchedule"}]},
+                    {"name": "e"}]}),
+            )
+            .claim("held", &json!({}), &holding(&["e"], &[]));
+        let report = room(&world.build());
+        // Three devices are free, and any two of them use up the counter.
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "node": "node-1", "verdict": "Room", "summary": "there is room for 2 of d",
+                "drivers": [{"driver": "d", "total": 5, "free": 3, "allocated": 1, "shared": 0, "blocked": 1,
+                             "unknown": 0, "unhealthy": 0, "reasons": [{"reason": "Tainted", "devices": 1}]}],
+                "classes": [{"class": "d", "devices": 5, "largest": 2}],
+            })
+        );
+    }
+
+    #[test]
+    fn a_node_is_full_or_closed_or_unknown() {
+        let world = || {
+            World::default()
+                .class("d")
+                .slice("node-1", &json!([{"name": "a"}]))
+        };
+        let full = world()
+            .node("node-1", &json!({}))
+            .claim("held", &json!({}), &holding(&["a"], &[]))
+            .build();
+        assert_eq!(room(&full).verdict, RoomVerdict::Full);
+        let closed = world()
+            .with(
+                Kind::Node,
+                &json!({"metadata": {"name": "node-1"}, "spec": {"unschedulable": true}}),
+            )
+            .build();
+        assert_eq!(room(&closed).verdict, RoomVerdict::Closed);
+        let unknown = world()
+            .node("node-1", &json!({}))
+            .without(Kind::ResourceClaim)
+            .build();
+        assert_eq!(room(&unknown).verdict, RoomVerdict::Unknown);
+        let none = World::default().node("node-1", &json!({})).build();
+        assert_eq!(room(&none).summary, "it reaches no device of any class");
+    }
+}

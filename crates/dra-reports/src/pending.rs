@@ -1,0 +1,580 @@
+//! `kubectl dra explain` of all that waits: pods and claims by what they wait for.
+//!
+//! Pods that ask for the same are explained once. Those with the same cause are told together.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use serde::Serialize;
+
+use super::allocation::{Settings, Target};
+use super::explanation::{ClusterVerdict, Explanation, FixItem, explain_claims, explain_pod};
+use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
+use dra_rules::reservation::{PodGroups, claim_name, resolves_to};
+use dra_rules::scheduling::classes_of_resources;
+
+/// Kinds of pods and claims that are explained; the rest is counted. Each takes as long as one `explain`.
+const MOST_KINDS: usize = 40;
+
+/// Pods with a node that are looked at.
+const MOST_BOUND: usize = 2_000;
+
+/// The report.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplanationList {
+    /// The namespace of which it tells; absent for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<Str>,
+    /// What waits, by cause: first what a tested change helps, and of that the cause with the most pods.
+    pub items: Vec<CauseItem>,
+    /// Pods that wait and need no devices, which are not explained.
+    pub pods_without_devices: usize,
+    /// Pods and claims that were not explained, since there are too many different ones.
+    pub not_explained: usize,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+}
+
+/// Pods and claims that wait for the same.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CauseItem {
+    /// What becomes of them.
+    pub verdict: ClusterVerdict,
+    /// The cause in a sentence. Names of single pods and claims are left out where several have it.
+    pub cause: String,
+    /// The pods, by name.
+    pub pods: Vec<Target>,
+    /// Claims that no pod uses, by name.
+    pub claims: Vec<Target>,
+    /// Of which of them verdict, cause and fix are; the others ask for the same, or meet the same cause.
+    pub explained: Target,
+    /// What helps the one that was explained, and how many changes more there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fix: Option<FixItem>,
+    /// Further changes that `explain` of that one tells.
+    pub more_fixes: usize,
+}
+
+impl CauseItem {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.pods.len() + self.claims.len()
+    }
+
+    /// Whether something keeps them from running.
+    pub fn waits(&self) -> bool {
+        match self.verdict {
+            ClusterVerdict::Waits
+            | ClusterVerdict::DoesNotFit
+            | ClusterVerdict::Broken
+            | ClusterVerdict::Error => true,
+            ClusterVerdict::Fits
+            | ClusterVerdict::Bound
+            | ClusterVerdict::Allocated
+            | ClusterVerdict::Ended
+            | ClusterVerdict::GaveUp
+            | ClusterVerdict::Unknown => false,
+        }
+    }
+
+    /// Whether it is not known what becomes of them.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.verdict, ClusterVerdict::GaveUp | ClusterVerdict::Unknown)
+    }
+}
+
+impl ExplanationList {
+    /// Whether something waits for a cause that is known.
+    pub fn has_waiting(&self) -> bool {
+        self.items.iter().any(CauseItem::waits)
+    }
+
+    /// How many pods and claims are told.
+    pub fn count(&self) -> usize {
+        self.items.iter().map(CauseItem::count).sum()
+    }
+
+    /// Whether there may be more that waits.
+    pub fn is_incomplete(&self) -> bool {
+        self.not_explained > 0 || !self.unknown.is_empty() || self.items.iter().any(CauseItem::is_unknown)
+    }
+}
+
+/// What waits together: pods, or claims that no pod uses.
+#[derive(Clone)]
+enum Unit<'a> {
+    Pod(&'a Arc<Pod>),
+    Claim(&'a Arc<Claim>),
+}
+
+impl Unit<'_> {
+    fn target(&self) -> Target {
+        match self {
+            Self::Pod(pod) => Target::pod(&pod.key()),
+            Self::Claim(claim) => Target::claim(&claim.key()),
+        }
+    }
+
+    fn explain(&self, cluster: &Cluster, settings: &Settings<'_>) -> Explanation {
+        match self {
+            Self::Pod(pod) => explain_pod(cluster, pod, settings),
+            Self::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
+        }
+    }
+}
+
+/// Explains whatever waits in `namespace`, or in all.
+pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settings<'_>) -> ExplanationList {
+    let mut list = ExplanationList {
+        namespace: namespace.cloned(),
+        ..ExplanationList::default()
+    };
+    for kind in [Kind::Pod, Kind::ResourceClaim] {
+        if let Some(gap) = cluster.gap(kind, namespace.map(Str::as_str).unwrap_or_default()) {
+            let missing = super::warnings::missing(gap);
+            list.unknown.push(missing);
+        }
+    }
+    let is_in = |of: &Str| namespace.is_none_or(|namespace| namespace == of);
+    let likeness = Likeness::of(cluster);
+    let mut kinds: HashMap<String, usize, RandomState> = HashMap::default();
+    let mut alike: Vec<Vec<Unit<'_>>> = Vec::new();
+    let mut bound = Vec::new();
+    for pod in cluster.pods().filter(|pod| is_in(&pod.metadata.namespace)) {
+        if pod.is_terminal() || pod.metadata.is_deleting() {
+            continue;
+        }
+        if pod.node().is_some() {
+            if matches!(pod.status.phase.as_str(), "Pending" | "") && likeness.needs_devices(pod) {
+                bound.push(pod);
+            }
+        } else if likeness.needs_devices(pod) {
+            put(&mut kinds, &mut alike, likeness.of_pod(pod), Unit::Pod(pod));
+        } else {
+            list.pods_without_devices += 1;
+        }
+    }
+    for claim in cluster.claims().filter(|claim| is_in(&claim.metadata.namespace)) {
+        if claim.status.allocation.is_none() && !claim.metadata.is_deleting() && !is_used(cluster, claim) {
+            put(
+                &mut kinds,
+                &mut alike,
+                likeness.of_claim(claim),
+                Unit::Claim(claim),
+            );
+        }
+    }
+    // The most frequent first, and of equally frequent ones the first by name.
+    alike.sort_by_key(|units| std::cmp::Reverse(units.len()));
+    let mut groups: BTreeMap<(u8, String), CauseItem> = BTreeMap::new();
+    for units in alike.iter().take(MOST_KINDS) {
+        if let Some(first) = units.first() {
+            let explained = first.explain(cluster, settings);
+            gather(&mut groups, explained, units);
+        }
+    }
+    list.not_explained = alike.iter().skip(MOST_KINDS).map(Vec::len).sum();
+    for pod in bound.iter().take(MOST_BOUND) {
+        let explained = explain_pod(cluster, pod, settings);
+        // One that has all that it needs is about to start.
+        if explained.verdict != ClusterVerdict::Bound {
+            gather(&mut groups, explained, &[Unit::Pod(pod)]);
+        }
+    }
+    list.not_explained += bound.len().saturating_sub(MOST_BOUND);
+    list.items = groups.into_values().collect();
+    list.items.sort_by_cached_key(|item| {
+        let helps = item.fix.as_ref().is_some_and(|fix| fix.proven);
+        let changes = item.fix.as_ref().map_or(0, |fix| fix.changes.len());
+        (
+            !item.waits(),
+            !helps,
+            std::cmp::Reverse(item.count()),
+            changes,
+            item.cause.clone(),
+        )
+    });
+    list
+}
+
+fn put<'a>(
+    kinds: &mut HashMap<String, usize, RandomState>,
+    alike: &mut Vec<Vec<Unit<'a>>>,
+    key: String,
+    unit: Unit<'a>,
+) {
+    let place = *kinds.entry(key).or_insert(alike.len());
+    if place == alike.len() {
+        alike.push(Vec::new());
+    }
+    alike[place].push(unit);
+}
+
+/// Whether a pod names the claim, or a claim that was made for it waits for its pod to be seen.
+fn is_used(cluster: &Cluster, claim: &Claim) -> bool {
+    let key = claim.key();
+    let mut pods = cluster.pods_of_claim(&key);
+    pods.any(|pod| !pod.is_terminal() && resolves_to(pod, claim, PodGroups::Accepted))
+}
+
+/// Puts `units`, of which the first was explained, to those with the same cause.
+fn gather(groups: &mut BTreeMap<(u8, String), CauseItem>, explained: Explanation, units: &[Unit<'_>]) {
+    let own = cause_of(&explained);
+    let cause = without_names(&own, &explained);
+    let targets = units.iter().map(Unit::target);
+    let (pods, claims): (Vec<Target>, Vec<Target>) = targets.partition(|target| target.kind == "Pod");
+    match groups.get_mut(&(explained.verdict as u8, cause.clone())) {
+        Some(known) => {
+            known.pods.extend(pods);
+            known.claims.extend(claims);
+            known.cause = cause;
+        }
+        None => {
+            let several = units.len() > 1;
+            let fixes = explained.fixes.len();
+            let item = CauseItem {
+                verdict: explained.verdict,
+                cause: if several { cause.clone() } else { own },
+                pods,
+                claims,
+                explained: explained.target,
+                fix: explained.fixes.into_iter().next(),
+                more_fixes: fixes.saturating_sub(1),
+            };
+            groups.insert((item.verdict as u8, cause), item);
+        }
+    }
+}
+
+/// What stands before the words of a filter.
+const FILTER: &str = "running \"DynamicResources\" filter plugin: ";
+
+/// Why it waits, in words that tell causes apart: of an error, what failed.
+fn cause_of(explained: &Explanation) -> String {
+    let message = explained
+        .message
+        .as_deref()
+        .filter(|_| explained.verdict == ClusterVerdict::Error);
+    let message = message.map(|message| message.strip_prefix(FILTER).unwrap_or(message));
+    // What keeps a pod from starting on its node is the same on other nodes.
+    let reason = explained
+        .reasons
+        .first()
+        .filter(|_| explained.verdict == ClusterVerdict::Broken);
+    let reason = reason.map(|reason| reason.message.as_str());
+    let cause = explained.cause.as_deref().or(message).or(reason);
+    cause.unwrap_or(&explained.summary).to_owned()
+}
+
+/// The cause without the names of the pod and of the claims that are its own.
+fn without_names(cause: &str, explained: &Explanation) -> String {
+    let Target { namespace, name, .. } = &explained.target;
+    let key = format!("{namespace}/{name}");
+    let cause = cause
+        .replace(&format!("pod \"{key}\": "), "")
+        .replace(&format!("pod {key}: "), "");
+    let of_nodes = explained.nodes.iter().flat_map(|node| &node.reasons);
+    let reasons = explained.reasons.iter().chain(of_nodes);
+    let claims: BTreeSet<&str> = reasons.filter_map(|reason| reason.claim.as_deref()).collect();
+    let own = claims
+        .into_iter()
+        .map(|claim| (claim, "its claim"))
+        .chain([(key.as_str(), "it")]);
+    own.fold(cause, |cause, (name, word)| with_word(&cause, name, word))
+}
+
+/// `text` with `word` for each `name` that is no part of a longer one.
+fn with_word(text: &str, name: &str, word: &str) -> String {
+    let goes_on = |next: Option<char>| {
+        next.is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '.' | '/' | '_'))
+    };
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[name.len()..];
+        // A full stop behind a name ends the sentence.
+        let ends = !goes_on(after.chars().next()) || after == "." || after.starts_with(". ");
+        let begins = !goes_on(
+            before
+                .chars()
+                .next_back()
+                .or_else(|| replaced.chars().next_back()),
+        );
+        replaced.push_str(before);
+        replaced.push_str(if begins && ends { word } else { name });
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+/// What pods and claims have to have in common to get the same explanation.
+struct Likeness<'a> {
+    cluster: &'a Cluster,
+    /// Resources that classes provide.
+    resources: BTreeSet<&'a Str>,
+    /// Namespaces in which something else than the pod decides.
+    limited: BTreeSet<&'a Str>,
+    /// Whether of some namespaces less is known than of others.
+    knows_some_better: bool,
+}
+
+impl<'a> Likeness<'a> {
+    fn of(cluster: &'a Cluster) -> Self {
+        Self {
+            cluster,
+            resources: classes_of_resources(cluster).into_keys().collect(),
+            limited: cluster.quotas().map(|quota| &quota.metadata.namespace).collect(),
+            knows_some_better: cluster
+                .environment()
+                .gaps
+                .iter()
+                .any(|gap| !gap.namespace.is_empty() || !gap.except.is_empty()),
+        }
+    }
+
+    /// Whether the pod has claims, or resources that classes provide.
+    fn needs_devices(&self, pod: &Pod) -> bool {
+        let spec = &pod.spec;
+        let containers = spec.containers.iter().chain(&spec.init_containers);
+        let mut amounts = containers.flat_map(|container| {
+            let resources = &container.resources;
+            resources.requests.iter().chain(&resources.limits)
+        });
+        !spec.resource_claims.is_empty()
+            || amounts.any(|(name, _)| name.starts_with(CLASS_RESOURCE) || self.resources.contains(name))
+    }
+
+    /// All that decides about a pod without a node, in a text. What decides without being needed here only makes more of them.
+    fn of_pod(&self, pod: &Pod) -> String {
+        let mut key = format!("{:?}", pod.spec);
+        let mut says_namespace = self.knows_some_better || self.limited.contains(&pod.metadata.namespace);
+        for entry in &*pod.spec.resource_claims {
+            let claim = claim_name(pod, entry).ok().and_then(|name| {
+                let name = name.name()?;
+                self.cluster.claim(&pod.metadata.beside(name))
+            });
+            let own = claim.filter(|claim| {
+                let owner = claim.metadata.controller();
+                let is_own = owner.is_some_and(|owner| owner.uid == pod.metadata.uid);
+                is_own && claim.status.allocation.is_none() && !claim.metadata.is_deleting()
+            });
+            match own {
+                // One that was made for the pod alone differs from others only in what it asks for.
+                Some(claim) => {
+                    let _ = write!(key, "|{:?}", claim.spec);
+                }
+                None => {
+                    says_namespace = true;
+                    let _ = write!(key, "|{:?}", claim.map(|claim| claim.key()));
+                }
+            }
+        }
+        if says_namespace || pod.pod_group().is_some() || pod.status.extended_resource_claim_status.is_some()
+        {
+            let _ = write!(key, "|{}", pod.metadata.namespace);
+        }
+        // What the scheduler has said already can contradict what is computed.
+        let scheduled = pod
+            .status
+            .conditions
+            .iter()
+            .find(|condition| condition.type_ == "PodScheduled");
+        let said = scheduled.map(|condition| (condition.status.as_str(), condition.message.is_empty()));
+        let _ = write!(key, "|{said:?}");
+        if pod.status.extended_resource_claim_status.is_some() {
+            let _ = write!(key, "|{}", pod.metadata.name);
+        }
+        key
+    }
+
+    fn of_claim(&self, claim: &Claim) -> String {
+        let mut key = format!("claim|{:?}", claim.spec);
+        if self.knows_some_better || self.limited.contains(&claim.metadata.namespace) {
+            let _ = write!(key, "|{}", claim.metadata.namespace);
+        }
+        key
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use dra_allocator::Budget;
+    use dra_testing::{World, holding};
+
+    fn explained(cluster: &Cluster, namespace: Option<&str>) -> ExplanationList {
+        let budget = Budget::new(1_000_000);
+        let settings = Settings::of_test(&budget);
+        explain_all(cluster, namespace.map(Str::from).as_ref(), &settings)
+    }
+
+    fn spec(count: usize) -> Value {
+        json!({"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "d", "count": count}}]}})
+    }
+
+    /// A pod that waits, with a claim of its own for `count` devices.
+    fn waiting(world: World, namespace: &str, name: &str, count: usize) -> World {
+        let uid = format!("{name}-uid");
+        let owner =
+            json!([{"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid, "controller": true}]);
+        world
+            .with(
+                Kind::Pod,
+                &json!({
+                    "metadata": {"namespace": namespace, "name": name, "uid": uid},
+                    "spec": {"resourceClaims": [{"name": "r", "resourceClaimTemplateName": "t"}]},
+                    "status": {"phase": "Pending",
+                               "resourceClaimStatuses": [{"name": "r", "resourceClaimName": format!("{name}-r")}]},
+                }),
+            )
+            .with(
+                Kind::ResourceClaim,
+                &json!({"metadata": {"namespace": namespace, "name": format!("{name}-r"), "uid": format!("{name}-r-uid"),
+                                     "ownerReferences": owner},
+                        "spec": spec(count)}),
+            )
+    }
+
+    fn world() -> World {
+        World::default()
+            .with(
+                Kind::Node,
+                &json!({"metadata": {"name": "node-1"}, "status": {"allocatable": {"pods": "110"}}}),
+            )
+            .class("d")
+            .slice("node-1", &json!([{"name": "a"}, {"name": "b"}]))
+    }
+
+    fn told(list: &ExplanationList) -> Vec<(String, usize)> {
+        let items = list.items.iter();
+        items.map(|item| (item.cause.clone(), item.count())).collect()
+    }
+
+    #[test]
+    fn pods_that_ask_for_the_same_are_told_together_and_judged_once() {
+        let mut world = world();
+        for number in 0..60 {
+            world = waiting(world, "n", &format!("replica-{number}"), 3);
+        }
+        for namespace in ["a", "b"] {
+            world = waiting(world, namespace, "other", 4);
+        }
+        let cluster = world.build();
+        let list = explained(&cluster, None);
+        let three = "no node has 3 usable devices of class d".to_owned();
+        let four = "no node has 4 usable devices of class d".to_owned();
+        assert_eq!(told(&list), [(three.clone(), 60), (four, 2)]);
+        assert_eq!(list.not_explained, 0);
+        assert!(list.has_waiting() && !list.is_incomplete());
+        let fix = list.items[0].fix.as_ref().unwrap();
+        assert!(fix.proven, "{fix:?}");
+        assert_eq!(told(&explained(&cluster, Some("n"))), [(three, 60)]);
+    }
+
+    #[test]
+    fn what_differs_is_explained_up_to_a_limit() {
+        let mut world = world();
+        for count in 0..MOST_KINDS + 5 {
+            world = waiting(world, "n", &format!("p{count:02}"), count + 3);
+        }
+        // Two of a kind come before the others.
+        world = waiting(world, "n", "z", MOST_KINDS + 5);
+        let list = explained(&world.build(), None);
+        assert_eq!(list.not_explained, 5);
+        assert!(list.is_incomplete());
+        assert_eq!(list.items[0].count(), 2);
+    }
+
+    #[test]
+    fn only_what_waits_for_devices_is_told() {
+        let shared = json!({"metadata": {"namespace": "n", "name": "user", "uid": "u"},
+            "spec": {"resourceClaims": [{"name": "r", "resourceClaimName": "shared"}]}, "status": {"phase": "Pending"}});
+        let plain = json!({"metadata": {"namespace": "n", "name": "plain", "uid": "p"}, "status": {"phase": "Pending"}});
+        let ended = json!({"metadata": {"namespace": "n", "name": "ended", "uid": "e"},
+            "spec": {"resourceClaims": [{"name": "r", "resourceClaimName": "nowhere"}]}, "status": {"phase": "Failed"}});
+        let cluster = world()
+            .with(Kind::Pod, &shared)
+            .with(Kind::Pod, &plain)
+            .with(Kind::Pod, &ended)
+            .pod("runs", &["held"])
+            .claim("held", &spec(1), &holding(&["a"], &["runs"]))
+            .claim("shared", &spec(1), &json!({}))
+            .claim("unused", &spec(2), &json!({}))
+            .build();
+        let list = explained(&cluster, None);
+        let names: Vec<_> = list
+            .items
+            .iter()
+            .map(|item| (item.verdict, item.pods.len(), item.claims.len()))
+            .collect();
+        assert_eq!(
+            names,
+            [(ClusterVerdict::DoesNotFit, 0, 1), (ClusterVerdict::Fits, 1, 0)]
+        );
+        assert_eq!(list.pods_without_devices, 1);
+    }
+
+    #[test]
+    fn pods_that_the_kubelet_does_not_start_wait_too() {
+        let cluster = world()
+            .pod_with("refused", &["other"], &json!({"phase": "Pending"}))
+            .pod_with("starting", &["own"], &json!({"phase": "Pending"}))
+            .claim("own", &spec(1), &holding(&["a"], &["starting"]))
+            .claim("other", &spec(1), &holding(&["b"], &[]))
+            .build();
+        let list = explained(&cluster, None);
+        let told: Vec<_> = list
+            .items
+            .iter()
+            .map(|item| (item.verdict, item.explained.name.as_str()))
+            .collect();
+        assert_eq!(told, [(ClusterVerdict::Broken, "refused")]);
+    }
+
+    #[test]
+    fn what_could_not_be_read_keeps_nothing_from_being_known_to_wait() {
+        let hidden = world().without(Kind::Pod).build();
+        let list = explained(&hidden, None);
+        assert!(!list.has_waiting() && list.is_incomplete());
+        let nothing = explained(&world().build(), None);
+        assert!(!nothing.has_waiting() && !nothing.is_incomplete());
+    }
+
+    #[test]
+    fn a_kind_that_could_not_be_read_anywhere_keeps_no_namespaces_apart() {
+        let mut world = world().without(Kind::ResourceQuota);
+        for number in 0..=MOST_KINDS {
+            world = waiting(world, &format!("n-{number}"), "replica", 3);
+        }
+        let list = explained(&world.build(), None);
+        assert_eq!(
+            told(&list),
+            [(
+                "no node has 3 usable devices of class d".to_owned(),
+                MOST_KINDS + 1
+            )]
+        );
+        assert_eq!(list.not_explained, 0);
+    }
+
+    #[test]
+    fn names_are_replaced_as_a_whole() {
+        for (text, expected) in [
+            ("claim n/a is gone", "claim it is gone"),
+            ("claim n/ab and n/a, n/a", "claim n/ab and it, it"),
+            ("n/a-b m-n/a n/a.", "n/a-b m-n/a it."),
+            ("", ""),
+        ] {
+            assert_eq!(with_word(text, "n/a", "it"), expected, "{text}");
+        }
+    }
+}

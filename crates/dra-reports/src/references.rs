@@ -1,0 +1,150 @@
+//! How reports name objects, devices, owners and consumers.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use dra_model::{Claim, ConsumerReference, DeviceId, Meta, OwnerReference, Str};
+
+/// An object of a namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ObjectReference {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+}
+
+impl ObjectReference {
+    /// The object with that metadata.
+    pub fn of(metadata: &Meta) -> Self {
+        Self {
+            namespace: metadata.namespace.clone(),
+            name: metadata.name.clone(),
+            uid: metadata.uid.clone(),
+        }
+    }
+}
+
+impl fmt::Display for ObjectReference {
+    /// `namespace/name`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct DeviceReference {
+    /// Its driver.
+    pub driver: Str,
+    /// Its pool.
+    pub pool: Str,
+    /// Its name in the pool.
+    pub device: Str,
+}
+
+impl From<DeviceId> for DeviceReference {
+    fn from(id: DeviceId) -> Self {
+        let DeviceId { driver, pool, device } = id;
+        Self { driver, pool, device }
+    }
+}
+
+impl fmt::Display for DeviceReference {
+    /// `driver/pool/device`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
+    }
+}
+
+/// The object that manages another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Owner {
+    /// Its kind.
+    pub kind: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+}
+
+impl Owner {
+    /// The controller among the owners.
+    pub fn of(metadata: &Meta) -> Option<Self> {
+        let OwnerReference { kind, name, uid, .. } = metadata.controller()?;
+        Some(Self {
+            kind: kind.clone(),
+            name: name.clone(),
+            uid: uid.clone(),
+        })
+    }
+}
+
+impl fmt::Display for Owner {
+    /// `Pod/name`, as `kubectl describe` writes who controls an object.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind, self.name)
+    }
+}
+
+/// Whoever an entry of `status.reservedFor` names.
+#[derive(Clone, Copy, Debug)]
+pub struct Consumer<'a>(pub &'a ConsumerReference);
+
+impl Consumer<'_> {
+    /// `Pod` and `PodGroup`; of other kinds only the resource is known: `jobs.batch`.
+    pub fn kind(self) -> String {
+        if self.0.is_pod() {
+            "Pod".to_owned()
+        } else if self.0.is_pod_group() {
+            "PodGroup".to_owned()
+        } else {
+            self.0.group_resource()
+        }
+    }
+
+    /// The kind as kubectl writes it in front of a name: `pod`, `podgroup`, `jobs.batch`.
+    pub fn prefix(self) -> String {
+        let mut kind = self.kind();
+        kind.make_ascii_lowercase();
+        kind
+    }
+}
+
+impl fmt::Display for Consumer<'_> {
+    /// `pod/name`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The usual case without a detour.
+        if self.0.is_pod() {
+            f.write_str("pod")?;
+        } else {
+            write!(f, "{}", self.prefix())?;
+        }
+        write!(f, "/{}", self.0.name)
+    }
+}
+
+impl Serialize for Consumer<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct View<'a> {
+            kind: String,
+            name: &'a Str,
+            uid: &'a Str,
+        }
+        View {
+            kind: self.kind(),
+            name: &self.0.name,
+            uid: &self.0.uid,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The consumers that `status.reservedFor` of the claim names.
+pub(super) fn consumers(claim: &Claim) -> impl Iterator<Item = Consumer<'_>> {
+    claim.status.reserved_for.iter().map(Consumer)
+}

@@ -1,0 +1,453 @@
+//! What can be done: a command that does it as it stands, or else who can do what.
+//!
+//! Findings and explanations are asked the same questions: how the consumers of a claim end, and how something asks for something else
+//! whose spec cannot be changed. The answers are here, once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::script::{self, NoCommand, Script, Then};
+use dra_model::{
+    Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
+    Meta, Pod, Str,
+};
+use dra_rules::owners::comes_back;
+use dra_rules::quota::Quotas;
+use dra_rules::reservation::{Origin, is_group, manager};
+use dra_rules::scheduling::{change_of_claim, other_scheduler};
+
+/// What can be done.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Remedy {
+    /// Runs as it stands.
+    pub(super) command: Option<Script>,
+    /// Who can do it where there is no command, and what is to be known of the command.
+    pub(super) notes: Vec<String>,
+    /// Something has to be done for which there is no command.
+    is_by_hand: bool,
+}
+
+impl Remedy {
+    /// A command, or why a name gives none.
+    pub(super) fn command(command: Result<Script, NoCommand>) -> Self {
+        match command {
+            Ok(script) => Self {
+                command: Some(script),
+                ..Self::default()
+            },
+            Err(why) => Self::by_hand(why.to_string()),
+        }
+    }
+
+    /// No command does it. The sentence says who can.
+    pub(super) fn by_hand(who: impl Into<String>) -> Self {
+        Self {
+            command: None,
+            notes: vec![who.into()],
+            is_by_hand: true,
+        }
+    }
+
+    /// What is to be known of it.
+    pub(super) fn note(mut self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        self
+    }
+
+    /// This, and then that. There is a command only where there is one for both.
+    pub(super) fn and(self, next: Self) -> Self {
+        let is_by_hand = self.is_by_hand || next.is_by_hand;
+        let command = match (self.command, next.command) {
+            _ if is_by_hand => None,
+            (Some(first), Some(second)) => Some(first.then(Then::And, second)),
+            (first, second) => first.or(second),
+        };
+        let all = Self {
+            command,
+            notes: self.notes,
+            is_by_hand,
+        };
+        next.notes.into_iter().fold(all, Self::note)
+    }
+
+    /// Raises every quota of the namespace so far that claims of these specs can be created.
+    pub(super) fn raising<'s>(
+        quotas: &Quotas<'_>,
+        namespace: &Str,
+        specs: impl IntoIterator<Item = &'s ClaimSpec>,
+    ) -> Self {
+        let raised = quotas
+            .raised_for(namespace, specs)
+            .into_iter()
+            .map(|(quota, hard)| {
+                let hard: serde_json::Map<String, Value> = hard
+                    .into_iter()
+                    .map(|(resource, amount)| (resource.to_string(), json!(amount.to_string())))
+                    .collect();
+                let patch = json!({"spec": {"hard": hard}});
+                let (namespace, name) = (&quota.metadata.namespace, &quota.metadata.name);
+                let flags = ["--type=merge"];
+                Self::command(script::patch(
+                    Kind::ResourceQuota,
+                    Some(namespace),
+                    name,
+                    &flags,
+                    &patch,
+                ))
+            });
+        let all = raised.fold(Self::default(), Self::and);
+        if all.command.is_some() {
+            return all.note("whoever sets the quotas of the namespace decides about it");
+        }
+        if all.is_by_hand {
+            return all;
+        }
+        Self::by_hand("wait until the quota controller of kube-controller-manager has counted")
+    }
+
+    /// Its notes as one text.
+    pub(super) fn text(&self) -> Option<String> {
+        (!self.notes.is_empty()).then(|| self.notes.join("; "))
+    }
+}
+
+/// Takes from an object those finalizers that no component of Kubernetes itself has set, which are returned; nothing where there is none. It
+/// is refused once somebody has set another one.
+pub(super) fn drop_finalizers(kind: Kind, metadata: &Meta) -> Option<(Vec<&Str>, Remedy)> {
+    let names = &metadata.finalizers;
+    let (kept, foreign): (Vec<&Str>, Vec<&Str>) = names.iter().partition(|name| is_of_kubernetes(name));
+    if foreign.is_empty() {
+        return None;
+    }
+    let path = "/metadata/finalizers";
+    let rest = if kept.is_empty() {
+        json!({"op": "remove", "path": path})
+    } else {
+        json!({"op": "replace", "path": path, "value": kept})
+    };
+    let change = json!([{"op": "test", "path": path, "value": names}, rest]);
+    let flags = ["--type=json"];
+    let command = script::patch(kind, Some(&metadata.namespace), &metadata.name, &flags, &change);
+    let note = "only where the controller that set it is gone for good: one that is there takes it off itself, and what it has yet to do is not \
+                done otherwise";
+    Some((foreign, Remedy::command(command).note(note)))
+}
+
+/// Whether a finalizer is one of Kubernetes' own components. Projects beside it have names below `x-k8s.io`.
+fn is_of_kubernetes(finalizer: &str) -> bool {
+    let Some((domain, _)) = finalizer.split_once('/') else {
+        return true;
+    };
+    let is_below = |parent: &str| {
+        let rest = domain.strip_suffix(parent);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    is_below("kubernetes.io") || is_below("k8s.io")
+}
+
+/// The key of the taint for a device that cannot be attached.
+pub(super) const UNATTACHABLE: &str = "unattachable";
+
+/// Whether DeviceTaintRules are served and acted on.
+pub(super) fn can_taint(environment: &Environment) -> bool {
+    let acts = |component| environment.enabled(component, Gate::DRADeviceTaintRules);
+    !environment.not_served.contains(&Kind::DeviceTaintRule)
+        && [
+            Component::ApiServer,
+            Component::Scheduler,
+            Component::ControllerManager,
+        ]
+        .into_iter()
+        .all(acts)
+}
+
+/// Ends pods of one namespace. Whoever makes them again is named.
+pub(super) fn end_pods<'p>(namespace: &str, pods: impl IntoIterator<Item = &'p Arc<Pod>>) -> Remedy {
+    let mut names = BTreeSet::new();
+    let mut makers = BTreeSet::new();
+    for pod in pods {
+        names.insert(&pod.metadata.name);
+        makers.extend(
+            pod.metadata
+                .controller()
+                .filter(|owner| !is_group(owner))
+                .map(manager),
+        );
+    }
+    if names.is_empty() {
+        return Remedy::default();
+    }
+    let remedy = Remedy::command(script::delete_pods(namespace, names));
+    match makers.into_iter().collect::<Vec<_>>().as_slice() {
+        [] => remedy,
+        [one] => remedy.note(format!("{one} makes its pods again unless it is stopped first")),
+        [first, rest @ ..] => remedy.note(format!(
+            "{first} and {} more make their pods again unless they are stopped first",
+            rest.len()
+        )),
+    }
+}
+
+/// Ends pods of one namespace that their controllers recreate. A pod that is not known to be recreated is left to its owner.
+pub(super) fn replace_pods<'p>(
+    cluster: &Cluster,
+    namespace: &str,
+    pods: impl IntoIterator<Item = &'p Arc<Pod>>,
+) -> Remedy {
+    let pods: Vec<&Arc<Pod>> = pods.into_iter().collect();
+    let Some(stays) = pods.iter().find(|pod| !comes_back(cluster, pod)) else {
+        let names: BTreeSet<&Str> = pods.iter().map(|pod| &pod.metadata.name).collect();
+        return Remedy::command(script::delete_pods(namespace, names));
+    };
+    let pod = format!("pod/{}", stays.key());
+    Remedy::by_hand(match stays.metadata.controller() {
+        None => format!(
+            "no controller recreates {pod}: its owner deletes it, and creates it as it was at first, without spec.nodeName"
+        ),
+        Some(owner) => format!(
+            "whether {} recreates {pod} is not known: ask its owner to replace the pod",
+            manager(owner)
+        ),
+    })
+}
+
+/// Replaces a pod that was placed without its devices, where kube-scheduler is to place its successor.
+pub(super) fn place_again(cluster: &Cluster, pod: &Arc<Pod>) -> Remedy {
+    match other_scheduler(cluster.environment(), pod) {
+        Some(other) => Remedy::by_hand(format!(
+            "another pod would be placed as this one was: {other}; let that scheduler allocate devices first"
+        )),
+        None => replace_pods(cluster, &pod.metadata.namespace, [pod]),
+    }
+}
+
+/// Ends PodGroups of one namespace: their pods first, since a group with members stays.
+pub(super) fn end_groups<'n>(
+    cluster: &Cluster,
+    namespace: &Str,
+    groups: impl IntoIterator<Item = &'n Str>,
+) -> Remedy {
+    let groups: BTreeSet<&Str> = groups.into_iter().collect();
+    if cluster.gap(Kind::Pod, namespace).is_some() {
+        return Remedy::by_hand(format!(
+            "whoever may see the pods of namespace {namespace} ends those of the group, then deletes it"
+        ));
+    }
+    let mut members = Vec::new();
+    for group in &groups {
+        let key = Key::new(namespace.clone(), (*group).clone());
+        members.extend(cluster.pods_of_group(&key).filter(|pod| !pod.is_terminal()));
+    }
+    let is_hidden = cluster.gap(Kind::PodGroup, namespace).is_some();
+    let there = groups.into_iter().filter(|group| {
+        let key = Key::new(namespace.clone(), (*group).clone());
+        is_hidden || cluster.pod_group(&key).is_some()
+    });
+    let there: Vec<&Str> = there.collect();
+    let end = end_pods(namespace, members);
+    if there.is_empty() {
+        return end;
+    }
+    end.and(Remedy::command(script::delete_in(
+        namespace,
+        Kind::PodGroup,
+        there,
+    )))
+}
+
+/// Ends whatever the claim is reserved for: the claim controller deallocates the claim then.
+pub(super) fn end_consumers(cluster: &Cluster, claim: &Claim) -> Remedy {
+    end_some(
+        cluster,
+        claim,
+        &claim.status.reserved_for.iter().collect::<Vec<_>>(),
+    )
+}
+
+/// Ends those of the consumers of the claim.
+pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerReference]) -> Remedy {
+    let namespace = &claim.metadata.namespace;
+    let entries = || consumers.iter().copied();
+    if let Some(foreign) = entries().find(|entry| !entry.is_pod() && !entry.is_pod_group()) {
+        return Remedy::by_hand(format!(
+            "whoever owns {} ends it and removes the entry: no controller of Kubernetes does",
+            super::Consumer(foreign)
+        ));
+    }
+    if cluster.gap(Kind::Pod, namespace).is_some() {
+        return Remedy::by_hand(format!(
+            "whoever may see the pods of namespace {namespace} ends them"
+        ));
+    }
+    let pods = entries().filter(|entry| entry.is_pod()).filter_map(|entry| {
+        let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;
+        (pod.metadata.uid == entry.uid && !pod.is_terminal()).then_some(pod)
+    });
+    let groups = entries()
+        .filter(|entry| entry.is_pod_group())
+        .map(|entry| &entry.name);
+    let ended = end_pods(namespace, pods).and(end_groups(cluster, namespace, groups));
+    if ended.command.is_none() && !ended.is_by_hand {
+        // Entries of what has ended or is gone: the claim controller removes them when it looks at the claim again.
+        return Remedy::command(script::touch(Kind::ResourceClaim, &claim.key()));
+    }
+    ended
+}
+
+/// An object whose spec cannot be changed, with the operations of a JSON patch by which a new one differs.
+#[derive(Clone, Debug)]
+pub struct Remake {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its name.
+    pub key: Key,
+    /// What changes; nothing where the same object is made again.
+    pub operations: Vec<Value>,
+}
+
+impl Remake {
+    /// How messages call the object.
+    pub fn object(&self) -> String {
+        let kind = match self.kind {
+            Kind::ResourceClaim => "claim",
+            Kind::ResourceClaimTemplate => "template",
+            _ => "pod",
+        };
+        format!("{kind}/{}", self.key)
+    }
+
+    fn command(self) -> Remedy {
+        Remedy::command(script::remake(self.kind, &self.key, self.operations))
+    }
+}
+
+/// What has to be made again for the claim to ask for something else, or else who can do what.
+///
+/// Its own spec cannot be changed, and neither can that of a template: the one that people have is made again, and the claim controller
+/// makes the claim from it again.
+pub(super) fn asking(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Result<Remake, String> {
+    let key = claim.key();
+    let origin = Origin::of(cluster, claim);
+    if claim.status.allocation.is_some() {
+        return Err(format!(
+            "claim/{key} holds devices and keeps what it asked for: its owner ends its pods, and changes {} before they start again",
+            origin.object(&key)
+        ));
+    }
+    match origin {
+        Origin::Made if claim.metadata.is_only_written() => {
+            Err(format!("claim/{key} does not exist yet: change its manifest"))
+        }
+        Origin::Made => match change_of_claim("/spec", &claim.spec, after) {
+            Some(operations) if !operations.is_empty() => Ok(Remake {
+                kind: Kind::ResourceClaim,
+                key,
+                operations,
+            }),
+            _ => Err(format!("the owner of claim/{key} makes it again")),
+        },
+        Origin::Template(template) => {
+            let from = template.metadata.key();
+            let before = &template.spec.spec;
+            let is_current =
+                change_of_claim("", before, &claim.spec).is_some_and(|operations| operations.is_empty());
+            let shared = claim.metadata.controller().is_some_and(|owner| {
+                let pod = cluster.pod(&claim.metadata.beside(&owner.name));
+                pod.is_some_and(|pod| {
+                    let entries = pod.spec.resource_claims.iter();
+                    let same = entries
+                        .filter(|entry| entry.resource_claim_template_name.as_ref() == Some(&from.name));
+                    same.count() > 1
+                })
+            });
+            if !is_current {
+                return Err(format!(
+                    "template/{from} was made again since claim/{key} was made from it: its owner deletes the claim, so that a new one is \
+                     made"
+                ));
+            }
+            if shared {
+                return Err(format!(
+                    "several claims of the pod are made from template/{from}: its owner makes another template for claim/{key}, and the pod \
+                     again"
+                ));
+            }
+            asking_in(template, after)
+        }
+        Origin::NoTemplate(Some(template)) => Err(format!(
+            "the owner of template/{template}, which does not exist, makes it again, then deletes claim/{key}"
+        )),
+        Origin::NoTemplate(None) => Err(format!(
+            "claim/{key} was made from a template that is not known: its owner makes template and pod again"
+        )),
+        Origin::Owner(owner) => Err(format!(
+            "{} has claim/{key} made: change there what it asks for",
+            manager(owner)
+        )),
+    }
+}
+
+fn asking_in(template: &ClaimTemplate, after: &ClaimSpec) -> Result<Remake, String> {
+    let key = template.metadata.key();
+    if let Some(owner) = template.metadata.controller() {
+        return Err(format!(
+            "{} makes template/{key}: change there what it asks for",
+            manager(owner)
+        ));
+    }
+    if template.metadata.is_only_written() {
+        return Err(format!("template/{key} does not exist yet: change its manifest"));
+    }
+    match change_of_claim("/spec/spec", &template.spec.spec, after) {
+        Some(operations) if !operations.is_empty() => Ok(Remake {
+            kind: Kind::ResourceClaimTemplate,
+            key,
+            operations,
+        }),
+        _ => Err(format!("the owner of template/{key} makes it again")),
+    }
+}
+
+/// The command for [`asking`].
+pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Remedy {
+    let again = match asking(cluster, claim, after) {
+        Ok(again) => again,
+        Err(who) => return Remedy::by_hand(who),
+    };
+    let key = claim.key();
+    if again.kind == Kind::ResourceClaim {
+        return again.command().note(format!(
+            "the spec of a claim cannot be changed: claim/{key} is made again"
+        ));
+    }
+    let again = again_for_all(again);
+    if claim.metadata.is_made_up() {
+        return again;
+    }
+    again.and(Remedy::command(script::delete_in(
+        &key.namespace,
+        Kind::ResourceClaim,
+        [&key.name],
+    )))
+}
+
+/// What claims that are made from the template later would ask for.
+pub(super) fn ask_for_in(template: &ClaimTemplate, after: &ClaimSpec) -> Remedy {
+    match asking_in(template, after) {
+        Ok(again) => again_for_all(again),
+        Err(who) => Remedy::by_hand(who),
+    }
+}
+
+fn again_for_all(template: Remake) -> Remedy {
+    let key = template.key.clone();
+    template.command().note(format!(
+        "the spec of a template cannot be changed: template/{key} is made again, and counts for all claims that are made from it \
+         later"
+    ))
+}

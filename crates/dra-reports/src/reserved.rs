@@ -1,0 +1,313 @@
+//! `kubectl dra reserved`: what every entry of `status.reservedFor` really is, and which pods lack one.
+
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::references::Consumer;
+use super::{Selection, Warnings};
+use dra_model::{Claim, Cluster, ConsumerReference, Kind, Str};
+use dra_rules::reservation::{
+    EntryStatus, GroupsKnown, PodGroups, groups_are_known, is_consumer, is_reserved_for, judge,
+};
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReservationList {
+    /// Every entry, by claim, in the order of the claim.
+    pub items: Vec<ReservationItem>,
+    /// Pods that use a claim on a node without a reservation, by claim and pod.
+    pub missing: Vec<MissingItem>,
+    /// Claims that every pod may use, as KEP-5194 has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub any_pod: Vec<AnyPodItem>,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// One entry.
+#[derive(Clone, Debug)]
+pub struct ReservationItem {
+    claim: Arc<Claim>,
+    index: usize,
+    /// What it is.
+    pub status: EntryStatus,
+    /// Whether a pod uses the claim by it; absent when unknown.
+    pub consumer: Option<bool>,
+}
+
+impl ReservationItem {
+    /// The claim.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
+    }
+
+    /// The entry.
+    pub fn entry(&self) -> &ConsumerReference {
+        &self.claim.status.reserved_for[self.index]
+    }
+}
+
+impl Serialize for ReservationItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct View<'a> {
+            namespace: &'a Str,
+            claim: &'a Str,
+            #[serde(rename = "claimUID")]
+            claim_uid: &'a Str,
+            api_group: &'a Str,
+            resource: &'a Str,
+            name: &'a Str,
+            uid: &'a Str,
+            status: EntryStatus,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            consumer: Option<bool>,
+        }
+        let entry = self.entry();
+        View {
+            namespace: &self.claim.metadata.namespace,
+            claim: &self.claim.metadata.name,
+            claim_uid: &self.claim.metadata.uid,
+            api_group: &entry.api_group,
+            resource: &entry.resource,
+            name: &entry.name,
+            uid: &entry.uid,
+            status: self.status,
+            consumer: self.consumer,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// A pod on a node that uses a claim which is reserved neither for it nor for its group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MissingItem {
+    /// Namespace of both.
+    pub namespace: Str,
+    /// The claim.
+    pub claim: Str,
+    /// The pod.
+    pub pod: Str,
+    /// The pod's UID.
+    #[serde(rename = "podUID")]
+    pub pod_uid: Str,
+}
+
+/// A claim that every pod may use.
+#[derive(Clone, Debug)]
+pub struct AnyPodItem {
+    claim: Arc<Claim>,
+}
+
+impl AnyPodItem {
+    /// The claim.
+    pub fn claim(&self) -> &Claim {
+        &self.claim
+    }
+}
+
+impl Serialize for AnyPodItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct View<'a> {
+            namespace: &'a Str,
+            claim: &'a Str,
+            #[serde(rename = "claimUID")]
+            claim_uid: &'a Str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            reserved_for: Option<Consumer<'a>>,
+        }
+        View {
+            namespace: &self.claim.metadata.namespace,
+            claim: &self.claim.metadata.name,
+            claim_uid: &self.claim.metadata.uid,
+            reserved_for: self.claim.spec.reserved_for.as_deref().map(Consumer),
+        }
+        .serialize(serializer)
+    }
+}
+
+/// Kinds that the report is made from.
+pub const RESERVED_NEEDS: [Kind; 3] = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
+
+/// The reservations of the claims of `selection`.
+pub fn reserved(cluster: &Cluster, selection: &Selection) -> ReservationList {
+    let mut report = ReservationList {
+        items: Vec::new(),
+        missing: Vec::new(),
+        any_pod: Vec::new(),
+        warnings: Warnings::default(),
+    };
+    for claim in selection.claims(cluster) {
+        for (index, entry) in claim.status.reserved_for.iter().enumerate() {
+            let judged = judge(cluster, claim, entry);
+            if let Some(gap) = judged.gap {
+                report
+                    .warnings
+                    .unknown("what some reservations are is unknown", gap);
+            } else if entry.is_pod_group()
+                && groups_are_known(cluster, &claim.metadata.namespace) == GroupsKnown::NotServed
+            {
+                report.warnings.add(
+                    "PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known"
+                        .to_owned(),
+                );
+            }
+            report.items.push(ReservationItem {
+                claim: Arc::clone(claim),
+                index,
+                status: judged.status,
+                consumer: judged.consumer,
+            });
+        }
+        let any_pod = claim
+            .status
+            .allocation
+            .as_ref()
+            .is_some_and(|allocation| allocation.reserved_for_any_pod);
+        if any_pod {
+            report.any_pod.push(AnyPodItem {
+                claim: Arc::clone(claim),
+            });
+        } else {
+            add_missing(cluster, claim, &mut report);
+        }
+    }
+    report
+}
+
+/// Whatever a component's gate says, the entry of a pod's group is an entry: what gates make of it is not asked here.
+fn add_missing(cluster: &Cluster, claim: &Claim, report: &mut ReservationList) {
+    if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
+        report
+            .warnings
+            .unknown("pods without a reservation are not listed", gap);
+        return;
+    }
+    let key = claim.key();
+    let lacking = cluster.pods_of_claim(&key).filter(|pod| {
+        is_consumer(pod, claim, PodGroups::Accepted) && !is_reserved_for(pod, claim, PodGroups::Accepted)
+    });
+    report.missing.extend(lacking.map(|pod| MissingItem {
+        namespace: claim.metadata.namespace.clone(),
+        claim: claim.metadata.name.clone(),
+        pod: pod.metadata.name.clone(),
+        pod_uid: pod.metadata.uid.clone(),
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::warnings::texts;
+    use dra_testing::{World, holding, json_of};
+
+    #[test]
+    fn entries_are_judged_and_pods_without_one_are_found() {
+        let mut status = holding(&["g0"], &["a", "gone"]);
+        let foreign = json!({"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "v"});
+        status["reservedFor"].as_array_mut().unwrap().push(foreign);
+        let cluster = World::default()
+            .claim("c", &json!({}), &status)
+            .pod("a", &["c"])
+            .pod("b", &["c"])
+            .pod_with("ended", &["c"], &json!({"phase": "Failed"}))
+            .build();
+        let report = reserved(&cluster, &Selection::default());
+        let common = |resource: &str, name: &str, uid: &str| {
+            json!({"namespace": "n", "claim": "c", "claimUID": "c-uid", "apiGroup": "", "resource": resource,
+                   "name": name, "uid": uid})
+        };
+        let item = |mut common: serde_json::Value, status: &str, consumer: bool| {
+            common["status"] = json!(status);
+            common["consumer"] = json!(consumer);
+            common
+        };
+        let mut job = item(common("jobs", "j", "v"), "UnknownKind", true);
+        job["apiGroup"] = json!("batch");
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "items": [
+                    item(common("pods", "a", "a-uid"), "Running", true),
+                    item(common("pods", "gone", "gone-uid"), "Gone", false),
+                    job,
+                ],
+                "missing": [{"namespace": "n", "claim": "c", "pod": "b", "podUID": "b-uid"}],
+            })
+        );
+        assert!(report.warnings.is_empty());
+    }
+
+    #[test]
+    fn the_entry_of_a_group_covers_its_members_whatever_the_gates() {
+        let group =
+            json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "u"}]);
+        let member = |name: &str, group: &str| {
+            json!({
+                "metadata": {"namespace": "n", "name": name, "uid": name},
+                "spec": {"nodeName": "node-1", "schedulingGroup": {"podGroupName": group},
+                         "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]},
+            })
+        };
+        let cluster = World::default()
+            .claim("c", &json!({}), &json!({"allocation": {}, "reservedFor": group}))
+            .with(Kind::Pod, &member("inside", "g"))
+            .with(Kind::Pod, &member("outside", "h"))
+            .build();
+        let report = reserved(&cluster, &Selection::default());
+        let missing: Vec<_> = report.missing.iter().map(|item| item.pod.as_str()).collect();
+        assert_eq!(missing, ["outside"]);
+        assert_eq!(
+            texts(&report.warnings),
+            [
+                "PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known"
+            ]
+        );
+    }
+
+    #[test]
+    fn without_pods_nothing_is_accused() {
+        let cluster = World::default()
+            .claim("c", &json!({}), &holding(&["g0"], &["a"]))
+            .without(Kind::Pod)
+            .build();
+        let report = reserved(&cluster, &Selection::default());
+        let json = json_of(&report);
+        assert_eq!(json["items"][0]["status"], "Unknown");
+        assert!(json["items"][0].get("consumer").is_none());
+        assert_eq!(json["missing"], json!([]));
+        assert_eq!(
+            texts(&report.warnings),
+            [
+                "what some reservations are is unknown: pods could not be read: forbidden",
+                "pods without a reservation are not listed: pods could not be read: forbidden",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_claim_for_any_pod_lacks_no_entry() {
+        let cluster = World::default()
+            .claim(
+                "c",
+                &json!({}),
+                &json!({"allocation": {"reservedForAnyPod": true}}),
+            )
+            .pod("a", &["c"])
+            .build();
+        let json = json_of(&reserved(&cluster, &Selection::default()));
+        assert_eq!(
+            json,
+            json!({"items": [], "missing": [], "anyPod": [{"namespace": "n", "claim": "c", "claimUID": "c-uid"}]})
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Whose pods are drivers', and how those of a driver on a node are doing.
+//!
+//! Nothing of the API says which pod belongs to a driver. A pod is taken for one if it mounts the folder in which the kubelet looks for
+//! plugins, or its DaemonSet is called like such plugins are; and for that of a certain driver if it is called like it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::warnings::missing;
+use dra_model::{Cluster, Kind, Node, Pod, Str, Taint, Time};
+
+/// The DaemonSet that a pod belongs to.
+pub(crate) fn daemon_set_of(pod: &Pod) -> Option<&Str> {
+    let owner = pod.metadata.controller()?;
+    (owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")).then_some(&owner.name)
+}
+
+/// Whether something is called like a driver: by any part of the driver's domain name but the last.
+pub(crate) fn is_called_like(driver: &str, name: &str) -> bool {
+    const LONG: usize = 3;
+    let domain = driver.rsplit_once('.').map_or(driver, |(domain, _)| domain);
+    domain.split('.').any(|part| {
+        let parts = || name.split(|character: char| !character.is_ascii_alphanumeric());
+        parts().any(|word| word == part) || part.len() >= LONG && name.contains(part)
+    })
+}
+
+/// Whether a DaemonSet is called like plugins of the kubelet for devices are.
+pub(crate) fn is_called_plugin(name: &str) -> bool {
+    ["kubelet-plugin", "kubeletplugin", "resource-driver", "dra"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+/// What keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
+pub(crate) fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
+    let missing: Vec<String> = pod
+        .spec
+        .node_selector
+        .iter()
+        .filter(|(key, value)| node.metadata.label(key) != Some(value))
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
+    if !missing.is_empty() {
+        return Some(KeptOff::Labels(missing));
+    }
+    let blocks = |taint: &&Taint| taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+    let mut taints = node.spec.taints.iter().filter(blocks);
+    let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
+    Some(KeptOff::Taint(taint.clone()))
+}
+
+/// What keeps the pods of a DaemonSet off a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeptOff {
+    /// Labels that its nodeSelector asks for, as `key=value`.
+    Labels(Vec<String>),
+    /// A taint that it does not tolerate.
+    Taint(Taint),
+}
+
+impl std::fmt::Display for KeptOff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Labels(labels) => write!(
+                f,
+                "its nodeSelector asks for {}, which the node lacks",
+                crate::listing::some(labels)
+            ),
+            Self::Taint(taint) => write!(f, "it does not tolerate the taint {taint} of the node"),
+        }
+    }
+}
+
+/// How the pod of a driver on a node is doing.
+#[derive(Clone, Debug)]
+pub(crate) enum Plugin<'c> {
+    /// Not all pods were read, so that it is not known: what is missing.
+    Hidden(String),
+    /// There is none that may be the driver's.
+    None {
+        /// A pod of the DaemonSet that brings it to other nodes, if there is one.
+        elsewhere: Option<&'c Arc<Pod>>,
+        /// What keeps it off this one.
+        kept_off: Option<KeptOff>,
+    },
+    /// A container of it ends again and again, or cannot be started: why.
+    Crashing(&'c Arc<Pod>, String),
+    /// It is there and not ready.
+    NotReady(&'c Arc<Pod>),
+    /// It is ready and registers in another folder than plugins do that serve this node: its own, and theirs.
+    OtherFolder(&'c Arc<Pod>, Str, Str),
+    /// It is ready, since then; and when the kubelet started, if that was later.
+    Ready(&'c Arc<Pod>, Option<Time>, Option<Time>),
+}
+
+impl<'c> Plugin<'c> {
+    /// Its pod on the node.
+    pub(crate) fn pod(&self) -> Option<&'c Arc<Pod>> {
+        match self {
+            Self::Hidden(_) | Self::None { .. } => None,
+            Self::Crashing(pod, _)
+            | Self::NotReady(pod)
+            | Self::OtherFolder(pod, ..)
+            | Self::Ready(pod, ..) => Some(pod),
+        }
+    }
+}
+
+/// Pods that may be drivers'.
+#[derive(Debug, Default)]
+pub(crate) struct Drivers<'c> {
+    /// Only looked up in.
+    of_node: HashMap<&'c Str, Vec<&'c Arc<Pod>>>,
+    /// The DaemonSets among them: one pod of each.
+    sets: BTreeMap<(&'c Str, &'c Str), &'c Arc<Pod>>,
+    /// What was not read.
+    hidden: Option<String>,
+}
+
+impl<'c> Drivers<'c> {
+    /// Those of `cluster`, of which pods of all namespaces were read, or not.
+    pub(crate) fn of(cluster: &'c Cluster, reads_all: bool) -> Self {
+        let unread = "pods of other namespaces, of which one may be the driver's, were not read: `kubectl dra explain` does";
+        let mut found = Self {
+            hidden: match cluster.gap(Kind::Pod, "") {
+                Some(gap) => Some(missing(gap)),
+                None => (!reads_all).then(|| unread.to_owned()),
+            },
+            ..Self::default()
+        };
+        for pod in cluster.pods() {
+            // What wants devices itself is no driver of them.
+            if pod.is_terminal() || pod.metadata.is_deleting() || !pod.spec.resource_claims.is_empty() {
+                continue;
+            }
+            let set = daemon_set_of(pod);
+            if pod.spec.volumes.plugin_folder.is_none() && !set.is_some_and(|set| is_called_plugin(set)) {
+                continue;
+            }
+            if let Some(node) = pod.node() {
+                found.of_node.entry(node).or_default().push(pod);
+            }
+            if let Some(set) = set {
+                found.sets.entry((&pod.metadata.namespace, set)).or_insert(pod);
+            }
+        }
+        found
+    }
+
+    /// How the pod of `driver` on `node` is doing.
+    pub(crate) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin<'c> {
+        let of_node = self.of_node.get(node).map_or(&[][..], Vec::as_slice);
+        let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(driver, pod)).collect();
+        // The best that is there: a driver whose old pod crashes while the new one is ready is served.
+        own.sort_by_key(|pod| (!is_ready(pod), pod.key()));
+        let Some(pod) = own.first() else {
+            if let Some(hidden) = &self.hidden {
+                return Plugin::Hidden(hidden.clone());
+            }
+            let mut sets = self.sets.iter().filter(|(_, pod)| is_of(driver, pod));
+            let elsewhere = sets.next().map(|(_, pod)| *pod);
+            let found = elsewhere.zip(cluster.node(node));
+            return Plugin::None {
+                elsewhere,
+                kept_off: found.and_then(|(pod, node)| kept_off(pod, node)),
+            };
+        };
+        if !is_ready(pod) {
+            return match crashes(pod) {
+                Some(why) => Plugin::Crashing(pod, why),
+                None => Plugin::NotReady(pod),
+            };
+        }
+        let folder = pod.spec.volumes.plugin_folder.as_ref();
+        let mut others = of_node
+            .iter()
+            .filter(|other| !is_of(driver, other) && is_ready(other));
+        let other = others.find_map(|other| other.spec.volumes.plugin_folder.as_ref());
+        match (folder, other) {
+            (Some(own), Some(other)) if !is_same_folder(own, other) => {
+                Plugin::OtherFolder(pod, own.clone(), other.clone())
+            }
+            _ => {
+                let since = ready_since(pod);
+                let started =
+                    kubelet_started(cluster, node).filter(|at| since.is_none_or(|since| since < *at));
+                Plugin::Ready(pod, since, started)
+            }
+        }
+    }
+}
+
+/// A trailing slash makes no other folder.
+fn is_same_folder(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
+}
+
+fn is_of(driver: &str, pod: &Pod) -> bool {
+    let names = [Some(&pod.metadata.name), daemon_set_of(pod)];
+    names
+        .into_iter()
+        .flatten()
+        .any(|name| is_called_like(driver, name))
+}
+
+/// Whether the pod is ready.
+pub(crate) fn is_ready(pod: &Pod) -> bool {
+    let mut conditions = pod.status.conditions.iter();
+    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+fn ready_since(pod: &Pod) -> Option<Time> {
+    let mut conditions = pod.status.conditions.iter();
+    let ready = conditions.find(|condition| condition.type_ == "Ready")?;
+    ready.last_transition_time
+}
+
+/// When the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
+fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
+    let node = cluster.node(node)?;
+    let events = cluster.events_of(Kind::Node, &node.metadata).into_iter();
+    let starts = events.filter(|event| event.reason == "Starting" && event.component() == "kubelet");
+    starts.filter_map(|event| event.last_seen()).max()
+}
+
+/// Why a container of the pod does not run, in the kubelet's word.
+fn crashes(pod: &Pod) -> Option<String> {
+    let status = &pod.status;
+    let mut containers = status
+        .container_statuses
+        .iter()
+        .chain(&status.init_container_statuses);
+    containers.find_map(|container| {
+        let waiting = container.state.waiting.as_ref()?;
+        let is_start = matches!(
+            waiting.reason.as_str(),
+            "" | "ContainerCreating" | "PodInitializing"
+        );
+        (!is_start).then(|| format!("container {}: {}", container.name, waiting.reason))
+    })
+}
+
+/// The pod's name for messages.
+pub(super) fn named(pod: &Pod) -> String {
+    format!("pod/{}", pod.key())
+}

@@ -1,0 +1,183 @@
+//! Pods that are to end, and what keeps them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::cause::Cause;
+use super::drivers::Plugin;
+use super::reach::publishes_for;
+use super::{ENDING_SECONDS, PodStage, Stages, Stuck, containers, needs_unprepare};
+use crate::warnings::missing;
+use dra_model::{Claim, Container, ContainerEnd, Kind, Pod, Str, Time};
+use dra_rules::reservation::{PodGroups, is_consumer};
+
+impl<'c> Stages<'c> {
+    /// Only finalizers keep a pod that has ended.
+    pub(super) fn kept_by_finalizers(&self, pod: &Pod) -> Option<Stuck<'c>> {
+        let metadata = &pod.metadata;
+        let since = metadata.deletion_timestamp?;
+        let is_late = self.now.since(since).as_secs() >= ENDING_SECONDS;
+        (is_late && !metadata.finalizers.is_empty()).then(|| {
+            Stuck::new(
+                Cause::Finalizers(metadata.finalizers.clone()),
+                Some(since),
+                format!("the pod was to be gone at {since}"),
+            )
+        })
+    }
+
+    /// A pod that is to end, or has ended by itself, since then, which `ended` puts into words. What the kubelet lacks to end it shows in no event: it only logs that a driver does not take devices back.
+    pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str, since: Time, ended: String) {
+        let pod = found.pod;
+        if self.now.since(since).as_secs() < ENDING_SECONDS {
+            return;
+        }
+        if let Some(silent) = self.silent(node) {
+            found.stuck = Some(Stuck {
+                evidence: vec![ended, silent.1],
+                ..Stuck::new(silent.0, Some(since), "")
+            });
+            return;
+        }
+        if !has_stopped(pod) {
+            found.waits = Some("containers have not ended".to_owned());
+            return;
+        }
+        if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {
+            found.unknown.push(missing(gap));
+            return;
+        }
+        let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter().rev();
+        let newest = events
+            .find(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
+        if newest.is_some_and(|event| event.reason == "FailedKillPod") {
+            found.waits = Some("the kubelet does not get its containers ended".to_owned());
+            return;
+        }
+        // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.2.
+        let is_last = |claim: &&Arc<Claim>| {
+            let key = claim.key();
+            let mut others = self.cluster.pods_of_claim(&key);
+            !others.any(|other| {
+                other.metadata.uid != pod.metadata.uid
+                    && other.node() == Some(node)
+                    && is_consumer(other, claim, PodGroups::Accepted)
+            })
+        };
+        let drivers: BTreeSet<Str> = self
+            .claims(pod)
+            .filter(is_last)
+            .flat_map(|claim| claim.results())
+            .filter(|result| needs_unprepare(result))
+            .map(|result| result.driver.clone())
+            .collect();
+        let stopped = "no container of it runs any more".to_owned();
+        // A driver that is not there explains it better than one that is.
+        let mut present = None;
+        for driver in drivers {
+            let plugin = self.plugin(&driver, node);
+            let absent = match &plugin {
+                Plugin::Hidden(why) => {
+                    found.unknown.push(why.clone());
+                    continue;
+                }
+                Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
+                Plugin::Crashing(..) | Plugin::OtherFolder(..) => true,
+                Plugin::NotReady(_) | Plugin::Ready(..) => false,
+            };
+            if absent {
+                found.stuck = Some(Stuck {
+                    evidence: vec![ended, stopped],
+                    ..Stuck::new(Cause::DriverNotRegistered { driver, plugin }, Some(since), "")
+                });
+                return;
+            }
+            present.get_or_insert((driver, plugin));
+        }
+        if let Some((driver, plugin)) = present {
+            found.stuck = Some(Stuck {
+                evidence: vec![ended, stopped],
+                ..Stuck::new(Cause::UnprepareFails { driver, plugin }, Some(since), "")
+            });
+        }
+    }
+
+    /// Whether a driver publishes anything for a node: what the kubelet deletes half a minute after it is gone.
+    fn publishes(&self, driver: &Str, node: &Str) -> Option<bool> {
+        if self.cluster.gap(Kind::ResourceSlice, "").is_some() {
+            return None;
+        }
+        let node = self.cluster.node(node)?;
+        publishes_for(self.cluster, driver, &node.metadata)
+    }
+}
+
+/// Whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
+fn has_stopped(pod: &Pod) -> bool {
+    let stopped = |name: &Str| {
+        let mut own = pod.status.container_statuses.iter();
+        own.any(|status| {
+            status.name == *name && (status.state.terminated.is_some() || status.state.waiting.is_some())
+        })
+    };
+    // One that was never started has no status.
+    let never_began = pod.status.phase == "Pending" && pod.status.container_statuses.is_empty();
+    never_began
+        || pod
+            .spec
+            .containers
+            .iter()
+            .all(|container| stopped(&container.name))
+}
+
+/// Whether a container of the pod has run, or runs, as far as its status tells: those that run tell nothing, once others do.
+pub(crate) fn has_run(pod: &Pod) -> bool {
+    let is_told = |container: &Container| containers(pod).any(|status| status.name == container.name);
+    let spec = &pod.spec;
+    let mut all = spec.containers.iter().chain(&spec.init_containers);
+    containers(pod).any(|status| status.state.waiting.is_none())
+        || containers(pod).next().is_some() && !all.all(is_told)
+}
+
+/// Whether the containers of a pod that nobody deleted have ended for good. The kubelet has drivers take the devices back before it tells of
+/// the end, and until then the pod has the phase that it had. Mirrors `kubelet.go`, `SyncTerminatingPod`, v1.37.2.
+pub(super) fn has_completed(pod: &Pod) -> bool {
+    let ends_with = |policy: &str, end: ContainerEnd| match policy {
+        "Never" => true,
+        "OnFailure" => end.exit_code == 0,
+        _ => false,
+    };
+    let policy_of = |container: &Container| container.restart_policy.clone();
+    let of_pod = &pod.spec.restart_policy;
+    let end_of = |container: &Container| {
+        let mut own = containers(pod).filter(|status| status.name == container.name);
+        own.find_map(|status| status.state.terminated)
+    };
+    let is_sidecar = |container: &&Container| container.restart_policy.as_deref() == Some("Always");
+    let rest_is_over = pod.spec.init_containers.iter().filter(is_sidecar).all(|sidecar| {
+        let mut own = containers(pod).filter(|status| status.name == sidecar.name);
+        own.any(|status| status.state.terminated.is_some() || status.state.waiting.is_some())
+    });
+    // One that fails before the others is the end of the pod too.
+    let has_failed_before = || {
+        let mut first = pod
+            .spec
+            .init_containers
+            .iter()
+            .filter(|container| !is_sidecar(container));
+        *of_pod == "Never" && first.any(|container| end_of(container).is_some_and(|end| end.exit_code != 0))
+    };
+    let mut own = pod.spec.containers.iter();
+    let all_ended = !pod.spec.containers.is_empty()
+        && own.all(|container| {
+            let policy = policy_of(container);
+            end_of(container).is_some_and(|end| ends_with(policy.as_ref().unwrap_or(of_pod), end))
+        });
+    rest_is_over && (all_ended || has_failed_before())
+}
+
+/// When the last container ended.
+pub(super) fn last_end(pod: &Pod) -> Option<Time> {
+    let ends = containers(pod).filter_map(|container| container.state.terminated?.finished_at);
+    ends.max()
+}

@@ -1,0 +1,149 @@
+//! The stage of a pod in the shape that readers get.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::cause::Party;
+use super::remedy::{Advice, advise};
+use super::{PodStage, Stage, Stages};
+use crate::script::Script;
+use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
+
+/// The stage of a pod.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StageItem {
+    /// How far it is.
+    pub stage: Stage,
+    /// Where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// Its devices: `driver/pool/device`.
+    pub devices: Vec<String>,
+    /// What keeps it there, or endangers it while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<StuckItem>,
+    /// What its containers wait for, where that is not about devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+}
+
+/// The stage of one pod among several.
+#[derive(Clone, Debug, Serialize)]
+pub struct PodStageItem {
+    /// The pod: `namespace/name`.
+    pub pod: String,
+    /// How far it is.
+    #[serde(flatten)]
+    pub at: StageItem,
+}
+
+impl PodStageItem {
+    /// Those of `pods`, in their order; what has no stage is left out.
+    pub(crate) fn of<'c>(stages: &Stages<'c>, pods: impl IntoIterator<Item = &'c Arc<Pod>>) -> Vec<Self> {
+        let items = pods.into_iter().filter_map(|pod| {
+            let found = stages.pod(pod)?;
+            Some(Self {
+                pod: pod.key().to_string(),
+                at: StageItem::of(stages, &found),
+            })
+        });
+        items.collect()
+    }
+}
+
+/// How many pods are at a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StageCount {
+    /// The stage.
+    pub stage: Stage,
+    /// How many.
+    pub count: usize,
+    /// How many of them something keeps there, or endangers.
+    pub stuck: usize,
+}
+
+impl StageCount {
+    /// The numbers of those pods of `cluster` that `counts`.
+    pub fn of(cluster: &Cluster, now: Time, counts: impl Fn(&Pod) -> bool) -> Vec<Self> {
+        let mut numbers: BTreeMap<Stage, (usize, usize)> = BTreeMap::new();
+        for found in Stages::of(cluster, now).all().filter(|found| counts(found.pod)) {
+            let (count, stuck) = numbers.entry(found.stage).or_default();
+            *count += 1;
+            *stuck += usize::from(found.stuck.is_some());
+        }
+        let items = numbers.into_iter();
+        items
+            .map(|(stage, (count, stuck))| Self { stage, count, stuck })
+            .collect()
+    }
+}
+
+/// What keeps a pod at its stage.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StuckItem {
+    /// In one word that stays.
+    pub cause: &'static str,
+    /// Whose turn it is.
+    pub owner: Party,
+    /// Whether it keeps the pod from going on, rather than being a danger to one that runs.
+    pub holds_up: bool,
+    /// Since when, as far as it shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// In a sentence.
+    pub message: String,
+    /// What shows it.
+    pub evidence: Vec<String>,
+    /// A command that lets the pod go on, where there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Script>,
+    /// Who can do it where there is no command, and what is to be known of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
+}
+
+impl StageItem {
+    /// What `found` is for readers.
+    pub(crate) fn of(stages: &Stages<'_>, found: &PodStage<'_>) -> Self {
+        let node = found.pod.node();
+        let named = node.map_or("", Str::as_str);
+        let stuck = found.stuck.as_ref().map(|stuck| {
+            let advice: Option<Advice> = advise(stages, found);
+            let (remedy, look) = advice.map_or((None, None), |advice| (Some(advice.remedy), advice.look));
+            StuckItem {
+                cause: stuck.cause.code(),
+                owner: stuck.cause.party(),
+                holds_up: stuck.cause.holds_up(),
+                since: stuck.since,
+                message: stuck.cause.text(named),
+                evidence: stuck.evidence.clone(),
+                note: remedy.as_ref().and_then(crate::remedy::Remedy::text),
+                command: remedy.and_then(|remedy| remedy.command),
+                look,
+            }
+        });
+        Self {
+            stage: found.stage,
+            node: node.cloned(),
+            devices: stages
+                .claims(found.pod)
+                .flat_map(|claim| claim.results())
+                .map(AllocatedDevice::id)
+                .map(|id| id.to_string())
+                .collect(),
+            stuck,
+            waits: found.waits.clone(),
+            unknown: found.unknown.clone(),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! For which nodes drivers publish devices.
+
+use dra_model::{Cluster, Meta, Slice, Str};
+
+/// The nodes that a slice names for itself.
+pub(crate) fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
+    let named = slice.spec.node_name.iter().filter(|name| !name.is_empty());
+    let single = slice
+        .spec
+        .node_selector
+        .as_ref()
+        .and_then(|selector| selector.single_node());
+    named.chain(single)
+}
+
+/// The nodes that devices of a slice name.
+pub(crate) fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
+    let devices = slice
+        .spec
+        .devices
+        .iter()
+        .filter(|_| slice.spec.per_device_node_selection);
+    devices
+        .filter_map(|device| device.node_name.as_ref())
+        .filter(|name| !name.is_empty())
+}
+
+/// Whether a driver publishes anything that reaches a node. Nothing where all that it publishes is for several nodes at once, so that it
+/// tells nothing of a single one.
+pub(crate) fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
+    let mut is_by_node = true;
+    for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {
+        let mut nodes = nodes_of_slice(slice).chain(nodes_of_devices(slice)).peekable();
+        is_by_node &= nodes.peek().is_some();
+        if nodes.any(|name| *name == node.name) {
+            return Some(true);
+        }
+    }
+    is_by_node.then_some(false)
+}

@@ -1,0 +1,69 @@
+//! Pods that run, and what their devices are in danger of.
+
+use super::cause::Cause;
+use super::{Stages, Stuck};
+use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
+
+impl<'c> Stages<'c> {
+    /// What a pod that runs has to fear.
+    pub(super) fn endangered(&self, pod: &Pod) -> Option<Stuck<'c>> {
+        for container in &pod.status.container_statuses {
+            for status in &container.allocated_resources_status {
+                let broken = status
+                    .resources
+                    .iter()
+                    .find(|resource| resource.health == "Unhealthy");
+                if let Some(resource) = broken {
+                    let text = resource.message.as_ref().map(ToString::to_string);
+                    let cause = Cause::DeviceUnhealthy {
+                        device: resource.resource_id.to_string(),
+                        text: text.unwrap_or_default(),
+                    };
+                    let evidence = format!("the kubelet reports it for container {}", container.name);
+                    return Some(Stuck::new(cause, None, evidence));
+                }
+            }
+        }
+        let mut lost = Vec::new();
+        for claim in self.claims(pod) {
+            for status in &claim.status.devices {
+                let broken = status.conditions.iter().find(|condition| {
+                    matches!(condition.type_.as_str(), "Ready" | "Healthy") && condition.status == "False"
+                });
+                if let Some(condition) = broken {
+                    let cause = Cause::DeviceUnhealthy {
+                        device: status.id().to_string(),
+                        text: condition.message.to_string(),
+                    };
+                    let evidence = format!("claim/{} has {}=False of it", claim.key(), condition.type_);
+                    return Some(Stuck::new(cause, condition.last_transition_time, evidence));
+                }
+            }
+            lost.extend(claim.results().iter().filter(|result| !self.is_published(result)));
+        }
+        let devices: Vec<DeviceId> = lost.into_iter().map(AllocatedDevice::id).collect();
+        (!devices.is_empty()).then(|| {
+            Stuck::new(
+                Cause::DeviceNotPublished { devices },
+                None,
+                "no ResourceSlice has it",
+            )
+        })
+    }
+
+    fn is_published(&self, result: &AllocatedDevice) -> bool {
+        let published = self.published.get_or_init(|| {
+            let slices = self.cluster.slices();
+            slices
+                .flat_map(|slice| {
+                    let spec = &slice.spec;
+                    spec.devices
+                        .iter()
+                        .map(|device| (&spec.driver, &spec.pool.name, &device.name))
+                })
+                .collect()
+        });
+        published.contains(&(&result.driver, &result.pool, &result.device))
+            || self.cluster.gap(Kind::ResourceSlice, "").is_some()
+    }
+}

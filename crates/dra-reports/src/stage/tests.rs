@@ -1,0 +1,1026 @@
+//! The stages of pods, each cause with and without what shows it.
+
+use serde_json::{Value, json};
+
+use super::{Stage, StageItem, Stages};
+use crate::allocation::Settings;
+use crate::explanation::explain_pod;
+use crate::findings;
+use dra_allocator::Budget;
+use dra_model::{Cluster, Kind};
+use dra_testing::{World, now, status};
+
+const DRIVER: &str = "gpu.example.com";
+
+/// A pod `n/p` on node-1 with a device of claim `c`, in a world that says nothing else.
+struct Scene {
+    world: World,
+    pod: Value,
+    claim: Value,
+    reserved: bool,
+}
+
+fn scene() -> Scene {
+    let pod = json!({
+        "metadata": {"namespace": "n", "name": "p", "uid": "p-uid", "creationTimestamp": "2026-11-21T11:50:00Z"},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "main"}],
+                 "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]},
+        "status": {"phase": "Pending", "startTime": "2026-11-21T11:50:00Z",
+                   "containerStatuses": [{"name": "main", "state": {"waiting": {"reason": "ContainerCreating"}}}]},
+    });
+    let results = json!([{"request": "r", "driver": DRIVER, "pool": "node-1", "device": "g0"}]);
+    let mut claim = status(&results, &["p"]);
+    claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:49:00Z");
+    Scene {
+        world: World::default(),
+        pod,
+        claim,
+        reserved: true,
+    }
+}
+
+impl Scene {
+    fn pod(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.pod);
+        self
+    }
+
+    fn claim(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.claim);
+        self
+    }
+
+    fn running(self) -> Self {
+        self.pod(|pod| {
+            pod["status"]["phase"] = json!("Running");
+            pod["status"]["containerStatuses"] = json!([]);
+        })
+        .published()
+    }
+
+    fn ending(self) -> Self {
+        self.pod(|pod| {
+            pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:55:00Z");
+            pod["status"]["phase"] = json!("Running");
+            pod["status"]["containerStatuses"] =
+                json!([{"name": "main", "state": {"terminated": {"exitCode": 137}}}]);
+        })
+    }
+
+    fn with(mut self, kind: Kind, object: &Value) -> Self {
+        self.world = self.world.with(kind, object);
+        self
+    }
+
+    fn published(self) -> Self {
+        let slice = json!({"metadata": {"name": "s"}, "spec": {"driver": DRIVER, "nodeName": "node-1",
+            "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "g0"}]}});
+        self.with(Kind::ResourceSlice, &slice)
+    }
+
+    fn node(self, ready: &str, taints: &Value) -> Self {
+        let node = json!({"metadata": {"name": "node-1"}, "spec": {"taints": taints}, "status": {
+            "conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": "2026-11-21T11:40:00Z"}],
+            "nodeInfo": {"kubeletVersion": "v1.35.8"}}});
+        self.with(Kind::Node, &node)
+    }
+
+    /// A pod of a DaemonSet of the driver.
+    fn plugin(self, name: &str, node: &str, status: &Value) -> Self {
+        self.plugin_in(name, node, status, "/var/lib/kubelet/plugins_registry")
+    }
+
+    fn plugin_in(self, name: &str, node: &str, status: &Value, folder: &str) -> Self {
+        let pod = json!({
+            "metadata": {"namespace": "kube-system", "name": format!("{name}-{node}"), "uid": format!("{name}-{node}"),
+                "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": name, "uid": name, "controller": true}]},
+            "spec": {"nodeName": node, "volumes": [{"name": "v", "hostPath": {"path": folder}}]},
+            "status": status,
+        });
+        self.with(Kind::Pod, &pod)
+    }
+
+    fn event(self, message: &str, more: &Value) -> Self {
+        let mut event = json!({
+            "metadata": {"namespace": "n", "name": format!("e{}", message.len())},
+            "involvedObject": {"kind": "Pod", "namespace": "n", "name": "p", "uid": "p-uid"},
+            "type": "Warning", "reason": "FailedPrepareDynamicResources", "source": {"component": "kubelet"},
+            "message": format!("Failed to prepare dynamic resources: prepare dynamic resources: {message}"),
+            "firstTimestamp": "2026-11-21T11:51:00Z", "lastTimestamp": "2026-11-21T11:58:00Z", "count": 9,
+        });
+        for (key, value) in more.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        self.with(Kind::Event, &event)
+    }
+
+    fn world(mut self, change: impl FnOnce(World) -> World) -> Self {
+        self.world = change(self.world);
+        self
+    }
+
+    fn build(self) -> Cluster {
+        let world = if self.reserved {
+            self.world.claim("c", &json!({}), &self.claim)
+        } else {
+            self.world
+        };
+        world.with(Kind::Pod, &self.pod).build()
+    }
+
+    fn item(self) -> StageItem {
+        let cluster = self.build();
+        let stages = Stages::of(&cluster, now());
+        let pod = cluster.pod(&dra_model::Key::new("n", "p")).unwrap();
+        StageItem::of(&stages, &stages.pod(pod).unwrap())
+    }
+
+    /// Stage, cause and owner, and the sentence.
+    fn told(self) -> String {
+        let item = self.item();
+        match &item.stuck {
+            Some(stuck) => format!(
+                "{} {} {:?}: {}",
+                item.stage, stuck.cause, stuck.owner, stuck.message
+            ),
+            None => match (&item.waits, item.unknown.as_slice()) {
+                (Some(waits), _) => format!("{} waits: {waits}", item.stage),
+                (None, [first, ..]) => format!("{}: {first}", item.stage),
+                (None, []) => item.stage.to_string(),
+            },
+        }
+    }
+}
+
+const NOT_REGISTERED: &str = "DRA driver gpu.example.com is not registered";
+const PLUGIN: &str = "example-gpu-kubelet-plugin";
+
+fn ready() -> Value {
+    json!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T11:00:00Z"}]})
+}
+
+/// As a kubelet says of itself.
+fn kubelet_starts(at: &str) -> Value {
+    json!({"metadata": {"namespace": "default", "name": "start"}, "type": "Normal", "reason": "Starting", "message": "Starting kubelet.",
+        "source": {"component": "kubelet"}, "involvedObject": {"kind": "Node", "name": "node-1", "uid": "node-1"}, "lastTimestamp": at})
+}
+
+#[test]
+fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
+    let base = || scene().node("True", &json!([])).event(NOT_REGISTERED, &json!({}));
+    let tainted = json!([{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]);
+    let crashing = json!({"phase": "Running", "containerStatuses": [
+        {"name": "plugin", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]});
+    let prefix = "Reserved DriverNotRegistered";
+    let said = "driver gpu.example.com is not registered with the kubelet of node-1";
+    for (scene, expected) in [
+        (
+            base(),
+            format!("{prefix} Driver: {said}: no pod on node-1 seems to be the driver's"),
+        ),
+        (
+            base().plugin(PLUGIN, "node-2", &ready()),
+            format!("{prefix} Driver: {said}: daemonset/kube-system/{PLUGIN} has no pod there"),
+        ),
+        (
+            scene()
+                .node("True", &tainted)
+                .event(NOT_REGISTERED, &json!({}))
+                .plugin(PLUGIN, "node-2", &ready()),
+            format!(
+                "{prefix} Administrator: {said}: daemonset/kube-system/{PLUGIN} has no pod there, as it does not tolerate the taint \
+                 gpu=yes:NoSchedule of the node"
+            ),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &crashing),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 crashes (container plugin: CrashLoopBackOff)"
+            ),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &json!({"phase": "Running"})),
+            format!("{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is not ready"),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &ready()),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
+            ),
+        ),
+        // The kubelet has started since, or before.
+        (
+            base()
+                .plugin(PLUGIN, "node-1", &ready())
+                .with(Kind::Event, &kubelet_starts("2026-11-21T11:50:00Z")),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet, which was \
+                 started at 2026-11-21T11:50:00Z, does not know it"
+            ),
+        ),
+        (
+            base()
+                .plugin(PLUGIN, "node-1", &ready())
+                .with(Kind::Event, &kubelet_starts("2026-11-21T10:50:00Z")),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
+            ),
+        ),
+        (
+            base().plugin(PLUGIN, "node-1", &ready()).plugin_in(
+                "csi-node",
+                "node-1",
+                &ready(),
+                "/var/lib/k0s/kubelet/plugins_registry/",
+            ),
+            format!(
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 registers in /var/lib/kubelet/plugins_registry, and the kubelet \
+                 looks for plugins in /var/lib/k0s/kubelet/plugins_registry/, where those of others register"
+            ),
+        ),
+        // Another driver's pod is none of this one, and one that wants devices is no driver.
+        (
+            base().plugin("nic-dra", "node-1", &ready()),
+            format!("{prefix} Driver: {said}: no pod on node-1 seems to be the driver's"),
+        ),
+        // What may not be seen is not said.
+        (
+            base().world(|world| world.without(Kind::Pod)),
+            format!("{prefix} Driver: {said}"),
+        ),
+    ] {
+        assert_eq!(scene.told(), expected);
+    }
+}
+
+#[test]
+fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_it() {
+    let base = || scene().node("True", &json!([]));
+    let expected = "Reserved DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet of node-1: no pod on \
+                    node-1 seems to be the driver's";
+    assert_eq!(base().event(NOT_REGISTERED, &json!({})).told(), expected);
+    let silent = "Unknown: why its containers are not made: no event of the kubelet is left, as they are kept for an hour";
+    let of = |uid: &str| json!({"kind": "Pod", "namespace": "n", "name": "p", "uid": uid});
+    for other in [
+        json!({"involvedObject": of("older")}),
+        json!({"involvedObject": of("")}),
+        json!({"source": {"component": "somebody"}}),
+        json!({"type": "Normal"}),
+        json!({"reason": "Whatever"}),
+        // Before the claim was allocated.
+        json!({"lastTimestamp": "2026-11-21T11:48:00Z"}),
+    ] {
+        assert_eq!(base().event(NOT_REGISTERED, &other).told(), silent, "{other}");
+    }
+    // The kubelet has got further since, or is told to have by the container.
+    let further = json!({"type": "Normal", "reason": "Pulling", "lastTimestamp": "2026-11-21T11:58:00Z"});
+    assert_eq!(
+        base()
+            .event(NOT_REGISTERED, &json!({}))
+            .event("image", &further)
+            .told(),
+        "Reserved"
+    );
+    let pulled = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] = json!("ImagePullBackOff");
+    };
+    assert_eq!(
+        base().pod(pulled).told(),
+        "Starting waits: container main: ImagePullBackOff"
+    );
+    // Runs: whatever was said before is over.
+    assert_eq!(
+        base().running().event(NOT_REGISTERED, &json!({})).told(),
+        "Running"
+    );
+    // Young pods are not asked about.
+    let young = |pod: &mut Value| pod["status"]["startTime"] = json!("2026-11-21T11:59:00Z");
+    assert_eq!(base().pod(young).told(), "Reserved");
+    // Events that may not be read.
+    let hidden = base().world(|world| world.without(Kind::Event)).told();
+    assert!(hidden.starts_with("Unknown: events"), "{hidden}");
+    // A text that is not known is shown as it stands.
+    assert_eq!(
+        base().event("etwas ganz Neues", &json!({})).told(),
+        "Reserved Unrecognized Administrator: the kubelet says what is not known here: Failed to prepare dynamic resources: prepare dynamic \
+         resources: etwas ganz Neues"
+    );
+}
+
+#[test]
+fn what_the_kubelet_needs_before_it_asks_the_driver() {
+    let base = || scene().node("True", &json!([]));
+    let refused = base().event(
+        "NodePrepareResources failed for ResourceClaim c: MIG is off",
+        &json!({}),
+    );
+    assert_eq!(
+        refused.told(),
+        "Reserved PrepareRefused Driver: the driver refuses to prepare claim c: MIG is off"
+    );
+    // The driver has the device for a claim that is gone, or is there, or may be.
+    let uid = "0c6e7f0a-1111-2222-3333-444455556666";
+    let taken = || {
+        let text = format!(
+            "NodePrepareResources failed for ResourceClaim c: g0 is already allocated to different claim {uid}"
+        );
+        base().event(&text, &json!({}))
+    };
+    assert_eq!(
+        taken().told(),
+        format!(
+            "Reserved PreparedForDeletedClaim Kubelet: the driver refuses to prepare claim c, as the kubelet of node-1 has yet to give the \
+             devices back that it has for a claim with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use \
+             them; the driver says: g0 is already allocated to different claim {uid}"
+        )
+    );
+    let other = json!({"metadata": {"namespace": "m", "name": "other", "uid": uid}});
+    assert!(
+        taken()
+            .with(Kind::ResourceClaim, &other)
+            .told()
+            .contains(" PrepareRefused ")
+    );
+    let partly = taken().world(|world| {
+        world.knowing(|environment| {
+            environment.gaps.push(dra_model::Gap {
+                kind: Kind::ResourceClaim,
+                namespace: "m".into(),
+                except: "".into(),
+                reason: "forbidden".to_owned(),
+            });
+        })
+    });
+    assert!(partly.told().contains(" PrepareRefused "));
+    let dead = base().event("NodePrepareResources: rpc error: code = Unavailable", &json!({}));
+    assert_eq!(
+        dead.told(),
+        "Reserved DriverFails Driver: the driver did not prepare the devices, and gave no reason of its own: rpc error: code = Unavailable"
+    );
+    let earlier = |uid: &str| {
+        base().event(
+            &format!("old ResourceClaim with same name c and different UID {uid} still exists (previous pod force-deleted?!)"),
+            &json!({}),
+        )
+    };
+    assert!(
+        earlier("0-1")
+            .told()
+            .starts_with("Reserved EarlierClaim Kubelet: ")
+    );
+    // The claim that is there now has this UID: it is no earlier one.
+    assert!(earlier("c-uid").told().starts_with("Reserved"));
+    assert!(!earlier("c-uid").told().contains("EarlierClaim"));
+    let unpreparing = base().event("ResourceClaim c is being unprepared", &json!({}));
+    assert!(
+        unpreparing
+            .told()
+            .starts_with("Reserved BeingUnprepared Kubelet: ")
+    );
+    // What objects say, without any event.
+    assert_eq!(
+        base().claim(|claim| claim["reservedFor"] = json!([])).told(),
+        "Reserved NotReserved User: claim/n/c is not reserved for the pod: the kubelet does not start it, and its devices may be allocated to others"
+    );
+    assert_eq!(
+        base().claim(|claim| claim["allocation"] = json!(null)).told(),
+        "Reserved NotAllocated User: claim/n/c is not allocated: the kubelet does not start it"
+    );
+    let mut missing = base();
+    missing.reserved = false;
+    assert_eq!(missing.told(), "Reserved ClaimMissing User: claim/n/c not found");
+    let template = |pod: &mut Value| {
+        pod["spec"]["resourceClaims"] = json!([{"name": "c", "resourceClaimTemplateName": "t"}]);
+    };
+    assert!(
+        base()
+            .pod(template)
+            .told()
+            .starts_with("Reserved TemplateMissing User: ")
+    );
+    // The kubelet says so, and the objects say otherwise by now: it has yet to try again.
+    let stale = base().event(
+        "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)",
+        &json!({}),
+    );
+    assert_eq!(stale.told(), "Reserved");
+}
+
+/// That the claim exists only contradicts that it was not found.
+#[test]
+fn a_claim_that_the_kubelet_cannot_read_keeps_the_pod_from_starting() {
+    let told = |text: &str| scene().node("True", &json!([])).event(text, &json!({})).told();
+    let prefix = "Reserved ClaimUnreadable Administrator: the kubelet of node-1";
+    for text in [
+        "resourceclaims.resource.k8s.io \"c\" is forbidden: User \"system:node:node-1\" cannot get resource \"resourceclaims\" in API group \
+         \"resource.k8s.io\" in the namespace \"n\": no relationship found between node 'node-1' and this object",
+        "Unauthorized",
+        "Get \"https://10.0.0.1:6443/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c\": dial tcp 10.0.0.1:6443: connect: connection refused",
+        "Get \"https://api:6443/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c\": dial tcp: lookup api: no such host",
+        "Get \"https://api:6443/apis/resource.k8s.io/v1/namespaces/n/resourceclaims/c\": net/http: TLS handshake timeout",
+        "etcdserver: request timed out",
+        "namespaces \"n\" not found",
+    ] {
+        assert_eq!(
+            told(&format!("fetch ResourceClaim c: {text}")),
+            format!("{prefix} cannot read claim c, which exists: {text}")
+        );
+    }
+    let text = "the server could not find the requested resource";
+    for words in [
+        "fetch ResourceClaim c",
+        "failed to fetch ResourceClaim c referenced by pod p",
+    ] {
+        assert_eq!(
+            told(&format!("{words}: {text}")),
+            format!(
+                "{prefix} (v1.35.8) reads claims by a version of the API resource.k8s.io that the API server does not serve: {text}"
+            )
+        );
+    }
+    let found = told(r#"fetch ResourceClaim c: resourceclaims.resource.k8s.io "c" not found"#);
+    assert_eq!(found, "Reserved");
+}
+
+#[test]
+fn a_kubelet_without_a_feature_is_told_with_its_version() {
+    let of_group = |claim: &mut Value| {
+        claim["reservedFor"] =
+            json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "g-uid"}]);
+    };
+    let member = |pod: &mut Value| pod["spec"]["schedulingGroup"] = json!({"podGroupName": "g"});
+    let group = json!({"metadata": {"namespace": "n", "name": "g", "uid": "g-uid"}});
+    let base = || {
+        scene()
+            .node("True", &json!([]))
+            .claim(of_group)
+            .pod(member)
+            .with(Kind::PodGroup, &group)
+            .world(|world| {
+                world.knowing(|environment| {
+                    let gate = dra_model::Gate::DRAWorkloadResourceClaims;
+                    let on = dra_model::GateState {
+                        enabled: true,
+                        evidence: dra_model::Evidence::Flag,
+                    };
+                    environment
+                        .gates
+                        .push((dra_model::Component::Scheduler, gate, on));
+                })
+            })
+    };
+    let said = "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)";
+    assert_eq!(
+        base().event(said, &json!({})).told(),
+        "Reserved KubeletTooOld Administrator: the kubelet of node-1 (v1.35.8) does not have the feature DRAWorkloadResourceClaims, which \
+         the claim needs"
+    );
+    assert!(!base().told().contains("KubeletTooOld"));
+    let off = scene().node("True", &json!([])).event(
+        "ResourceClaim c: DRAOptionalNodeOperations feature gate is disabled on kubelet",
+        &json!({}),
+    );
+    assert!(
+        off.told()
+            .contains("does not have the feature DRAOptionalNodeOperations")
+    );
+}
+
+#[test]
+fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
+    let text = "CDI device injection failed: unresolvable CDI devices gpu.example.com/gpu=g0";
+    let lost = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["waiting"] =
+            json!({"reason": "CreateContainerError", "message": text});
+    };
+    let reboot = |at: &str| {
+        json!({"metadata": {"namespace": "default", "name": "boot"}, "type": "Warning", "reason": "Rebooted",
+            "source": {"component": "kubelet"}, "involvedObject": {"kind": "Node", "name": "node-1", "uid": "node-1"}, "lastTimestamp": at})
+    };
+    let base = || scene().node("True", &json!([])).pod(lost);
+    let plain =
+        "Starting DevicesUnresolvable User: the container runtime does not find gpu.example.com/gpu=g0";
+    assert_eq!(base().told(), plain);
+    assert_eq!(
+        base().with(Kind::Event, &reboot("2026-11-21T11:55:00Z")).told(),
+        format!(
+            "{plain}, as node-1 was started anew at 2026-11-21T11:55:00Z: what the driver had written was lost, and it has not \
+             written it again"
+        )
+    );
+    // The kubelet has forgotten what it had prepared, in the words of older kubelets and newer ones.
+    for text in [
+        "unable to get claim info for claim c in namespace n",
+        "internal error: unable to get claim info for ResourceClaim c in namespace n",
+    ] {
+        let forgotten = |pod: &mut Value| {
+            pod["status"]["containerStatuses"][0]["state"]["waiting"] =
+                json!({"reason": "CreateContainerConfigError", "message": text});
+        };
+        assert_eq!(
+            base().pod(forgotten).told(),
+            "Starting PreparationForgotten User: the kubelet of node-1 does not know any more what was prepared for claim c, as after it was \
+             started without its checkpoint: it does not have it prepared again for a pod that has its sandbox"
+        );
+    }
+    // An earlier boot.
+    assert_eq!(
+        base().with(Kind::Event, &reboot("2026-11-21T11:45:00Z")).told(),
+        plain
+    );
+}
+
+#[test]
+fn a_pod_that_runs_is_told_what_endangers_its_devices() {
+    let base = || scene().node("True", &json!([])).running();
+    let item = base().item();
+    assert_eq!(
+        (item.stage, item.devices.as_slice()),
+        (Stage::Running, &["gpu.example.com/node-1/g0".to_owned()][..])
+    );
+    assert!(item.stuck.is_none());
+    let health = |health: &str| {
+        base().pod(|pod| {
+            pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}, "allocatedResourcesStatus": [
+                {"name": "claim:c", "resources": [{"resourceID": "gpu.example.com/node-1/g0", "health": health, "message": "too hot"}]}]}]);
+        })
+    };
+    assert_eq!(
+        health("Unhealthy").told(),
+        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: too hot"
+    );
+    assert_eq!(health("Healthy").told(), "Running");
+    let condition = |value: &str| {
+        base().claim(|claim| {
+            claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0", "conditions": [
+                {"type": "Ready", "status": value, "message": "link down"}]}]);
+        })
+    };
+    assert_eq!(
+        condition("False").told(),
+        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: link down"
+    );
+    assert_eq!(condition("True").told(), "Running");
+    let unpublished = || {
+        scene().node("True", &json!([])).pod(|pod| {
+            pod["status"]["phase"] = json!("Running");
+            pod["status"]["containerStatuses"] = json!([]);
+        })
+    };
+    assert!(unpublished().told().starts_with(
+        "Running DeviceNotPublished Driver: gpu.example.com/node-1/g0 is not published any more"
+    ));
+    assert_eq!(
+        unpublished()
+            .world(|world| world.without(Kind::ResourceSlice))
+            .told(),
+        "Running"
+    );
+    // A container that crashes has its devices.
+    let crashing = |pod: &mut Value| {
+        pod["status"]["containerStatuses"] =
+            json!([{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]);
+    };
+    assert_eq!(base().pod(crashing).told(), "Running");
+}
+
+#[test]
+fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
+    let base = || scene().node("True", &json!([])).ending();
+    assert_eq!(
+        base().told(),
+        "Unpreparing DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet of node-1: no pod on node-1 seems \
+         to be the driver's"
+    );
+    let served = || base().published().plugin(PLUGIN, "node-1", &ready());
+    assert_eq!(
+        served().told(),
+        "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only the \
+         logs of the kubelet and of the driver tell why"
+    );
+    let early = |pod: &mut Value| pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:59:30Z");
+    assert_eq!(served().pod(early).told(), "Unpreparing");
+    let running = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
+    assert_eq!(
+        base().pod(running).told(),
+        "Unpreparing waits: containers have not ended"
+    );
+    let kill =
+        json!({"reason": "FailedKillPod", "message": "error killing pod: failed to \"KillPodSandbox\""});
+    assert_eq!(
+        served().event("", &kill).told(),
+        "Unpreparing waits: the kubelet does not get its containers ended"
+    );
+    assert!(
+        scene()
+            .node("Unknown", &json!([]))
+            .ending()
+            .told()
+            .starts_with("Unpreparing NodeSilent Administrator: ")
+    );
+    // Others on the node use the claim: the driver is not asked yet.
+    let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
+        "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
+    assert_eq!(served().with(Kind::Pod, &other).told(), "Unpreparing");
+    // The driver asks not to be asked.
+    let skipped = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["skipNodeOperations"] =
+            json!(["NodeUnprepareResources"]);
+    };
+    assert_eq!(served().claim(skipped).told(), "Unpreparing");
+    let finalizer = |pod: &mut Value| {
+        pod["metadata"]["finalizers"] = json!(["example.com/keep"]);
+        pod["status"]["phase"] = json!("Succeeded");
+    };
+    assert_eq!(
+        base().pod(finalizer).told(),
+        "Gone Finalizers Administrator: it has ended, and stays for the finalizer example.com/keep"
+    );
+    assert_eq!(
+        base()
+            .pod(|pod| pod["status"]["phase"] = json!("Succeeded"))
+            .told(),
+        "Gone"
+    );
+}
+
+/// The kubelet does not tell that a pod has ended before drivers have taken its devices back.
+#[test]
+fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
+    let ended = |policy: &str, code: i32| {
+        let state = json!({"terminated": {"exitCode": code, "finishedAt": "2026-11-21T11:50:30Z"}});
+        scene()
+            .node("True", &json!([]))
+            .plugin(PLUGIN, "node-1", &ready())
+            .running()
+            .pod(|pod| {
+                pod["spec"]["restartPolicy"] = json!(policy);
+                pod["status"]["containerStatuses"] = json!([{"name": "main", "state": state}]);
+            })
+    };
+    let fails = "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only \
+                 the logs of the kubelet and of the driver tell why";
+    for (policy, code, expected) in [
+        ("Never", 0, fails),
+        ("Never", 1, fails),
+        ("OnFailure", 0, fails),
+        ("OnFailure", 1, "Running"),
+        ("Always", 0, "Running"),
+    ] {
+        assert_eq!(ended(policy, code).told(), expected, "{policy} {code}");
+    }
+    let stuck = ended("Never", 0).item().stuck.unwrap();
+    assert_eq!(stuck.since.unwrap().to_string(), "2026-11-21T11:50:30Z");
+    assert_eq!(
+        stuck.evidence[0],
+        "its last container ended at 2026-11-21T11:50:30Z"
+    );
+    let just_now = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] =
+            json!("2026-11-21T11:59:30Z");
+    };
+    assert_eq!(ended("Never", 0).pod(just_now).told(), "Unpreparing");
+    // A sidecar of it still runs, or does not any more.
+    let sidecar = |pod: &mut Value| {
+        pod["spec"]["initContainers"] = json!([{"name": "side", "restartPolicy": "Always"}]);
+    };
+    assert_eq!(ended("Never", 0).pod(sidecar).told(), "Running");
+    let stopped = |pod: &mut Value| {
+        sidecar(pod);
+        pod["status"]["initContainerStatuses"] =
+            json!([{"name": "side", "state": {"terminated": {"exitCode": 0}}}]);
+    };
+    assert_eq!(ended("Never", 0).pod(stopped).told(), fails);
+    // An init container that failed is the end where it is not tried again.
+    let failed = |policy: &str| {
+        let policy = policy.to_owned();
+        move |pod: &mut Value| {
+            pod["spec"]["restartPolicy"] = json!(policy);
+            pod["spec"]["initContainers"] = json!([{"name": "first"}]);
+            pod["status"]["phase"] = json!("Pending");
+            pod["status"]["containerStatuses"] =
+                json!([{"name": "main", "state": {"waiting": {"reason": "PodInitializing"}}}]);
+            pod["status"]["initContainerStatuses"] = json!([{"name": "first", "state": {"terminated": {"exitCode": 3, "finishedAt": "2026-11-21T11:50:30Z"}}}]);
+        }
+    };
+    assert_eq!(ended("Never", 0).pod(failed("Never")).told(), fails);
+    assert_eq!(ended("Never", 0).pod(failed("OnFailure")).told(), "Starting");
+    // The driver is gone: this finding is the only one that tells of a Job that never ends.
+    let gone = scene().node("True", &json!([])).pod(|pod| {
+        pod["spec"]["restartPolicy"] = json!("Never");
+        pod["status"]["phase"] = json!("Running");
+        pod["status"]["containerStatuses"] =
+            json!([{"name": "main", "state": {"terminated": {"exitCode": 0, "finishedAt": "2026-11-21T11:50:30Z"}}}]);
+    });
+    let list = findings::check(&gone.build(), &findings::CheckRequest::now(now()));
+    let mut codes = list.items.iter().map(|item| item.code);
+    assert!(
+        codes.any(|code| code == findings::Code::DriverNotRegistered),
+        "{list:?}"
+    );
+}
+
+#[test]
+fn a_pod_waits_for_its_device_to_be_attached() {
+    let unbound = |pod: &mut Value| pod["spec"]["nodeName"] = json!(null);
+    let attach = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!(["attached"]);
+        claim["allocation"]["devices"]["results"][0]["bindingFailureConditions"] = json!(["broken"]);
+    };
+    let base = || scene().pod(unbound).claim(attach);
+    let late = "Reserved BindingTimedOut Driver: gpu.example.com/node-1/g0 was not attached in time: its driver has yet to set attached";
+    assert_eq!(base().told(), late);
+    let recent =
+        |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:58:00Z");
+    assert_eq!(
+        base().claim(recent).told(),
+        "Reserved BindingPending Driver: gpu.example.com/node-1/g0 is not attached yet: its driver has yet to set attached"
+    );
+    let condition = |type_: &str| {
+        let device = json!({"driver": DRIVER, "pool": "node-1", "device": "g0",
+            "conditions": [{"type": type_, "status": "True", "message": "no fabric"}]});
+        base().claim(|claim| claim["devices"] = json!([device]))
+    };
+    assert_eq!(condition("attached").told(), "Reserved");
+    assert_eq!(
+        condition("broken").told(),
+        "Reserved BindingFailed Driver: gpu.example.com/node-1/g0 cannot be attached (broken): no fabric"
+    );
+}
+
+/// The scheduler gives up what failed, and gives the same device out again unless something keeps it from that.
+#[test]
+fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
+    let unbound = |pod: &mut Value| pod["spec"]["nodeName"] = json!(null);
+    let fails = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!(["attached"]);
+        claim["allocation"]["devices"]["results"][0]["bindingFailureConditions"] = json!(["broken"]);
+        claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0",
+            "conditions": [{"type": "broken", "status": "True", "message": "no fabric"}]}]);
+    };
+    let base = || scene().pod(unbound).claim(fails);
+    let told = |scene: Scene| scene.item().stuck.unwrap();
+    let failed = told(base());
+    let command = failed.command.unwrap().to_string();
+    assert!(
+        command.contains("--driver=gpu.example.com --pool=node-1 --device=g0")
+            && command.contains("NoSchedule"),
+        "{command}"
+    );
+    assert!(
+        failed
+            .note
+            .unwrap()
+            .contains("kube-scheduler takes the allocation back by itself"),
+        "it is told who acts"
+    );
+    // Where no rule can taint it, only the driver can.
+    let without =
+        base().world(|world| world.knowing(|environment| environment.not_served.push(Kind::DeviceTaintRule)));
+    assert!(told(without).command.is_none());
+    let late = |claim: &mut Value| claim["devices"] = json!([]);
+    let timed_out = told(base().claim(late));
+    assert_eq!(timed_out.cause, "BindingTimedOut");
+    assert!(timed_out.command.is_none());
+    assert!(
+        timed_out
+            .note
+            .unwrap()
+            .contains("kube-scheduler takes the allocation back by itself"),
+        "it is told who acts"
+    );
+    // `explain` tells the stage of a pod that has no node yet.
+    let cluster = base().build();
+    let pod = cluster.pod(&dra_model::Key::new("n", "p")).unwrap();
+    let budget = Budget::new(1_000);
+    let report = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+    let stage = report.stage.unwrap();
+    assert_eq!(
+        (stage.stage, stage.stuck.unwrap().cause),
+        (Stage::Reserved, "BindingFailed")
+    );
+}
+
+#[test]
+fn a_remedy_is_a_command_where_one_helps() {
+    let command = |scene: Scene| {
+        let stuck = scene.item().stuck.unwrap();
+        stuck.command.map(|script| script.to_string())
+    };
+    let taint = json!([{"key": "gpu", "effect": "NoSchedule"}]);
+    let kept_off = scene()
+        .node("True", &taint)
+        .event(NOT_REGISTERED, &json!({}))
+        .plugin(PLUGIN, "node-2", &ready());
+    let text = command(kept_off).unwrap();
+    assert!(
+        text.starts_with(&format!(
+            "kubectl patch daemonset/{PLUGIN} --namespace=kube-system --type=json"
+        )),
+        "{text}"
+    );
+    let unknown = scene()
+        .node("True", &json!([]))
+        .event(NOT_REGISTERED, &json!({}))
+        .plugin(PLUGIN, "node-1", &ready());
+    assert_eq!(
+        command(unknown).unwrap(),
+        format!("kubectl delete pod/{PLUGIN}-node-1 --namespace=kube-system")
+    );
+    // Only a pod that a controller recreates is deleted.
+    let owned = |pod: &mut Value| {
+        pod["metadata"]["ownerReferences"] = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "r", "controller": true}]);
+    };
+    let unreserved = || {
+        scene()
+            .node("True", &json!([]))
+            .claim(|claim| claim["reservedFor"] = json!([]))
+    };
+    assert_eq!(command(unreserved()), None);
+    assert_eq!(
+        command(unreserved().pod(owned)).unwrap(),
+        "kubectl delete pod/p --namespace=n"
+    );
+    // Every pod of the node that has the claim has to go before it is prepared anew.
+    let lost = |pod: &mut Value| {
+        pod["status"]["containerStatuses"][0]["state"]["waiting"] = json!({"reason": "CreateContainerError",
+            "message": "CDI device injection failed: unresolvable CDI devices gpu.example.com/gpu=g0"});
+    };
+    let other = |phase: &str| {
+        let mut pod = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": phase},
+            "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
+        owned(&mut pod);
+        pod
+    };
+    let shared = |scene: Scene, phase: &str| {
+        command(
+            scene
+                .node("True", &json!([]))
+                .pod(lost)
+                .with(Kind::Pod, &other(phase)),
+        )
+    };
+    assert_eq!(
+        shared(scene().pod(owned), "Pending").unwrap(),
+        "kubectl delete pod/p pod/q --namespace=n"
+    );
+    assert_eq!(shared(scene(), "Pending"), None);
+    // One that runs is not ended for another.
+    assert_eq!(shared(scene().pod(owned), "Running"), None);
+    // Where another scheduler placed it without devices, it would do so again.
+    let unreserved = scene()
+        .node("True", &json!([]))
+        .claim(|claim| claim["reservedFor"] = json!([]))
+        .pod(|pod| pod["spec"]["schedulerName"] = json!("volcano"));
+    assert_eq!(command(unreserved), None);
+}
+
+/// `explain` and `check` tell of a pod that has ended and does not go, and what they print takes off what was read and nothing else.
+#[test]
+fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
+    let kept = |finalizers: Value, deleted: &str| {
+        let deleted = json!(deleted);
+        scene().node("True", &json!([])).pod(move |pod| {
+            pod["metadata"]["finalizers"] = finalizers;
+            pod["metadata"]["deletionTimestamp"] = deleted;
+            pod["status"]["phase"] = json!("Failed");
+        })
+    };
+    let late = "2026-11-21T11:55:00Z";
+    let foreign = || kept(json!(["example.com/keep"]), late);
+    let stuck = foreign().item().stuck.unwrap();
+    assert_eq!(
+        stuck.command.unwrap().to_string(),
+        r#"kubectl patch pod/p --namespace=n --type=json -p '[{"op":"test","path":"/metadata/finalizers","value":["example.com/keep"]},{"op":"remove","path":"/metadata/finalizers"}]'"#
+    );
+    assert!(
+        stuck
+            .note
+            .unwrap()
+            .starts_with("only where the controller that set it is gone for good")
+    );
+    // What components of Kubernetes set they take off themselves.
+    let tracked = "batch.kubernetes.io/job-tracking";
+    let mixed = kept(json!([tracked, "example.com/keep"]), late)
+        .item()
+        .stuck
+        .unwrap();
+    assert!(mixed.command.unwrap().to_string().ends_with(
+        r#"{"op":"replace","path":"/metadata/finalizers","value":["batch.kubernetes.io/job-tracking"]}]'"#
+    ));
+    let own = kept(json!([tracked, "foregroundDeletion"]), late)
+        .item()
+        .stuck
+        .unwrap();
+    assert!(own.command.is_none(), "{own:?}");
+
+    let explained = |scene: Scene| {
+        let cluster = scene.build();
+        let pod = cluster.pod(&dra_model::Key::new("n", "p")).unwrap();
+        let budget = Budget::new(1_000);
+        let report = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+        let kinds: Vec<&str> = report.fixes.iter().map(|fix| fix.kind).collect();
+        format!("{:?} {kinds:?}: {}", report.verdict, report.summary)
+    };
+    assert_eq!(
+        explained(foreign()),
+        "Broken [\"RemoveFinalizer\"]: the pod is not gone: it has ended, and stays for the finalizer example.com/keep"
+    );
+    assert_eq!(
+        explained(kept(json!(["example.com/keep"]), "2026-11-21T11:59:30Z")),
+        "Ended []: the pod has ended: Failed"
+    );
+    let found = |scene: Scene| {
+        let list = findings::check(&scene.build(), &findings::CheckRequest::now(now()));
+        let items = list.items.into_iter();
+        items
+            .filter(|item| item.code == findings::Code::DeletionStuck)
+            .map(|item| item.message)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        found(foreign()),
+        [
+            "is not gone: it has ended, and stays for the finalizer example.com/keep (since 2026-11-21T11:55:00Z)"
+        ]
+    );
+    assert_eq!(
+        found(kept(json!(["example.com/keep"]), "2026-11-21T11:59:30Z")),
+        [""; 0]
+    );
+}
+
+/// In a cluster where all is well nothing is said, of 2,000 pods that run.
+#[test]
+fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
+    const NODES: usize = 40;
+    const DEVICES: usize = 50;
+    let mut world = World::default().class(DRIVER);
+    for node in 0..NODES {
+        let name = format!("node-{node}");
+        let devices: Vec<Value> = (0..DEVICES)
+            .map(|device| json!({"name": format!("g{device}")}))
+            .collect();
+        let ready = json!([{"type": "Ready", "status": "True"}]);
+        world = world
+            .with(Kind::Node, &json!({"metadata": {"name": name}, "status": {"conditions": ready}}))
+            .with(
+                Kind::ResourceSlice,
+                &json!({"metadata": {"name": format!("s{node}")}, "spec": {"driver": DRIVER, "nodeName": name, "devices": devices,
+                    "pool": {"name": name, "generation": 1, "resourceSliceCount": 1}}}),
+            );
+        for device in 0..DEVICES {
+            let pod = format!("p-{node}-{device}");
+            let selector = json!({"nodeSelectorTerms": [
+                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]}]}]});
+            let result =
+                json!({"request": "r", "driver": DRIVER, "pool": name, "device": format!("g{device}")});
+            let exactly = json!({"deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 1});
+            world = world
+                .with(
+                    Kind::ResourceClaim,
+                    &json!({"metadata": {"namespace": "n", "name": pod, "uid": format!("{pod}-claim"),
+                            "finalizers": ["resource.kubernetes.io/delete-protection"]},
+                        "spec": {"devices": {"requests": [{"name": "r", "exactly": exactly}]}},
+                        "status": {"allocation": {"devices": {"results": [result]}, "nodeSelector": selector},
+                            "reservedFor": [{"resource": "pods", "name": pod, "uid": pod}]}}),
+                )
+                .with(
+                    Kind::Pod,
+                    &json!({"metadata": {"namespace": "n", "name": pod, "uid": pod},
+                        "spec": {"nodeName": name, "containers": [{"name": "main"}],
+                                 "resourceClaims": [{"name": "c", "resourceClaimName": pod}]},
+                        "status": {"phase": "Running", "startTime": "2026-11-21T11:00:00Z",
+                            "conditions": [{"type": "Ready", "status": "True"}, {"type": "PodReadyToStartContainers", "status": "True"}],
+                            "containerStatuses": [{"name": "main", "ready": true, "state": {"running": {"startedAt": "2026-11-21T11:00:01Z"}},
+                                "allocatedResourcesStatus": [{"name": "claim:c", "resources": [
+                                    {"resourceID": format!("{DRIVER}/gpu=g{device}"), "health": "Healthy"}]}]}]}}),
+                )
+                .with(
+                    Kind::Event,
+                    &json!({"metadata": {"namespace": "n", "name": format!("{pod}.1")}, "type": "Normal", "reason": "Started",
+                        "involvedObject": {"kind": "Pod", "namespace": "n", "name": pod, "uid": pod},
+                        "source": {"component": "kubelet"}, "message": "Container started", "lastTimestamp": "2026-11-21T11:00:01Z"}),
+                );
+        }
+    }
+    let cluster = world.build();
+    let list = findings::check(&cluster, &findings::CheckRequest::now(now()));
+    assert!(list.items.is_empty(), "{:?}", list.items.first());
+    let budget = Budget::new(1_000);
+    let settings = Settings::of_test(&budget);
+    let mut running = 0;
+    for pod in cluster.pods() {
+        let report = explain_pod(&cluster, pod, &settings);
+        let stage = report.stage.as_ref().unwrap();
+        let (_, device) = pod.metadata.name.rsplit_once('-').unwrap();
+        let node = pod.node().unwrap();
+        assert_eq!(
+            report.summary,
+            format!("the pod runs on {node} with {DRIVER}/{node}/g{device}")
+        );
+        assert!(stage.stage == Stage::Running && stage.stuck.is_none());
+        running += 1;
+    }
+    assert_eq!(running, NODES * DEVICES);
+}

@@ -1,0 +1,582 @@
+//! `kubectl dra status`: a cluster on one screen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::findings::{CheckRequest, Counts, check_by};
+use super::stage::StageCount;
+use super::usage::{Counting, FreeByNode, Measures, UnitSums};
+use super::{Health, HealthIndex, IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings};
+use dra_allocator::devices::{DeviceState, Inventory, Nodes, Taints, node_of};
+use dra_model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
+use dra_rules::reservation::ClaimState;
+use dra_rules::scheduling::Run;
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterStatus {
+    /// By name.
+    pub drivers: Vec<DriverStatus>,
+    /// Claims of the namespaces that were looked at; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<ClaimCounts>,
+    /// What use is told by.
+    pub usage_by: UsageBy,
+    /// Who uses how much, by name; absent when claims or slices could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Vec<UsageItem>>,
+    /// Claims that have devices while no pod runs with them, by namespace and name; absent when claims or pods could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Vec<IdleClaim>>,
+    /// Pods with devices by how far they are on their nodes; absent when pods or claims could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod_stages: Option<Vec<StageCount>>,
+    /// Releases of the kubelets, oldest first.
+    pub kubelets: Vec<KubeletCount>,
+    /// Numbers of defects that `check` finds in the whole cluster; none that it cannot find without what could not be read.
+    pub findings: Counts,
+    /// Whether there may be more findings.
+    #[serde(skip)]
+    pub findings_are_incomplete: bool,
+    /// Whether the version of Kubernetes is only assumed.
+    #[serde(skip)]
+    pub version_is_assumed: bool,
+    /// The version.
+    #[serde(skip)]
+    pub version: String,
+    /// Gates of which more is known than the default.
+    #[serde(skip)]
+    pub gates: Vec<GateLine>,
+    /// The time that ages count from.
+    #[serde(skip)]
+    pub now: Time,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// One driver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DriverStatus {
+    /// Its name.
+    pub driver: Str,
+    /// Nodes that reach a device of it.
+    pub nodes: usize,
+    /// Pools that it publishes.
+    pub pools: usize,
+    /// Pools of which slices are missing.
+    pub incomplete_pools: usize,
+    /// Its published devices.
+    pub devices: DeviceCounts,
+    /// The largest number of free devices that one node reaches; absent when it is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_free_on_one_node: Option<usize>,
+    /// How much hardware there is behind the devices, and how much of it is used.
+    pub units: Units,
+}
+
+/// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceCounts {
+    /// All that are published.
+    pub total: usize,
+    /// A claim holds all of it.
+    pub allocated: usize,
+    /// Claims hold shares of it.
+    pub shared: usize,
+    /// No claim holds it, and it can be allocated.
+    pub free: usize,
+    /// No claim holds it, but it cannot be allocated: counters are used up, or its pool is incomplete or invalid.
+    pub unavailable: usize,
+    /// Whether anybody holds it is unknown.
+    pub unknown: usize,
+    /// With a taint.
+    pub tainted: usize,
+    /// Reported to be broken.
+    pub unhealthy: usize,
+    /// Held, but not published. Not part of the total. Absent when slices could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unpublished: Option<usize>,
+}
+
+/// Numbers of claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClaimCounts {
+    /// All.
+    pub total: usize,
+    /// Those of each state that occurs.
+    pub states: Vec<StateCount>,
+}
+
+/// Number of claims in one state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StateCount {
+    /// The state in kubectl's words.
+    pub state: ClaimState,
+    /// How many.
+    pub count: usize,
+}
+
+/// Number of kubelets of one release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KubeletCount {
+    /// The release, as the kubelet writes it.
+    pub version: Str,
+    /// How many nodes run it.
+    pub nodes: usize,
+}
+
+/// A gate of one component.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GateLine {
+    /// The gate.
+    pub gate: Gate,
+    /// The component.
+    pub component: Component,
+    /// Whether it is on.
+    pub enabled: bool,
+    /// How that is known.
+    pub evidence: Evidence,
+}
+
+/// Kinds that the report is made from.
+pub const STATUS_NEEDS: [Kind; 11] = [
+    Kind::Namespace,
+    Kind::Node,
+    Kind::DeviceClass,
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaimTemplate,
+    Kind::ResourceClaim,
+    Kind::Pod,
+    Kind::PodGroup,
+    Kind::ResourceQuota,
+    Kind::Event,
+];
+
+/// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state, and those whose
+/// use is told `by` something. The most work is done on the threads of `run`.
+pub fn status(
+    cluster: &Cluster,
+    selection: &Selection,
+    by: UsageBy,
+    now: Time,
+    run: Run<'_>,
+) -> ClusterStatus {
+    let environment = cluster.environment();
+    let mut warnings = Warnings::default();
+    let shown = [
+        (Kind::ResourceSlice, "devices are unknown"),
+        (Kind::ResourceClaim, "claims and free devices are unknown"),
+        (Kind::Pod, "the health of devices in use is unknown"),
+        (Kind::DeviceTaintRule, "taints of rules are unknown"),
+        (Kind::Node, "nodes are known only as far as slices name them"),
+    ];
+    for (kind, what) in shown {
+        if let Some(gap) = cluster.gap(kind, "") {
+            warnings.unknown(what, gap);
+        }
+    }
+    // The other kinds are read for the findings alone.
+    for gap in &environment.gaps {
+        if STATUS_NEEDS.contains(&gap.kind) && !shown.iter().any(|(kind, _)| *kind == gap.kind) {
+            warnings.unknown("there may be more findings", gap);
+        }
+    }
+    let mut gates = Vec::new();
+    for (component, gate, _) in &environment.gates {
+        let state = environment.gate(*component, *gate);
+        let line = GateLine {
+            gate: *gate,
+            component: *component,
+            enabled: state.enabled,
+            evidence: state.evidence,
+        };
+        if !gates.contains(&line) {
+            gates.push(line);
+        }
+    }
+    let findings = check_by(cluster, &CheckRequest::now(now), run);
+    gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
+    let namespace = selection.namespace.as_deref().unwrap_or_default();
+    let knows_claims = cluster.gap(Kind::ResourceClaim, namespace).is_none();
+    let knows_slices = cluster.gap(Kind::ResourceSlice, "").is_none();
+    let (drivers, usage, idle) = drivers(cluster, selection, by, &mut warnings);
+    ClusterStatus {
+        drivers,
+        claims: knows_claims.then(|| claims(cluster, selection)),
+        usage_by: by,
+        usage: Some(usage).filter(|_| knows_claims && knows_slices),
+        idle: idle.filter(|_| knows_claims),
+        pod_stages: (knows_claims && cluster.gap(Kind::Pod, namespace).is_none()).then(|| {
+            StageCount::of(cluster, now, |pod| {
+                let wanted = selection.namespace.as_ref();
+                wanted.is_none_or(|namespace| *namespace == pod.metadata.namespace)
+            })
+        }),
+        now,
+        kubelets: kubelets(cluster),
+        findings: findings.counts,
+        findings_are_incomplete: !findings.unknown.is_empty(),
+        version_is_assumed: environment.git_version.is_none(),
+        version: environment
+            .git_version
+            .clone()
+            .unwrap_or_else(|| format!("v{}", environment.version)),
+        gates,
+        warnings,
+    }
+}
+
+fn claims(cluster: &Cluster, selection: &Selection) -> ClaimCounts {
+    let mut counts: BTreeMap<ClaimState, usize> = BTreeMap::new();
+    for claim in selection.claims(cluster) {
+        *counts.entry(ClaimState::of(claim)).or_default() += 1;
+    }
+    ClaimCounts {
+        total: counts.values().sum(),
+        states: counts
+            .into_iter()
+            .map(|(state, count)| StateCount { state, count })
+            .collect(),
+    }
+}
+
+fn kubelets(cluster: &Cluster) -> Vec<KubeletCount> {
+    let mut counts: BTreeMap<&Str, usize> = BTreeMap::new();
+    for node in cluster.nodes() {
+        let version = &node.status.node_info.kubelet_version;
+        if !version.is_empty() {
+            *counts.entry(version).or_default() += 1;
+        }
+    }
+    let mut kubelets: Vec<_> = counts
+        .into_iter()
+        .map(|(version, nodes)| KubeletCount {
+            version: version.clone(),
+            nodes,
+        })
+        .collect();
+    kubelets.sort_by_cached_key(|count| count.version.parse::<dra_model::Version>().ok());
+    kubelets
+}
+
+/// A driver while it is counted.
+struct Counted<'a> {
+    status: DriverStatus,
+    reached: Reached<'a>,
+    free: FreeByNode<'a>,
+    sums: UnitSums,
+}
+
+impl Counted<'_> {
+    fn new(cluster: &Cluster, driver: &Str) -> Self {
+        let status = DriverStatus {
+            driver: driver.clone(),
+            nodes: 0,
+            pools: 0,
+            incomplete_pools: 0,
+            devices: DeviceCounts {
+                unpublished: cluster.gap(Kind::ResourceSlice, "").is_none().then_some(0),
+                ..DeviceCounts::default()
+            },
+            most_free_on_one_node: None,
+            units: Units::default(),
+        };
+        Self {
+            status,
+            reached: Reached::default(),
+            free: FreeByNode::default(),
+            sums: UnitSums::default(),
+        }
+    }
+
+    fn finish(self, cluster: &Cluster, warnings: &mut Warnings) -> DriverStatus {
+        let Self {
+            status,
+            reached,
+            free,
+            sums,
+        } = self;
+        let is_known = status.devices.unknown == 0 && cluster.gap(Kind::ResourceClaim, "").is_none();
+        DriverStatus {
+            nodes: reached.count(cluster, &status.driver, warnings),
+            most_free_on_one_node: free.most(cluster).filter(|_| is_known),
+            units: sums.units(is_known),
+            ..status
+        }
+    }
+}
+
+/// The drivers by name, who uses what of them, and claims that do so without a pod that runs.
+fn drivers(
+    cluster: &Cluster,
+    selection: &Selection,
+    by: UsageBy,
+    warnings: &mut Warnings,
+) -> (Vec<DriverStatus>, Vec<UsageItem>, Option<Vec<IdleClaim>>) {
+    let inventory = Inventory::of(cluster);
+    let taints = Taints::of(cluster);
+    let health = HealthIndex::of(cluster);
+    let mut usage = Counting::new(cluster, selection, by);
+    let mut drivers: BTreeMap<Str, Counted<'_>> = BTreeMap::new();
+    for pool in cluster.pools() {
+        let counted = drivers
+            .entry(pool.id.driver.clone())
+            .or_insert_with(|| Counted::new(cluster, &pool.id.driver));
+        counted.status.pools += 1;
+        counted.status.incomplete_pools += usize::from(!pool.is_complete());
+        counted.reached.add(&pool);
+        let facts = inventory.pool_facts(&pool);
+        let measures = Measures::of(&pool, &facts, &mut counted.sums);
+        let mut node = None;
+        for (slice, device) in pool.devices() {
+            let id = pool.device_id(&device.name);
+            let counts = &mut counted.status.devices;
+            counts.total += 1;
+            match inventory.state(&id) {
+                DeviceState::Allocated => counts.allocated += 1,
+                DeviceState::Shared => counts.shared += 1,
+                DeviceState::Unknown => counts.unknown += 1,
+                DeviceState::Free if inventory.unavailable(&facts, &id, (slice, device)).is_empty() => {
+                    counts.free += 1;
+                    counted.free.add(Nodes::of_device(slice, device));
+                }
+                DeviceState::Free => counts.unavailable += 1,
+            }
+            counts.tainted += usize::from(taints.of_device(&id).next().is_some());
+            counts.unhealthy += usize::from(health.health(&inventory, &id) == Some(Health::Unhealthy));
+            let (of_device, _) = node_of(slice, device);
+            usage.device(
+                &inventory,
+                (&id, device),
+                of_device.as_ref(),
+                &measures,
+                &mut counted.sums,
+            );
+            node = node.or(of_device);
+        }
+        usage.sets(&pool.id.driver, node.as_ref(), &measures);
+    }
+    for id in inventory.unpublished() {
+        let counted = drivers
+            .entry(id.driver.clone())
+            .or_insert_with(|| Counted::new(cluster, &id.driver));
+        if let Some(unpublished) = &mut counted.status.devices.unpublished {
+            *unpublished += 1;
+        }
+        usage.unpublished(&inventory, &id);
+    }
+    let drivers: Vec<DriverStatus> = drivers
+        .into_values()
+        .map(|counted| counted.finish(cluster, warnings))
+        .collect();
+    let units_of = |driver: &Str| {
+        let place = drivers.binary_search_by(|status| status.driver.cmp(driver));
+        place.map_or(0, |place| drivers[place].units.total)
+    };
+    let (items, idle) = usage.finish(units_of);
+    (drivers, items, idle)
+}
+
+/// The nodes that slices of a driver are for.
+#[derive(Default)]
+struct Reached<'a> {
+    names: BTreeSet<&'a Str>,
+    all: bool,
+    /// Those that a selector matches; devices of a pool mostly share one.
+    selectors: Vec<&'a NodeSelector>,
+}
+
+impl<'a> Reached<'a> {
+    fn add(&mut self, pool: &Pool<'a>) {
+        for slice in pool.slices.iter().copied() {
+            if !slice.spec.per_device_node_selection {
+                self.add_nodes(Nodes::of_slice(slice));
+                continue;
+            }
+            for device in &slice.spec.devices {
+                self.add_nodes(Nodes::of_device(slice, device));
+            }
+        }
+    }
+
+    fn add_nodes(&mut self, nodes: Nodes<'a>) {
+        if let Some(name) = nodes.only() {
+            self.names.insert(name);
+        } else if nodes.all {
+            self.all = true;
+        } else if let Some(selector) = nodes.selector
+            && self.selectors.last() != Some(&selector)
+        {
+            self.selectors.push(selector);
+        }
+    }
+
+    /// How many there are: named ones, and those of the cluster that a selector matches.
+    fn count(self, cluster: &'a Cluster, driver: &Str, warnings: &mut Warnings) -> usize {
+        let Self {
+            mut names,
+            all,
+            selectors,
+        } = self;
+        if all {
+            names.extend(cluster.nodes().map(|node| &node.metadata.name));
+            return names.len();
+        }
+        let mut left: Vec<&Arc<Node>> = cluster
+            .nodes()
+            .filter(|node| !names.contains(&node.metadata.name))
+            .collect();
+        for selector in selectors {
+            if let Some(why) = cluster.meter().exhausted() {
+                warnings.add(format!("some nodes of driver `{driver}` are not counted: {why}"));
+                break;
+            }
+            cluster.meter().look(left.len());
+            left.retain(|node| {
+                let matches = selector.matches(&node.metadata).unwrap_or_else(|invalid| {
+                    warnings.add(format!(
+                        "some nodes of driver `{driver}` are not counted: {invalid}"
+                    ));
+                    false
+                });
+                if matches {
+                    names.insert(&node.metadata.name);
+                }
+                !matches
+            });
+        }
+        names.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::warnings::texts;
+    use dra_rules::scheduling::in_order;
+    use dra_testing::{World, holding, json_of, now, status as holding_results};
+
+    #[test]
+    fn devices_and_claims_are_counted_by_state() {
+        let share =
+            json!([{"request": "r", "driver": "d", "pool": "node-1", "device": "shared", "shareID": "1"}]);
+        let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "zone", "operator": "Exists"}]}]});
+        let cluster = World::default()
+            .node("node-1", &json!({"zone": "a"}))
+            .node("node-2", &json!({}))
+            .slice(
+                "node-1",
+                &json!([{"name": "held"}, {"name": "shared"}, {"name": "free"}, {"name": "broken"}]),
+            )
+            .slice_with(
+                "half",
+                &json!({
+                    "pool": {"name": "half", "generation": 1, "resourceSliceCount": 2},
+                    "nodeSelector": zone, "devices": [{"name": "x"}],
+                }),
+            )
+            .slice_with("other", &json!({"driver": "e", "allNodes": true, "devices": []}))
+            .rule("drain", &json!({"device": "held"}), "NoExecute")
+            .claim("1", &json!({}), &holding(&["held", "gone"], &["p"]))
+            .claim("2", &json!({}), &holding_results(&share, &[]))
+            .claim("3", &json!({}), &json!({}))
+            .claim(
+                "4",
+                &json!({}),
+                &json!({
+                    "allocation": {"devices": {"results": [
+                        {"request": "r", "driver": "d", "pool": "node-1", "device": "broken"}]}},
+                    "devices": [{"driver": "d", "pool": "node-1", "device": "broken",
+                                 "conditions": [{"type": "Ready", "status": "False"}]}],
+                }),
+            )
+            .build();
+        let report = status(
+            &cluster,
+            &Selection::default(),
+            UsageBy::Namespace,
+            now(),
+            &in_order,
+        );
+        assert_eq!(
+            json_of(&report),
+            json!({
+                "drivers": [
+                    {"driver": "d", "nodes": 1, "pools": 2, "incompletePools": 1, "devices": {
+                        "total": 5, "allocated": 2, "shared": 1, "free": 1, "unavailable": 1, "unknown": 0,
+                        "tainted": 1, "unhealthy": 1, "unpublished": 1},
+                     "mostFreeOnOneNode": 1, "units": {"total": 5, "used": "3"}},
+                    {"driver": "e", "nodes": 2, "pools": 1, "incompletePools": 0, "devices": {
+                        "total": 0, "allocated": 0, "shared": 0, "free": 0, "unavailable": 0, "unknown": 0,
+                        "tainted": 0, "unhealthy": 0, "unpublished": 0},
+                     "mostFreeOnOneNode": 0, "units": {"total": 0, "used": "0"}},
+                ],
+                "claims": {"total": 4, "states": [
+                    {"state": "pending", "count": 1},
+                    {"state": "allocated", "count": 2},
+                    {"state": "allocated,reserved", "count": 1}]},
+                "podStages": [],
+                "usageBy": "Namespace",
+                "usage": [{"namespace": "n", "claims": 3, "pendingClaims": 1, "idleClaims": 3, "drivers": [
+                    {"driver": "d", "devices": 4, "shares": 1, "units": "3", "ofUnits": 5, "idleDevices": 4}]}],
+                "idle": [
+                    {"namespace": "n", "name": "1", "uid": "1-uid", "devices": 2, "creationTimestamp": "2026-11-21T11:00:00Z"},
+                    {"namespace": "n", "name": "2", "uid": "2-uid", "devices": 1, "creationTimestamp": "2026-11-21T11:00:00Z"},
+                    {"namespace": "n", "name": "4", "uid": "4-uid", "devices": 1, "creationTimestamp": "2026-11-21T11:00:00Z"}],
+                "kubelets": [],
+                "findings": {"errors": 1, "warnings": 6, "infos": 0},
+            })
+        );
+        assert!(report.version_is_assumed);
+    }
+
+    #[test]
+    fn claims_that_were_not_read_are_not_counted() {
+        let cluster = World::default()
+            .slice("node-1", &json!([{"name": "a"}]))
+            .without(Kind::ResourceClaim)
+            .build();
+        let report = status(
+            &cluster,
+            &Selection::default(),
+            UsageBy::Namespace,
+            now(),
+            &in_order,
+        );
+        assert_eq!(report.claims, None);
+        assert_eq!(
+            (report.drivers[0].devices.unknown, report.drivers[0].devices.free),
+            (1, 0)
+        );
+        assert_eq!(
+            texts(&report.warnings),
+            ["claims and free devices are unknown: resourceclaims could not be read: forbidden"]
+        );
+    }
+
+    #[test]
+    fn kubelets_are_counted_by_release() {
+        let node = |name: &str, version: &str| json!({"metadata": {"name": name}, "status": {"nodeInfo": {"kubeletVersion": version}}});
+        let cluster = World::default()
+            .with(Kind::Node, &node("a", "v1.37.1"))
+            .with(Kind::Node, &node("b", "v1.9.0"))
+            .with(Kind::Node, &node("c", "v1.37.1"))
+            .with(Kind::Node, &node("d", ""))
+            .build();
+        let counts: Vec<_> = kubelets(&cluster)
+            .into_iter()
+            .map(|count| (count.version.to_string(), count.nodes))
+            .collect();
+        assert_eq!(counts, [("v1.9.0".to_owned(), 1), ("v1.37.1".to_owned(), 2)]);
+    }
+}

@@ -1,0 +1,526 @@
+//! `kubectl dra taints`: every taint, with the devices, claims and pods that it is about and who tolerates it.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::describe::toleration;
+use super::listing::some;
+use super::{DeviceReference, ObjectReference, Selection, Warnings};
+use dra_allocator::devices::{Inventory, RuleSupport, rule_matches};
+use dra_model::{
+    Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
+    Taint, TaintRule, Time, Tolerations,
+};
+use dra_rules::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
+use dra_rules::reservation::users;
+use dra_rules::scheduling::passed_over;
+
+/// The report.
+#[derive(Debug, Serialize)]
+pub struct TaintList {
+    /// Taints of rules by the rule's name, then those of slices by driver, pool, slice and device.
+    pub items: Vec<TaintItem>,
+    /// The time that ages count from.
+    #[serde(skip)]
+    pub now: Time,
+    /// What could not be found out.
+    #[serde(skip)]
+    pub warnings: Warnings,
+}
+
+/// Where a taint comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum TaintSource {
+    /// The driver, in a ResourceSlice.
+    Slice,
+    /// A DeviceTaintRule.
+    Rule,
+}
+
+/// One taint: of a rule, or of the devices of one slice that have it since the same time.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaintItem {
+    /// Where it comes from.
+    pub source: TaintSource,
+    /// The rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Str>,
+    /// The slice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Str>,
+    /// Its key.
+    pub key: Str,
+    /// Its value.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub value: Str,
+    /// Its effect.
+    pub effect: Str,
+    /// Since when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_added: Option<Time>,
+    /// Devices that have it: published ones, and with a rule also those that are only held.
+    pub devices: Vec<DeviceReference>,
+    /// Claims that hold one of them, by namespace and name.
+    pub claims: Vec<Tolerated>,
+    /// Pods that use such a claim, or are evicted with it, by namespace and name; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pods: Option<Vec<Tolerated>>,
+    /// What a rule with the effect None would do with NoExecute; absent when unknown, and where no controller counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
+}
+
+impl TaintItem {
+    /// How many devices, claims and pods it names.
+    fn size(&self) -> usize {
+        1 + self.devices.len() + self.claims.len() + self.pods.as_ref().map_or(0, Vec::len)
+    }
+}
+
+/// What kube-controller-manager counts for a rule with the effect None, as of now: its own count in the rule's status is not updated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preview {
+    /// Published devices that the rule selects.
+    pub published_devices: usize,
+    /// Entries of allocation results that the rule selects: a device that claims share counts for each.
+    pub allocated_devices: usize,
+    /// Pods that would be evicted.
+    pub pods: usize,
+    /// Namespaces of those pods.
+    pub namespaces: usize,
+    /// The message of the condition that the rule would get if it were created now.
+    pub message: Str,
+}
+
+/// An object that a taint is about, and whether it tolerates it.
+///
+/// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
+/// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Tolerated {
+    /// The object.
+    #[serde(flatten)]
+    pub object: ObjectReference,
+    /// Whether it tolerates the taint.
+    pub tolerated: Tolerates,
+    /// Until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// Of a claim, the tolerations that match the taint, each once. Those without an effect do not stop an eviction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tolerations: Vec<String>,
+    /// When kube-controller-manager evicts the pod, or begins to evict those of the claim, because of the taint; absent when it never
+    /// does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub due: Option<Time>,
+}
+
+/// Whether a taint is tolerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Tolerates {
+    /// It is not.
+    No,
+    /// For some time.
+    Until,
+    /// For good.
+    Forever,
+}
+
+/// Kinds that the report is made from.
+pub const TAINTS_NEEDS: [Kind; 4] = [
+    Kind::ResourceSlice,
+    Kind::DeviceTaintRule,
+    Kind::ResourceClaim,
+    Kind::Pod,
+];
+
+/// Devices, claims and pods that the taints of a report name altogether. Every rule may select every device.
+const MOST_LISTED: usize = 1_000_000;
+
+/// Tolerations that are meant for a taint, for which one object counts as named.
+const TOLERATIONS_PER_OBJECT: usize = 16;
+
+/// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
+pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList {
+    let mut listing = Listing::new(cluster, selection, now);
+    listing.warn();
+    let mut items = Vec::new();
+    let devices = all_devices(cluster, &listing.inventory);
+    let (mut listed, mut left_out) = (0, 0);
+    for rule in cluster.rules() {
+        if !selection.has_labels(&rule.metadata) {
+            continue;
+        }
+        if listed + listing.meant.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
+            left_out += 1;
+            continue;
+        }
+        let chosen = devices.iter().filter(|device| rule_matches(rule, device));
+        let item = TaintItem {
+            rule: Some(rule.metadata.name.clone()),
+            preview: listing.preview(rule),
+            ..listing.item(TaintSource::Rule, &rule.spec.taint, chosen)
+        };
+        listed += item.size();
+        items.push(item);
+    }
+    for (slice, taint, devices) in published(cluster, selection) {
+        if listed + listing.meant.get() / TOLERATIONS_PER_OBJECT > MOST_LISTED {
+            left_out += 1;
+            continue;
+        }
+        let item = TaintItem {
+            slice: Some(slice.metadata.name.clone()),
+            ..listing.item(TaintSource::Slice, taint, devices.iter())
+        };
+        listed += item.size();
+        items.push(item);
+    }
+    listing.warn_of_passed_over();
+    if left_out > 0 {
+        listing.warnings.add(format!(
+            "{left_out} taints are not listed, as those before concern more than {MOST_LISTED} devices, claims and pods: choose rules \
+             and slices by their labels with -l"
+        ));
+    }
+    TaintList {
+        items,
+        now,
+        warnings: listing.warnings,
+    }
+}
+
+/// Published devices by pool and place, and behind those of a pool the ones that are only held.
+fn all_devices(cluster: &Cluster, inventory: &Inventory<'_>) -> Vec<DeviceId> {
+    let mut devices: Vec<DeviceId> = Vec::new();
+    for pool in cluster.pools() {
+        devices.extend(pool.devices().map(|(_, device)| pool.device_id(&device.name)));
+    }
+    devices.extend(inventory.unpublished());
+    // Stable: within a pool the order stays.
+    devices.sort_by(|a, b| (&a.driver, &a.pool).cmp(&(&b.driver, &b.pool)));
+    devices
+}
+
+/// Taints of slices, in the order of the slices: those of one slice that are equal are one.
+fn published<'a>(
+    cluster: &'a Cluster,
+    selection: &Selection,
+) -> Vec<(&'a Arc<Slice>, &'a Taint, Vec<DeviceId>)> {
+    let mut found = Vec::new();
+    for pool in cluster.pools() {
+        for slice in &pool.slices {
+            if !selection.has_labels(&slice.metadata) {
+                continue;
+            }
+            let mut of_slice: Vec<(&Taint, Vec<DeviceId>)> = Vec::new();
+            // Only looked up in, never walked.
+            let mut places: HashMap<&Taint, usize> = HashMap::new();
+            for device in &slice.spec.devices {
+                let id = pool.device_id(&device.name);
+                for taint in &device.taints {
+                    let place = *places.entry(taint).or_insert(of_slice.len());
+                    match of_slice.get_mut(place) {
+                        // A device may have the same taint twice.
+                        Some((_, devices)) if devices.last() == Some(&id) => {}
+                        Some((_, devices)) => devices.push(id.clone()),
+                        None => of_slice.push((taint, vec![id.clone()])),
+                    }
+                }
+            }
+            found.extend(
+                of_slice
+                    .into_iter()
+                    .map(|(taint, devices)| (*slice, taint, devices)),
+            );
+        }
+    }
+    found
+}
+
+struct Listing<'a> {
+    cluster: &'a Cluster,
+    selection: &'a Selection,
+    inventory: Inventory<'a>,
+    release: Release,
+    /// Devices on which rules are worth nothing.
+    without_rules: HashSet<DeviceId>,
+    /// Tolerations that are meant for the taints.
+    meant: Cell<usize>,
+    now: Time,
+    warnings: Warnings,
+}
+
+/// What a claim has to do with a taint, over all of its devices.
+struct Held<'a> {
+    claim: &'a Claim,
+    /// What ends first.
+    tolerance: Tolerance,
+    tolerations: Vec<String>,
+    /// The same texts.
+    known: HashSet<String>,
+    /// The same over the devices from which the taint evicts pods.
+    evicts: Option<Tolerance>,
+}
+
+/// What a pod has to do with a taint, over all of its claims.
+struct Using<'a> {
+    pod: &'a Pod,
+    /// What ends first.
+    tolerance: Tolerance,
+    due: Option<Time>,
+}
+
+impl<'a> Listing<'a> {
+    fn new(cluster: &'a Cluster, selection: &'a Selection, now: Time) -> Self {
+        let inventory = Inventory::of(cluster);
+        let release = Release::of(cluster.environment());
+        let without_rules = match release.rules {
+            RuleSupport::PublishedOnly => inventory.unpublished().into_iter().collect(),
+            RuleSupport::Off | RuleSupport::On => HashSet::new(),
+        };
+        Self {
+            cluster,
+            selection,
+            inventory,
+            release,
+            without_rules,
+            meant: Cell::new(0),
+            now,
+            warnings: Warnings::default(),
+        }
+    }
+
+    fn warn(&mut self) {
+        for (kind, what) in [
+            (Kind::ResourceSlice, "taints of slices are unknown"),
+            (Kind::DeviceTaintRule, "taints of rules are unknown"),
+            (
+                Kind::ResourceClaim,
+                "which claims hold tainted devices is unknown",
+            ),
+            (Kind::Pod, "which pods use tainted devices is unknown"),
+        ] {
+            if let Some(gap) = self.cluster.gap(kind, "") {
+                self.warnings.unknown(what, gap);
+            }
+        }
+        let environment = self.cluster.environment();
+        let rules = environment.gate(Component::ControllerManager, Gate::DRADeviceTaintRules);
+        if !rules.enabled && self.cluster.count(Kind::DeviceTaintRule) > 0 {
+            self.warnings.add(format!(
+                "{} is off in kube-controller-manager ({}): its rules evict no pod",
+                Gate::DRADeviceTaintRules,
+                rules.evidence
+            ));
+        }
+    }
+
+    fn warn_of_passed_over(&mut self) {
+        let Some(exposure) = passed_over(self.cluster, None) else {
+            return;
+        };
+        let namespace = self.selection.namespace.as_ref();
+        let prefix = namespace.map_or_else(|| "pod/".to_owned(), |namespace| format!("pod/{namespace}/"));
+        let stay: Vec<&String> = exposure
+            .by
+            .iter()
+            .filter(|pod| pod.starts_with(&prefix))
+            .collect();
+        let verb = match stay.len() {
+            0 => return,
+            1 => "stays on a tainted device",
+            _ => "stay on tainted devices",
+        };
+        self.warnings
+            .add(format!("{} {verb}: {}", some(stay), exposure.text(self.cluster)));
+    }
+
+    fn item<'d>(
+        &self,
+        source: TaintSource,
+        taint: &Taint,
+        devices: impl Iterator<Item = &'d DeviceId>,
+    ) -> TaintItem {
+        let mut references = Vec::new();
+        let mut claims: BTreeMap<Key, Held<'_>> = BTreeMap::new();
+        for device in devices {
+            references.push(DeviceReference::from(device.clone()));
+            let evicts = self.evicts(source, taint, device);
+            for holder in self.inventory.holders(device) {
+                let metadata = &holder.claim.metadata;
+                let elsewhere = |wanted: &Str| *wanted != metadata.namespace;
+                if self.selection.namespace.as_ref().is_some_and(elsewhere) {
+                    continue;
+                }
+                let tolerations = &holder.result.tolerations;
+                let own = tolerated_by(taint, tolerations);
+                let held = claims.entry(metadata.key()).or_insert_with(|| Held {
+                    claim: holder.claim,
+                    tolerance: own,
+                    tolerations: Vec::new(),
+                    known: HashSet::new(),
+                    evicts: None,
+                });
+                held.tolerance = lesser(held.tolerance, own);
+                if evicts {
+                    held.evicts = Some(held.evicts.map_or(own, |before| lesser(before, own)));
+                }
+                let mut places: Vec<usize> = (tolerations.meant_for(taint))
+                    .flat_map(|alike| alike.places())
+                    .copied()
+                    .collect();
+                self.meant.set(self.meant.get() + places.len());
+                places.sort_unstable();
+                for text in places.into_iter().map(|place| toleration(&tolerations[place])) {
+                    if held.known.insert(text.clone()) {
+                        held.tolerations.push(text);
+                    }
+                }
+            }
+        }
+        TaintItem {
+            source,
+            rule: None,
+            slice: None,
+            key: taint.key.clone(),
+            value: taint.value.clone(),
+            effect: taint.effect.clone(),
+            time_added: taint.time_added,
+            devices: references,
+            claims: claims
+                .values()
+                .map(|held| Tolerated {
+                    tolerations: held.tolerations.clone(),
+                    due: self
+                        .due(held, taint)
+                        .filter(|_| self.release.looks_at(held.claim)),
+                    ..Tolerated::of(&held.claim.metadata, taint, held.tolerance)
+                })
+                .collect(),
+            pods: self.pods(claims.values(), taint).map(|pods| {
+                let pods = pods.values().map(|using| Tolerated {
+                    due: using.due,
+                    ..Tolerated::of(&using.pod.metadata, taint, using.tolerance)
+                });
+                pods.collect()
+            }),
+            preview: None,
+        }
+    }
+
+    /// What the rule would do if its effect was not None.
+    fn preview(&self, rule: &TaintRule) -> Option<Preview> {
+        let is_known = [Kind::ResourceSlice, Kind::ResourceClaim, Kind::Pod]
+            .into_iter()
+            .all(|kind| self.cluster.gap(kind, "").is_none());
+        if rule.spec.taint.effect != NO_EFFECT || self.release.rules != RuleSupport::On || !is_known {
+            return None;
+        }
+        let counts = count(self.cluster, rule, self.release);
+        Some(Preview {
+            published_devices: counts.published,
+            allocated_devices: counts.allocated,
+            pods: counts.pods,
+            namespaces: counts.namespaces,
+            message: rule_condition(rule, counts, self.now).message,
+        })
+    }
+
+    /// Whether the controller evicts pods because the device has the taint.
+    fn evicts(&self, source: TaintSource, taint: &Taint, device: &DeviceId) -> bool {
+        let counts = match source {
+            TaintSource::Slice => true,
+            TaintSource::Rule => {
+                self.release.rules != RuleSupport::Off && !self.without_rules.contains(device)
+            }
+        };
+        counts && self.release.evicts && taint.effect == NO_EXECUTE
+    }
+
+    /// When the pods of the claim have to go because of the taint. The API server sets the time of every taint; one without counts
+    /// from now on.
+    fn due(&self, held: &Held<'_>, taint: &Taint) -> Option<Time> {
+        due(taint.time_added.unwrap_or(self.now), held.evicts?)
+    }
+
+    /// Pods that use the claims, and those that are evicted with them; absent when pods could not be read.
+    fn pods<'c>(
+        &self,
+        claims: impl Iterator<Item = &'c Held<'c>>,
+        taint: &Taint,
+    ) -> Option<BTreeMap<Key, Using<'_>>> {
+        let mut pods: BTreeMap<Key, Using<'_>> = BTreeMap::new();
+        for held in claims {
+            let using = |pod| Using {
+                pod,
+                tolerance: held.tolerance,
+                due: None,
+            };
+            for pod in users(self.cluster, held.claim).ok()? {
+                let found = pods.entry(pod.key()).or_insert_with(|| using(pod));
+                found.tolerance = lesser(found.tolerance, held.tolerance);
+            }
+            let Some(instant) = self.due(held, taint) else {
+                continue;
+            };
+            for key in pending(self.cluster, held.claim, self.release) {
+                let Some(pod) = self.cluster.pod(&key) else {
+                    continue;
+                };
+                let found = pods.entry(key).or_insert_with(|| using(pod));
+                found.due = Some(found.due.map_or(instant, |before| before.min(instant)));
+            }
+        }
+        Some(pods)
+    }
+}
+
+/// How an allocation with these tolerations tolerates the taint, whatever its effect.
+fn tolerated_by(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
+    if taint.effect == NO_EXECUTE {
+        tolerance(taint, tolerations)
+    } else if tolerations.tolerate(taint) {
+        Tolerance::Forever
+    } else {
+        Tolerance::Not
+    }
+}
+
+/// The tolerance that ends first.
+fn lesser(a: Tolerance, b: Tolerance) -> Tolerance {
+    let ends = |tolerance: Tolerance| match tolerance {
+        Tolerance::Not => (0, 0),
+        Tolerance::For(nanoseconds) => (0, nanoseconds),
+        Tolerance::Forever => (1, 0),
+    };
+    if ends(b) < ends(a) { b } else { a }
+}
+
+impl Tolerated {
+    fn of(metadata: &Meta, taint: &Taint, tolerance: Tolerance) -> Self {
+        let (tolerated, until) = match tolerance {
+            Tolerance::Not => (Tolerates::No, None),
+            Tolerance::Forever => (Tolerates::Forever, None),
+            Tolerance::For(_) => (
+                Tolerates::Until,
+                taint.time_added.and_then(|added| due(added, tolerance)),
+            ),
+        };
+        Self {
+            object: ObjectReference::of(metadata),
+            tolerated,
+            until,
+            tolerations: Vec::new(),
+            due: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

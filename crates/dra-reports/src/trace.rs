@@ -1,0 +1,62 @@
+//! `kubectl dra run --from FILE --until DURATION`: what the controllers write, in order.
+
+use serde::Serialize;
+
+use super::shadow::object_of;
+use dra_model::{Key, Kind, Time};
+use dra_rules::controllers::Traced;
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ControllerTrace {
+    /// What was done, in order.
+    pub events: Vec<TraceItem>,
+    /// When it began.
+    pub from: Time,
+    /// When it ended.
+    pub to: Time,
+    /// Objects that are written again and again without end.
+    pub loops: Vec<String>,
+}
+
+/// Something that was done.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TraceItem {
+    /// When.
+    pub at: Time,
+    /// Which controller, or `kubelet`.
+    pub controller: &'static str,
+    /// What it does.
+    pub action: &'static str,
+    /// `pod/NAMESPACE/NAME` and the like.
+    pub object: String,
+    /// What else is to be said: the claim that is made, the consumer, the text of an event.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+    /// How often at that instant.
+    pub count: u64,
+}
+
+/// The report of what was done between two times.
+pub fn controller_trace<'a>(
+    traced: &[Traced],
+    (from, to): (Time, Time),
+    looping: impl IntoIterator<Item = &'a (Kind, Key)>,
+) -> ControllerTrace {
+    let item = |traced: &Traced| TraceItem {
+        at: traced.at,
+        controller: traced.actor.as_str(),
+        action: traced.action.text(),
+        object: object_of(&traced.object),
+        detail: traced.detail.clone(),
+        count: traced.count,
+    };
+    ControllerTrace {
+        events: traced.iter().map(item).collect(),
+        from,
+        to,
+        loops: looping.into_iter().map(object_of).collect(),
+    }
+}

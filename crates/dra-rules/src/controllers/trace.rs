@@ -1,0 +1,103 @@
+//! What is written and by whom: the words that every report has for it, and the record of a rehearsal.
+
+use std::fmt;
+
+use super::work::ControllerName;
+use dra_model::{Key, Kind, Time};
+
+/// Reason of the event that a claim cannot be made.
+pub const CREATION_EVENT: &str = "FailedResourceClaimCreation";
+
+/// Reason of the events about a pod that is evicted, or no longer.
+pub const EVICTION_EVENT: &str = "DeviceTaintManagerEviction";
+
+/// What somebody does to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Action {
+    /// A claim is made for an entry of a pod or PodGroup.
+    CreateClaim,
+    /// The status of a pod or PodGroup names its claims.
+    UpdateStatus,
+    /// A consumer is added to `status.reservedFor`.
+    AddReservation,
+    /// A consumer is taken out of `status.reservedFor`.
+    RemoveReservation,
+    /// The devices of a claim become free.
+    Deallocate,
+    /// A claim may go.
+    RemoveFinalizer,
+    /// A claim is deleted.
+    DeleteClaim,
+    /// A pod is deleted because of a taint.
+    EvictPod,
+    /// The condition of a DeviceTaintRule.
+    UpdateCondition,
+    /// The object of a pod that has ended goes.
+    RemovePod,
+    /// An event says something of an object.
+    EmitEvent,
+}
+
+impl Action {
+    /// The words that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::CreateClaim => "create claim",
+            Self::UpdateStatus => "update status",
+            Self::AddReservation => "add reservation",
+            Self::RemoveReservation => "remove reservation",
+            Self::Deallocate => "deallocate",
+            Self::RemoveFinalizer => "remove finalizer",
+            Self::DeleteClaim => "delete claim",
+            Self::EvictPod => "evict pod",
+            Self::UpdateCondition => "update condition",
+            Self::RemovePod => "remove pod",
+            Self::EmitEvent => "emit event",
+        }
+    }
+}
+
+/// Who does it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Actor {
+    /// A controller of this program.
+    Controller(ControllerName),
+    /// The garbage collector of kube-controller-manager.
+    GarbageCollector,
+    /// The kubelet of the pod's node.
+    Kubelet,
+}
+
+impl Actor {
+    /// The name that reports show.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Controller(name) => name.as_str(),
+            Self::GarbageCollector => "garbage-collector-controller",
+            Self::Kubelet => "kubelet",
+        }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Something that was done in a rehearsal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traced {
+    /// When.
+    pub at: Time,
+    /// By whom.
+    pub actor: Actor,
+    /// What.
+    pub action: Action,
+    /// To which object.
+    pub object: (Kind, Key),
+    /// What else is to be said: the claim that is made, the consumer, the text of an event. May be empty.
+    pub detail: String,
+    /// How often at that instant, if it is done in circles; otherwise 1.
+    pub count: u64,
+}

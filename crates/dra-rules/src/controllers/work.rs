@@ -1,0 +1,355 @@
+//! What controllers want done, and what becomes of it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::eviction::Eviction;
+use crate::reservation::ENTRY_ANNOTATION;
+use dra_model::{Claim, ClaimTemplate, Condition, ConsumerReference, Key, Kind, Object, Pod, Str};
+
+/// One of the two controllers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ControllerName {
+    /// Claims from templates, reservations, deallocation.
+    ResourceClaim,
+    /// Evictions by device taints.
+    DeviceTaintEviction,
+}
+
+impl ControllerName {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::ResourceClaim, Self::DeviceTaintEviction];
+
+    /// Whether kube-controller-manager runs it with this value of `--controllers`. Mirrors controller-manager `app/helper.go`,
+    /// `IsControllerEnabled`, v0.37.1: the first word about it counts, and `*` stands for both.
+    pub fn runs_with(self, controllers: &str) -> bool {
+        let is_it = |name: &str| {
+            name == self.as_str() || (self == Self::ResourceClaim && name == "resource-claim-controller")
+        };
+        let mut rest = false;
+        for word in controllers.split(',').map(str::trim) {
+            match word.strip_prefix('-') {
+                Some(name) if is_it(name) => return false,
+                None if is_it(word) => return true,
+                _ => rest = rest || word == "*",
+            }
+        }
+        rest
+    }
+
+    /// What kube-controller-manager calls it. Mirrors `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ResourceClaim => "resourceclaim-controller",
+            Self::DeviceTaintEviction => "device-taint-eviction-controller",
+        }
+    }
+}
+
+impl fmt::Display for ControllerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A job that is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobId(pub(super) u64);
+
+/// Work that has been handed out. Report its outcome with [`Engine::done`](super::Engine::done).
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What the report names.
+    pub id: JobId,
+    /// Who wants it.
+    pub controller: ControllerName,
+    /// What it is about.
+    pub subject: Subject,
+    /// What is wanted.
+    pub work: Work,
+}
+
+/// What a controller looks at: an item of its queue.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// The claims of a pod.
+    Pod(Key),
+    /// The claims of a PodGroup.
+    PodGroup(Key),
+    /// The consumers of a claim.
+    Claim(Key),
+    /// The eviction of a pod.
+    Eviction(PodRef),
+    /// The status of the DeviceTaintRule with this name and UID.
+    Rule(Str, Str),
+}
+
+impl Subject {
+    /// Which controller looks at it.
+    pub fn controller(&self) -> ControllerName {
+        match self {
+            Self::Pod(_) | Self::PodGroup(_) | Self::Claim(_) => ControllerName::ResourceClaim,
+            Self::Eviction(_) | Self::Rule(..) => ControllerName::DeviceTaintEviction,
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pod(key) => write!(f, "claims of pod {key}"),
+            Self::PodGroup(key) => write!(f, "claims of PodGroup {key}"),
+            Self::Claim(key) => write!(f, "claim {key}"),
+            Self::Eviction(pod) => write!(f, "eviction of pod {}", pod.key),
+            Self::Rule(name, _) => write!(f, "DeviceTaintRule {name}"),
+        }
+    }
+}
+
+/// Something to be done.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Ask for these objects.
+    Look(Vec<Lookup>),
+    /// Carry the plan out.
+    Carry(Plan),
+    /// The pod has to go now: read it, and unless it is gone, another one or being deleted already, say "Marking for deletion" in an
+    /// event, set its condition `DisruptionTarget`, and delete it with its UID as precondition.
+    Evict {
+        /// The pod.
+        pod: PodRef,
+        /// Since when, and why.
+        eviction: Eviction,
+    },
+    /// Apply the condition to the rule with that UID.
+    SetCondition {
+        /// Name of the rule.
+        rule: Str,
+        /// Its UID.
+        uid: Str,
+        /// The condition.
+        condition: Condition,
+        /// Why nobody is evicted because of the rule, for an event: reason `EvictionHeld`.
+        held: Option<String>,
+    },
+}
+
+/// Writes for one item, in their order.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The writes. The first that fails is the last that is tried.
+    pub writes: Vec<ClaimWrite>,
+    /// An event to emit once the writes are done: reason `FailedResourceClaimCreation`.
+    pub warning: Option<Warning>,
+    /// What comes after the writes.
+    pub ending: Ending,
+}
+
+impl Plan {
+    /// Whether there is something to write or to tell.
+    pub(super) fn is_to_be_carried_out(&self) -> bool {
+        !self.writes.is_empty() || self.warning.is_some()
+    }
+
+    /// The objects that exist and that the plan writes: claims, and the pod or PodGroup whose status it sets.
+    pub fn objects(&self) -> BTreeSet<(Kind, Key)> {
+        let objects = self.writes.iter().filter_map(|write| match write {
+            ClaimWrite::Create { .. } => None,
+            ClaimWrite::SetStatuses { of, .. } => Some((of.kind, of.key.clone())),
+            ClaimWrite::Reserve { claim, .. }
+            | ClaimWrite::Release { claim, .. }
+            | ClaimWrite::RemoveFinalizer(claim)
+            | ClaimWrite::Delete(claim) => Some((Kind::ResourceClaim, claim.key())),
+        });
+        objects.collect()
+    }
+}
+
+/// An event about a claim that could not be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// What it is about: a pod or a PodGroup.
+    pub about: Owner,
+    /// The text.
+    pub message: String,
+}
+
+impl Warning {
+    /// The claim of `entry` could not be made, for this reason.
+    pub(super) fn new(about: Owner, entry: &str, why: &str) -> Self {
+        let subject = match about.kind {
+            Kind::Pod => "PodResourceClaim",
+            _ => "PodGroupResourceClaim",
+        };
+        Self {
+            message: format!("{subject} {entry}: {why}"),
+            about,
+        }
+    }
+
+    /// The API server did not create the claim, in these words of its own; nothing for a claim that was not made for an entry.
+    pub fn refused(claim: &Claim, message: &str) -> Option<Self> {
+        let (owner, entry) = made_for(claim)?;
+        // Upstream has no name for the claim before it is there.
+        Some(Self::new(
+            owner,
+            &entry,
+            &format!("create ResourceClaim : {message}"),
+        ))
+    }
+}
+
+/// Whom, and for which entry, the claim was made for.
+pub(super) fn made_for(claim: &Claim) -> Option<(Owner, Str)> {
+    let owner = claim.metadata.controller()?;
+    let entry = claim.metadata.annotation(ENTRY_ANNOTATION)?;
+    let kind = if owner.kind == "Pod" {
+        Kind::Pod
+    } else {
+        Kind::PodGroup
+    };
+    let owner = Owner {
+        kind,
+        key: claim.metadata.beside(&owner.name),
+        uid: owner.uid.clone(),
+    };
+    Some((owner, entry.clone()))
+}
+
+/// What becomes of an item once its writes are done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Nothing is left to do.
+    Done,
+    /// It is tried again, for this reason.
+    Retry(String),
+    /// It cannot be done, for this reason, and is not tried again.
+    Drop(String),
+}
+
+/// A pod or a PodGroup for which a claim is made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Owner {
+    /// Pod or PodGroup.
+    pub kind: Kind,
+    /// Namespace and name.
+    pub key: Key,
+    /// Its UID.
+    pub uid: Str,
+}
+
+/// The name of a claim that the status of its owner tells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimName {
+    /// It exists.
+    Known(Str),
+    /// It is the claim that the `Create` with this number among the plan's `Create`s makes.
+    Created(usize),
+}
+
+/// One write.
+#[derive(Clone, Debug)]
+pub enum ClaimWrite {
+    /// Create the claim, under the name that it has here and that no other writer of these rules would give to another claim.
+    Create {
+        /// The claim, as far as rules look at it.
+        claim: Arc<Claim>,
+        /// What it is made from, in the version that was read.
+        template: Arc<ClaimTemplate>,
+    },
+    /// Apply `status.resourceClaimStatuses` of the pod or PodGroup.
+    SetStatuses {
+        /// Whose.
+        of: Owner,
+        /// Entry and claim.
+        statuses: Vec<(Str, ClaimName)>,
+    },
+    /// Add the consumer to the claim's `status.reservedFor`, if the claim is unchanged.
+    Reserve {
+        /// The claim as it was read.
+        claim: Arc<Claim>,
+        /// Who is added.
+        consumer: ConsumerReference,
+    },
+    /// Replace `status.reservedFor`, if the claim is unchanged.
+    Release {
+        /// The claim as it was read.
+        claim: Arc<Claim>,
+        /// Who stays.
+        remaining: Vec<ConsumerReference>,
+        /// Whether the allocation goes in the same write.
+        deallocate: bool,
+    },
+    /// Remove the finalizer of the claim, which was read like this before the plan's other writes.
+    RemoveFinalizer(Arc<Claim>),
+    /// Delete the claim, and no other of the same name.
+    Delete(Arc<Claim>),
+}
+
+/// A pod, and no other of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PodRef {
+    /// Namespace and name.
+    pub key: Key,
+    /// Its UID.
+    pub uid: Str,
+}
+
+impl PodRef {
+    /// A reference to `pod`.
+    pub fn of(pod: &Pod) -> Self {
+        Self {
+            key: pod.key(),
+            uid: pod.metadata.uid.clone(),
+        }
+    }
+}
+
+/// An object that the caches do not have, and that has to be asked for before anything is decided.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lookup {
+    /// Its kind.
+    pub kind: Kind,
+    /// Namespace and name.
+    pub key: Key,
+}
+
+/// What asking for an object found.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// There is none.
+    Absent,
+    /// This one.
+    Found(Object),
+    /// Asking failed; the item is tried again.
+    Failed(String),
+}
+
+/// How a job went. Objects that the API server answered with are shown to the engine before.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// What was asked for. Only of [`Work::Look`].
+    Answers(Vec<(Lookup, Answer)>),
+    /// It is done. Also said of a pod that was being deleted already, as upstream counts it as evicted.
+    Done,
+    /// The object does not exist or is another one, or somebody else has done it.
+    Gone,
+    /// The object is not as it was read. The item is looked at again once a watch shows the newer one.
+    Conflict,
+    /// A name is taken by an object that was asked for and shown to the engine: the item is looked at again at once.
+    Taken,
+    /// It was refused for a reason of its own, and is tried again later each time.
+    Refused(String),
+    /// The API server cannot do anything at the moment. It is nobody's fault: the item keeps its place.
+    Unreachable,
+    /// It was not tried, on purpose. A change of an object brings the item back.
+    Parked,
+}
+
+/// Something to be told that is no work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// The pod's planned eviction is called off: an event "Cancelling deletion".
+    EvictionCancelled(PodRef),
+}

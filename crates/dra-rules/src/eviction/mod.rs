@@ -1,0 +1,21 @@
+//! Evictions by device taints: how long a taint is tolerated, and when the pods of a claim have to go.
+//!
+//! The rules of kube-controller-manager's taint eviction, as pure functions. Inspection lists their answers; whoever carries
+//! evictions out, for real or on a virtual clock, asks the same functions.
+
+mod disruption;
+mod due;
+mod pods;
+mod release;
+mod status;
+mod timescale;
+
+pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
+pub use due::{Eviction, Tolerance, claim_eviction, claim_eviction_by, due, has_to_go, tolerance};
+pub use pods::{consumers, evicting_claims, passed_over, pod_eviction};
+pub use release::{EvictingClaims, Release};
+pub use status::{
+    EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,
+    rule_condition,
+};
+pub use timescale::{ClockStep, Timescale};

@@ -1,0 +1,123 @@
+//! Times that the API server wrote, whose clock was set meanwhile.
+
+use std::collections::BTreeMap;
+
+use dra_model::Time;
+
+/// The API server's clock was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockStep {
+    /// By so many nanoseconds; negative where it was set back.
+    pub by: i64,
+    /// When it was last seen to go as before, on the clock that nobody sets.
+    pub after: Time,
+}
+
+/// So many times at which the clock was set are remembered, the last ones.
+const STEPS: usize = 16;
+
+/// Translates between times that the API server writes and a clock that nobody sets: that of the API server when it was looked at first,
+/// which goes on evenly. Waits are reckoned on that one, so that they end neither early nor late.
+#[derive(Clone, Debug, Default)]
+pub struct Timescale {
+    /// The first time that was written by each setting of the server's clock, and by how many nanoseconds it is ahead since. Those before
+    /// the first one were written as it was before.
+    settings: Vec<(Time, i64)>,
+    /// Written times that are known to be older than the last setting, and what they are on the clock that nobody sets. Where the clock
+    /// was set back, nothing else tells them from those that are written now.
+    known: BTreeMap<Time, Time>,
+}
+
+impl Timescale {
+    /// The clock was set, and these times were written before.
+    pub fn set(&mut self, step: ClockStep, before: impl IntoIterator<Item = Time>) {
+        self.known = (before.into_iter())
+            .map(|written| (written, self.read(written)))
+            .collect();
+        let ahead = self.ahead();
+        if self.settings.is_empty() {
+            self.settings.push((step.after, ahead));
+        } else if self.settings.len() > STEPS {
+            self.settings.remove(0);
+        }
+        let ahead = ahead.saturating_add(step.by);
+        self.settings.push((step.after.add_nanoseconds(ahead), ahead));
+    }
+
+    /// What a written time is on the clock that nobody sets.
+    pub fn read(&self, written: Time) -> Time {
+        if let Some(known) = self.known.get(&written) {
+            return *known;
+        }
+        let mut newest_first = self.settings.iter().rev();
+        let setting = newest_first.find(|(first, _)| *first <= written);
+        let setting = setting.or(self.settings.first());
+        written.add_nanoseconds(-setting.map_or(0, |(_, ahead)| *ahead))
+    }
+
+    /// What the API server's clock says at `time`, which is after it was set last.
+    pub fn written(&self, time: Time) -> Time {
+        time.add_nanoseconds(self.ahead())
+    }
+
+    /// By how many nanoseconds the server's clock is ahead.
+    fn ahead(&self) -> i64 {
+        self.settings.last().map_or(0, |(_, ahead)| *ahead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: i64 = 3_600_000_000_000;
+
+    fn at(second: i64) -> Time {
+        Time::from_unix_seconds(100_000 + second)
+    }
+
+    fn step(by: i64, after: i64) -> ClockStep {
+        ClockStep { by, after: at(after) }
+    }
+
+    #[test]
+    fn times_from_before_and_after_are_told_apart() {
+        let mut scale = Timescale::default();
+        assert_eq!((scale.read(at(7)), scale.written(at(7))), (at(7), at(7)));
+        scale.set(step(HOUR, 50), []);
+        // Nothing was written within the hour that there never was.
+        assert_eq!(
+            [at(7), at(49), at(3650), at(3660)].map(|written| scale.read(written)),
+            [at(7), at(49), at(50), at(60)]
+        );
+        assert_eq!(scale.written(at(60)), at(3660));
+        scale.set(step(-HOUR, 100), [at(7), at(3660)]);
+        assert_eq!(
+            [at(7), at(3660), at(110)].map(|written| scale.read(written)),
+            [at(7), at(60), at(110)]
+        );
+        assert_eq!(scale.written(at(110)), at(110));
+    }
+
+    #[test]
+    fn where_it_was_set_back_what_is_known_is_old_and_the_rest_is_new() {
+        let mut scale = Timescale::default();
+        scale.set(step(-HOUR, 4000), [at(3900)]);
+        assert_eq!(
+            [at(300), at(410), at(3900), at(3901)].map(|written| scale.read(written)),
+            [at(300), at(4010), at(3900), at(7501)]
+        );
+        assert_eq!(scale.written(at(4010)), at(410));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_for_ever_takes_no_more_memory() {
+        let mut scale = Timescale::default();
+        for number in 0..100 {
+            scale.set(step(HOUR, number), []);
+        }
+        assert_eq!(scale.settings.len(), STEPS + 1);
+        let written = scale.written(at(100));
+        assert_eq!(scale.read(written), at(100));
+    }
+}

@@ -1,0 +1,49 @@
+//! How owners replace their pods, as far as a pod tells.
+
+use dra_model::{Cluster, Pod};
+
+/// What the owner of a pod does once the pod is evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub enum Replacing {
+    /// It makes another pod at once: a ReplicaSet, a ReplicationController, a Job. Pods that are being deleted do not count for them.
+    AtOnce,
+    /// It makes a pod once the old one is gone: a StatefulSet, with the same name, and a DaemonSet, on the same node.
+    OnceGone,
+    /// The pod has no owner.
+    Never,
+    /// The pod has ended already, so it needs no replacement.
+    Ended,
+    /// The kind is not known here.
+    Unknown,
+}
+
+impl Replacing {
+    /// What happens to `pod` when it is evicted.
+    pub fn of(pod: &Pod) -> Self {
+        if pod.is_terminal() {
+            return Self::Ended;
+        }
+        let Some(owner) = pod.metadata.controller() else {
+            return Self::Never;
+        };
+        match (owner.group(), owner.kind.as_str()) {
+            ("apps", "ReplicaSet") | ("", "ReplicationController") | ("batch", "Job") => Self::AtOnce,
+            ("apps", "StatefulSet" | "DaemonSet") => Self::OnceGone,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Whether the owner of `pod` makes another one when it is deleted, as far as that is known: a Job does within its limits, and no pod tells
+/// how many of its pods have failed.
+pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
+    let metadata = &pod.metadata;
+    let replaces = matches!(Replacing::of(pod), Replacing::AtOnce | Replacing::OnceGone);
+    let Some(owner) = metadata.controller().filter(|_| replaces) else {
+        return false;
+    };
+    match cluster.environment().owners.find(owner, &metadata.namespace) {
+        Some(owner) => !owner.stops,
+        None => owner.kind != "Job",
+    }
+}

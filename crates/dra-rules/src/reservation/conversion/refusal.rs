@@ -1,0 +1,342 @@
+//! Why a claim is not converted, and the way out.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::MAX_CONSUMERS;
+use dra_model::Str;
+
+/// Stable names for what a plan says of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Code {
+    /// One write makes it a list of pods.
+    Convertible,
+    /// The same, and it lists a pod that uses the claim without an entry so far.
+    UnreservedConsumer,
+    /// No pod uses it, and its devices can be deallocated.
+    Releasable,
+    /// It has entries of other kinds only than those selected.
+    KindNotSelected,
+    /// It was made for a PodGroup.
+    GeneratedForPodGroup,
+    /// More entries than the API server accepts.
+    TooManyConsumers,
+    /// It is being deleted, so nothing can be added.
+    ClaimDeleting,
+    /// No pod uses it.
+    NoLiveConsumer,
+    /// Another PodGroup of the name exists.
+    #[serde(rename = "PodGroupUIDMismatch")]
+    PodGroupUidMismatch,
+    /// The PodGroup does not exist.
+    PodGroupGone,
+    /// Members of the PodGroup have no node yet.
+    UnscheduledMembers,
+    /// An unknown kind, and no pod uses the claim.
+    UnknownKindUnused,
+    /// The claim was recreated since the plan was made.
+    #[serde(rename = "ClaimUIDMismatch")]
+    ClaimUidMismatch,
+    /// The plan that is carried out does not write the claim.
+    NotPlanned,
+}
+
+impl Code {
+    /// The name that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Convertible => "Convertible",
+            Self::UnreservedConsumer => "UnreservedConsumer",
+            Self::Releasable => "Releasable",
+            Self::KindNotSelected => "KindNotSelected",
+            Self::GeneratedForPodGroup => "GeneratedForPodGroup",
+            Self::TooManyConsumers => "TooManyConsumers",
+            Self::ClaimDeleting => "ClaimDeleting",
+            Self::NoLiveConsumer => "NoLiveConsumer",
+            Self::PodGroupUidMismatch => "PodGroupUIDMismatch",
+            Self::PodGroupGone => "PodGroupGone",
+            Self::UnscheduledMembers => "UnscheduledMembers",
+            Self::UnknownKindUnused => "UnknownKindUnused",
+            Self::ClaimUidMismatch => "ClaimUIDMismatch",
+            Self::NotPlanned => "NotPlanned",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// Why a claim is not converted. The text says what is the matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It was made for a PodGroup.
+    GeneratedForPodGroup {
+        /// The group.
+        group: Str,
+        /// The target's claim controller gives its pods new claims, converted or not.
+        doomed: bool,
+        /// Pods that may have been given new claims already, and run with the devices of this one.
+        repointed: Vec<Str>,
+    },
+    /// More entries than the API server accepts.
+    TooManyConsumers {
+        /// Entries there would be.
+        entries: usize,
+    },
+    /// It is being deleted, and pods would have to be added.
+    ClaimDeleting {
+        /// Pods without an entry.
+        pods: Vec<Str>,
+    },
+    /// No pod uses it.
+    NoLiveConsumer {
+        /// The entry in question.
+        entry: String,
+        /// Pods that could begin to.
+        unbound: Vec<Str>,
+    },
+    /// Another PodGroup of the name exists.
+    PodGroupUidMismatch {
+        /// The group.
+        group: Str,
+        /// UID in the entry.
+        reserved: Str,
+        /// UID of the group that exists.
+        existing: Str,
+    },
+    /// The PodGroup does not exist although PodGroups are served.
+    PodGroupGone {
+        /// The group.
+        group: Str,
+    },
+    /// Members of the PodGroup have no node yet while the scheduler may reserve for the group.
+    UnscheduledMembers {
+        /// The group.
+        group: Str,
+        /// The members.
+        pods: Vec<Str>,
+    },
+    /// An unknown kind, and no pod uses the claim.
+    UnknownKindUnused {
+        /// The entry in question.
+        entry: String,
+    },
+    /// The claim was recreated since the plan that is carried out was made.
+    ClaimUidMismatch {
+        /// UID in the plan.
+        planned: Str,
+        /// UID of the claim that exists.
+        existing: Str,
+    },
+    /// The plan that is carried out does not write the claim, which could be written now.
+    NotPlanned {
+        /// Reason in the plan.
+        reason: String,
+    },
+}
+
+impl Refusal {
+    /// Its stable name.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::GeneratedForPodGroup { .. } => Code::GeneratedForPodGroup,
+            Self::TooManyConsumers { .. } => Code::TooManyConsumers,
+            Self::ClaimDeleting { .. } => Code::ClaimDeleting,
+            Self::NoLiveConsumer { .. } => Code::NoLiveConsumer,
+            Self::PodGroupUidMismatch { .. } => Code::PodGroupUidMismatch,
+            Self::PodGroupGone { .. } => Code::PodGroupGone,
+            Self::UnscheduledMembers { .. } => Code::UnscheduledMembers,
+            Self::UnknownKindUnused { .. } => Code::UnknownKindUnused,
+            Self::ClaimUidMismatch { .. } => Code::ClaimUidMismatch,
+            Self::NotPlanned { .. } => Code::NotPlanned,
+        }
+    }
+
+    /// Whether the claim cannot be freed but by the end of its group. Members without a node are a matter of time; an entry of a group
+    /// that is gone or was replaced is removed by the claim controller.
+    pub fn ends_its_group(&self) -> bool {
+        match self {
+            Self::GeneratedForPodGroup { .. }
+            | Self::TooManyConsumers { .. }
+            | Self::ClaimDeleting { .. }
+            | Self::NoLiveConsumer { .. } => true,
+            Self::PodGroupUidMismatch { .. }
+            | Self::PodGroupGone { .. }
+            | Self::UnscheduledMembers { .. }
+            | Self::UnknownKindUnused { .. }
+            | Self::ClaimUidMismatch { .. }
+            | Self::NotPlanned { .. } => false,
+        }
+    }
+
+    /// Whether it may pass by itself, once pods have their nodes.
+    pub fn waits_for_nodes(&self) -> bool {
+        match self {
+            Self::UnscheduledMembers { .. } => true,
+            Self::NoLiveConsumer { unbound, .. } => !unbound.is_empty(),
+            Self::GeneratedForPodGroup { .. }
+            | Self::TooManyConsumers { .. }
+            | Self::ClaimDeleting { .. }
+            | Self::PodGroupUidMismatch { .. }
+            | Self::PodGroupGone { .. }
+            | Self::UnknownKindUnused { .. }
+            | Self::ClaimUidMismatch { .. }
+            | Self::NotPlanned { .. } => false,
+        }
+    }
+
+    /// What can be done about it. Where PodGroups are `ignored` no component acts on them, so that neither their end nor a gate helps.
+    pub fn way_out(&self, ignored: bool) -> String {
+        let convert = "or, where only a gate goes off, convert it with --include-generated";
+        match self {
+            Self::GeneratedForPodGroup { repointed, .. } if !repointed.is_empty() => {
+                let pods = Names("pod", repointed);
+                format!("end {pods}, then take the devices back with --release-unused")
+            }
+            Self::GeneratedForPodGroup { group, doomed, .. } if ignored => {
+                let release = format!(
+                    "end its pods, then take the devices back: --release-unused --entry podgroups.scheduling.k8s.io/{group}"
+                );
+                if *doomed { release } else { format!("{release}; {convert}") }
+            }
+            Self::GeneratedForPodGroup { doomed: true, .. } => {
+                "end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims"
+                    .to_owned()
+            }
+            Self::GeneratedForPodGroup { .. } => {
+                format!("end its pods and delete the PodGroup while the gates are on; {convert}")
+            }
+            Self::TooManyConsumers { .. } => "end pods until 256 are left, or split the group".to_owned(),
+            Self::ClaimDeleting { .. } if ignored => {
+                "wait for its pods to end; if an entry stays, take the devices back with --release-unused".to_owned()
+            }
+            Self::ClaimDeleting { .. } => {
+                "wait for its pods to end, then delete the PodGroup while the gate is on".to_owned()
+            }
+            Self::NoLiveConsumer { unbound, .. } if !unbound.is_empty() => {
+                "wait until they have a node (--wait), or delete them".to_owned()
+            }
+            Self::NoLiveConsumer { entry, .. } if ignored => {
+                format!("take the devices back: --release-unused --entry {entry}")
+            }
+            Self::NoLiveConsumer { .. } => {
+                "delete the PodGroup while the gate is on, which frees the claim; or release it with --release-unused"
+                    .to_owned()
+            }
+            Self::PodGroupUidMismatch { .. } | Self::PodGroupGone { .. } if ignored => {
+                "release the claim with --release-unused once no pod uses it".to_owned()
+            }
+            Self::PodGroupUidMismatch { .. } | Self::PodGroupGone { .. } => {
+                "with the gate on the claim controller removes the entry automatically; without it, release the claim with \
+                 --release-unused once no pod uses it"
+                    .to_owned()
+            }
+            Self::UnscheduledMembers { .. } if ignored => {
+                "wait until they have a node (--wait), or delete them".to_owned()
+            }
+            Self::UnscheduledMembers { .. } => {
+                "wait until they have a node (--wait), delete them, or turn the gate off first".to_owned()
+            }
+            Self::UnknownKindUnused { entry } => format!(
+                "its owner removes the entry; or name it to take the devices back: --release-unused --entry {entry}"
+            ),
+            Self::ClaimUidMismatch { .. } | Self::NotPlanned { .. } => {
+                "make a new plan: kubectl dra convert plan -o json".to_owned()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::GeneratedForPodGroup {
+                group,
+                doomed,
+                repointed,
+            } => {
+                write!(f, "made for PodGroup {group}")?;
+                if !repointed.is_empty() {
+                    let pods = Names("pod", repointed);
+                    return write!(
+                        f,
+                        "; its devices may be in use by {pods}, for which an older claim controller has made other claims"
+                    );
+                }
+                if *doomed {
+                    f.write_str(
+                        ", whose running pods get new, unallocated claims from the older claim controller",
+                    )?;
+                }
+                Ok(())
+            }
+            Self::TooManyConsumers { entries } => {
+                write!(f, "would have {entries} entries, more than {MAX_CONSUMERS}")
+            }
+            Self::ClaimDeleting { pods } => {
+                write!(
+                    f,
+                    "is being deleted, so no entry can be added for {}",
+                    Names("pod", pods)
+                )
+            }
+            Self::NoLiveConsumer { entry, unbound } if unbound.is_empty() => {
+                write!(f, "reserved for {entry}, and no pod uses it")
+            }
+            Self::NoLiveConsumer { entry, unbound } => write!(
+                f,
+                "reserved for {entry}, and no pod uses it yet; without a node: {}",
+                Names("pod", unbound)
+            ),
+            Self::PodGroupUidMismatch {
+                group,
+                reserved,
+                existing,
+            } => write!(
+                f,
+                "reserved for PodGroup {group} with UID {reserved}, but the one that exists has UID {existing}"
+            ),
+            Self::PodGroupGone { group } => write!(f, "reserved for PodGroup {group}, which does not exist"),
+            Self::UnscheduledMembers { group, pods } => write!(
+                f,
+                "members of PodGroup {group} have no node yet: {}",
+                Names("pod", pods)
+            ),
+            Self::UnknownKindUnused { entry } => write!(f, "reserved for {entry}, and no pod uses it"),
+            Self::ClaimUidMismatch { planned, existing } => write!(
+                f,
+                "the plan is for the claim with UID {planned}, but the one that exists has UID {existing}"
+            ),
+            Self::NotPlanned { reason } => {
+                write!(
+                    f,
+                    "the plan does not write it ({reason}), but it could be written now"
+                )
+            }
+        }
+    }
+}
+
+/// `pod a`, `pods a, b and 3 more`.
+pub(super) struct Names<'a>(pub(super) &'static str, pub(super) &'a [Str]);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 5;
+        let Self(noun, names) = self;
+        let plural = if names.len() == 1 { "" } else { "s" };
+        write!(f, "{noun}{plural} ")?;
+        for (at, name) in names.iter().take(SHOWN).enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            write!(f, "{separator}{name}")?;
+        }
+        match names.len().saturating_sub(SHOWN) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}

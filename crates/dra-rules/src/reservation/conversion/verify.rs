@@ -1,0 +1,98 @@
+//! Whether the list of a claim is what components that know pods only can work with.
+
+use std::fmt;
+
+use super::{foreign_entries, is_for_any_pod};
+use crate::reservation::{EntryStatus, PodGroups, is_consumer, is_reserved_for, judge, resolves_to};
+use dra_model::{Claim, Cluster, ConsumerReference, Gap, Kind, Str};
+
+/// Something that is wrong with the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Defect {
+    /// An entry that is not a pod.
+    NotAPod(ConsumerReference),
+    /// Every pod may use the claim without an entry.
+    AnyPod,
+    /// A pod uses the claim and has no entry of its own.
+    NotListed {
+        /// The pod.
+        pod: Str,
+        /// Its UID.
+        uid: Str,
+    },
+    /// The pod of an entry is none that could use the claim.
+    NoConsumer(ConsumerReference, EntryStatus),
+}
+
+impl Defect {
+    /// The name that reports show.
+    pub fn text(&self) -> &'static str {
+        match self {
+            Self::NotAPod(_) => "NonPodEntry",
+            Self::AnyPod => "ReservedForAnyPod",
+            Self::NotListed { .. } => "ConsumerNotListed",
+            Self::NoConsumer(..) => "EntryWithoutConsumer",
+        }
+    }
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAPod(entry) => write!(f, "still reserved for {entry}"),
+            Self::AnyPod => f.write_str("reserved for any pod"),
+            Self::NotListed { pod, .. } => write!(f, "pod {pod} uses it and is not listed"),
+            Self::NoConsumer(entry, status) => {
+                let what = match status {
+                    EntryStatus::Done => "has ended",
+                    EntryStatus::Gone => "does not exist",
+                    EntryStatus::OtherUid => "is another one of that name",
+                    EntryStatus::Running
+                    | EntryStatus::Pending
+                    | EntryStatus::Group
+                    | EntryStatus::UnknownKind
+                    | EntryStatus::Unknown => "does not use it",
+                };
+                write!(f, "reserved for pod {}, which {what}", entry.name)
+            }
+        }
+    }
+}
+
+/// What is wrong with the claim's list; nothing for most.
+///
+/// # Errors
+/// The gap, when pods of the namespace could not be read.
+pub fn verify<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<Defect>, &'a Gap> {
+    if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
+        return Err(gap);
+    }
+    let mut defects: Vec<_> = foreign_entries(claim).cloned().map(Defect::NotAPod).collect();
+    if is_for_any_pod(claim) {
+        defects.push(Defect::AnyPod);
+    }
+    if claim.status.allocation.is_some() {
+        let key = claim.key();
+        let consumers = cluster
+            .pods_of_claim(&key)
+            .filter(|pod| is_consumer(pod, claim, PodGroups::Accepted));
+        for pod in consumers.filter(|pod| !is_reserved_for(pod, claim, PodGroups::Ignored)) {
+            defects.push(Defect::NotListed {
+                pod: pod.metadata.name.clone(),
+                uid: pod.metadata.uid.clone(),
+            });
+        }
+    }
+    for entry in claim.status.reserved_for.iter().filter(|entry| entry.is_pod()) {
+        let judged = judge(cluster, claim, entry);
+        // The claim controller of an older release gives pods of a group other claims, and their entries stay.
+        let key = claim.metadata.beside(&entry.name);
+        let means_another = cluster
+            .pod(&key)
+            .is_some_and(|pod| !resolves_to(pod, claim, PodGroups::Accepted));
+        if judged.consumer == Some(false) || means_another {
+            defects.push(Defect::NoConsumer(entry.clone(), judged.status));
+        }
+    }
+    Ok(defects)
+}

@@ -1,0 +1,94 @@
+//! The state of a claim in kubectl's words.
+
+use std::fmt;
+
+use dra_model::Claim;
+
+/// What `kubectl get resourceclaims` shows as a claim's state: `pending`, `allocated,reserved`, `deleted,allocated`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ClaimState {
+    /// Deletion was asked for.
+    pub deleted: bool,
+    /// Devices are allocated.
+    pub allocated: bool,
+    /// Somebody is named in `status.reservedFor`. Shown only for allocated claims.
+    pub reserved: bool,
+}
+
+impl ClaimState {
+    /// The state of `claim`. Mirrors `pkg/printers/internalversion/printers.go`, `resourceClaimState`, v1.37.2.
+    pub fn of(claim: &Claim) -> Self {
+        let allocated = claim.status.allocation.is_some();
+        Self {
+            deleted: claim.metadata.is_deleting(),
+            allocated,
+            reserved: allocated && !claim.status.reserved_for.is_empty(),
+        }
+    }
+
+    /// Neither deleted nor allocated.
+    pub fn is_pending(self) -> bool {
+        !self.deleted && !self.allocated
+    }
+
+    /// The text, as one of the six that there are.
+    pub fn text(self) -> &'static str {
+        match (self.deleted, self.allocated, self.reserved) {
+            (false, false, _) => "pending",
+            (false, true, false) => "allocated",
+            (false, true, true) => "allocated,reserved",
+            (true, false, _) => "deleted",
+            (true, true, false) => "deleted,allocated",
+            (true, true, true) => "deleted,allocated,reserved",
+        }
+    }
+}
+
+impl fmt::Display for ClaimState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text())
+    }
+}
+
+impl serde::Serialize for ClaimState {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.text())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::claim;
+    use super::*;
+
+    #[test]
+    fn states_are_worded_as_kubectl_does() {
+        let entry = r#"{"resource":"pods","name":"p","uid":"u"}"#;
+        for (deleting, status, expected) in [
+            (false, String::new(), "pending"),
+            (false, r#""allocation":{}"#.to_owned(), "allocated"),
+            (
+                false,
+                format!(r#""allocation":{{}},"reservedFor":[{entry}]"#),
+                "allocated,reserved",
+            ),
+            // The API server does not allow it; kubectl would not show it either.
+            (false, format!(r#""reservedFor":[{entry}]"#), "pending"),
+            (true, String::new(), "deleted"),
+            (true, r#""allocation":{}"#.to_owned(), "deleted,allocated"),
+            (
+                true,
+                format!(r#""allocation":{{}},"reservedFor":[{entry}]"#),
+                "deleted,allocated,reserved",
+            ),
+        ] {
+            let deletion = if deleting {
+                r#""deletionTimestamp":"2026-11-21T10:13:06Z""#
+            } else {
+                ""
+            };
+            let claim = claim(&format!(r#"{{"metadata":{{{deletion}}},"status":{{{status}}}}}"#));
+            assert_eq!(ClaimState::of(&claim).to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Whether the kubelet gives the devices of a claim to a pod that it is to start.
+
+use std::fmt;
+
+use super::{ClaimName, NotOwner, PodGroups, is_reserved_for, may_run};
+use dra_model::{Claim, Component, Environment, Evidence, Gate, Pod};
+
+/// Why the kubelet does not give the devices of a claim to a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// The claim was made for somebody else.
+    NotOwned(NotOwner),
+    /// The claim has no devices.
+    NotAllocated,
+    /// The claim is reserved for others, or for nobody.
+    NotReserved,
+}
+
+impl Unusable {
+    /// Why `pod` cannot use `claim`, by which it is meant in `name`. Mirrors `kubelet/cm/dra/manager.go`, `prepareResources`, v1.37.2.
+    pub fn of(pod: &Pod, name: &ClaimName<'_>, claim: &Claim, groups: PodGroups) -> Option<Self> {
+        if let Err(why) = name.may_use(claim, groups) {
+            return Some(Self::NotOwned(why));
+        }
+        if claim.status.allocation.is_none() {
+            return Some(Self::NotAllocated);
+        }
+        (!is_reserved_for(pod, claim, groups)).then_some(Self::NotReserved)
+    }
+
+    /// What becomes of a pod with a node because of it. The kubelet prepares claims when it creates the sandbox of a pod, and not again:
+    /// mirrors `kubelet/kuberuntime/kuberuntime_manager.go`, `SyncPod`, v1.37.2.
+    pub fn consequence(&self, pod: &Pod) -> &'static str {
+        match (may_run(pod), self) {
+            (true, Self::NotReserved) => {
+                "it keeps running until its sandbox is recreated, but its devices may be allocated to others"
+            }
+            (true, Self::NotAllocated | Self::NotOwned(_)) => {
+                "it keeps running until its sandbox is recreated"
+            }
+            (false, Self::NotReserved) => {
+                "the kubelet does not start it, and its devices may be allocated to others"
+            }
+            (false, Self::NotAllocated | Self::NotOwned(_)) => "the kubelet does not start it",
+        }
+    }
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOwned(why) => write!(f, "was made for somebody else ({why})"),
+            Self::NotAllocated => f.write_str("is not allocated"),
+            Self::NotReserved => f.write_str("is not reserved for the pod"),
+        }
+    }
+}
+
+impl PodGroups {
+    /// What kubelets make of claims of PodGroups. Where nothing tells of them, they are not accused of having another gate than the
+    /// scheduler, which reserves for groups.
+    pub fn of_kubelets(environment: &Environment) -> Self {
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let kubelet = environment.gate(Component::Kubelet, gate);
+        let reserves = environment.enabled(Component::Scheduler, gate);
+        if kubelet.enabled || (reserves && !kubelet.evidence.is_of_now()) {
+            Self::Accepted
+        } else {
+            Self::Ignored
+        }
+    }
+
+    /// Whether only traces in objects tell that kubelets know claims of PodGroups: those may be left over where no group is there.
+    pub fn of_kubelets_is_guessed(environment: &Environment) -> bool {
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let mut components = [Component::Kubelet, Component::Scheduler].into_iter();
+        Self::of_kubelets(environment) == Self::Accepted
+            && !components.any(|component| {
+                let state = environment.gate(component, gate);
+                state.enabled && !matches!(state.evidence, Evidence::Objects(_))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claim_name;
+    use super::super::testing::{claim, pod};
+    use super::*;
+    use dra_model::GateState;
+
+    #[test]
+    fn a_claim_has_to_be_allocated_and_reserved_for_the_pod() {
+        let own = pod(r#"{"metadata":{"namespace":"n","name":"p","uid":"u"},
+                "spec":{"nodeName":"a","resourceClaims":[{"name":"c","resourceClaimName":"c"}]}}"#);
+        let entry = &own.spec.resource_claims[0];
+        for (status, expected) in [
+            ("{}", Some(Unusable::NotAllocated)),
+            (r#"{"allocation":{}}"#, Some(Unusable::NotReserved)),
+            (
+                r#"{"allocation":{},"reservedFor":[{"resource":"pods","name":"p","uid":"earlier"}]}"#,
+                Some(Unusable::NotReserved),
+            ),
+            (
+                r#"{"allocation":{},"reservedFor":[{"resource":"pods","name":"p","uid":"u"}]}"#,
+                None,
+            ),
+        ] {
+            let text = format!(r#"{{"metadata":{{"namespace":"n","name":"c"}},"status":{status}}}"#);
+            let name = claim_name(&own, entry).unwrap();
+            let found = Unusable::of(&own, &name, &claim(&text), PodGroups::Accepted);
+            assert_eq!(found, expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn kubelets_are_not_accused_by_a_default() {
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let set = |component, enabled| {
+            let evidence = Evidence::Flag;
+            (component, gate, GateState { enabled, evidence })
+        };
+        let scheduler = set(Component::Scheduler, true);
+        let off = set(Component::Kubelet, false);
+        for (gates, expected) in [
+            (vec![], PodGroups::Ignored),
+            (vec![scheduler.clone()], PodGroups::Accepted),
+            (vec![scheduler, off], PodGroups::Ignored),
+            (vec![set(Component::Kubelet, true)], PodGroups::Accepted),
+        ] {
+            let environment = Environment {
+                gates,
+                ..Environment::default()
+            };
+            assert_eq!(PodGroups::of_kubelets(&environment), expected);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Gates of which nothing tells how they are set now, and what the other value would change.
+
+use serde::Serialize;
+
+use dra_model::{Cluster, Component, Environment, Evidence, Gate, GateState, Stage};
+
+/// A gate on which an answer hangs, and of which only a default or objects tell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AssumedGate {
+    /// The component.
+    pub component: &'static str,
+    /// The gate.
+    pub name: &'static str,
+    /// What the answer takes it for.
+    pub enabled: bool,
+    /// Why: `assumed` for the default of the release, or the object that shows it.
+    pub evidence: String,
+    /// What the answer would be with the other value.
+    pub otherwise: String,
+}
+
+impl AssumedGate {
+    /// The gate of `hanging`; with the other value the answer would be `otherwise`.
+    pub fn new(hanging: &Hanging, otherwise: String) -> Vec<Self> {
+        let of_component = |(component, state): &(Component, GateState)| Self {
+            component: component.name(),
+            name: hanging.gate.name(),
+            enabled: state.enabled,
+            evidence: state.evidence.to_string(),
+            otherwise: otherwise.clone(),
+        };
+        hanging.states.iter().map(of_component).collect()
+    }
+
+    /// The same for people.
+    pub fn text(&self) -> String {
+        let Self {
+            component,
+            name,
+            enabled,
+            evidence,
+            otherwise,
+        } = self;
+        let word = |on: bool| if on { "on" } else { "off" };
+        let why = match evidence.strip_prefix("objects: ") {
+            Some(what) => format!("as {what}"),
+            None => "the default of the release".to_owned(),
+        };
+        format!(
+            "this hangs on {name}, which counts as {} in {component} ({why}): if it is {}, {otherwise}",
+            word(*enabled),
+            word(!*enabled)
+        )
+    }
+}
+
+/// A gate that an answer may hang on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hanging {
+    /// The gate.
+    pub gate: Gate,
+    /// In which components it is not known, and what it counts as.
+    states: Vec<(Component, GateState)>,
+}
+
+impl Hanging {
+    /// Those of `gates` that objects of `cluster` make use of, and of which nothing tells how they are set in some of the
+    /// `components` now. What is stable counts as known: nobody turns it off.
+    pub fn of(cluster: &Cluster, gates: &[Gate], components: &[Component]) -> Vec<Self> {
+        let environment = cluster.environment();
+        let shown = cluster.gates_shown();
+        let used = cluster.gates_in_use();
+        let hanging = |gate: &Gate| {
+            let states = components.iter().filter_map(|component| {
+                let state = unsure(environment, *component, *gate)?;
+                // What is on by default and was made use of is on.
+                let is_seen = state.evidence == Evidence::Assumed && shown.contains_key(&(*component, *gate));
+                (!state.enabled || !is_seen).then_some((*component, state))
+            });
+            Self {
+                gate: *gate,
+                states: states.collect(),
+            }
+        };
+        let hanging = gates.iter().filter(|gate| used.contains(*gate)).map(hanging);
+        hanging.filter(|hanging| !hanging.states.is_empty()).collect()
+    }
+
+    /// The cluster with the other value.
+    #[must_use]
+    pub fn otherwise(&self, cluster: &Cluster) -> Cluster {
+        let mut other = cluster.clone();
+        for (component, state) in &self.states {
+            other = other.with_gate(*component, self.gate, !state.enabled);
+            // Claims of groups need groups.
+            if self.gate == Gate::DRAWorkloadResourceClaims && !state.enabled {
+                other = other.with_gate(*component, Gate::GenericWorkload, true);
+            }
+        }
+        other
+    }
+}
+
+/// The state of `gate` in `component`, where it is a guess: a default that may have been changed, or, against the default, what
+/// objects show of the past.
+fn unsure(environment: &Environment, component: Component, gate: Gate) -> Option<GateState> {
+    let stage = gate.stage_in(environment.emulated_minor)?;
+    let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
+    let state = environment.gate(component, gate);
+    let is_guess = match state.evidence {
+        Evidence::Assumed => true,
+        Evidence::Objects(_) => default != Some(state.enabled),
+        _ => false,
+    };
+    (stage != Stage::Stable && is_guess).then_some(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dra_model::{ClusterBuilder, Kind, Object};
+
+    #[test]
+    fn a_gate_in_use_hangs_unless_something_tells_of_it() {
+        let mut builder = ClusterBuilder::default();
+        for (kind, json) in [
+            (Kind::PodGroup, r#"{"metadata":{"namespace":"n","name":"g"}}"#),
+            (
+                Kind::ResourceClaim,
+                r#"{"metadata":{"namespace":"n","name":"c"},"status":{"allocation":{},"reservedFor":[
+                    {"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"g","uid":"u"}]}}"#,
+            ),
+        ] {
+            builder.add(Object::from_json(kind, json.as_bytes()).unwrap());
+        }
+        let mut cluster = builder.build(Environment::default()).0;
+        cluster.learn_gates();
+        let gates = [Gate::DRAWorkloadResourceClaims, Gate::DRAPartitionableDevices];
+        let controller = [Component::ControllerManager];
+        let hanging = Hanging::of(&cluster, &gates, &controller);
+        let [groups] = hanging.as_slice() else {
+            panic!("{hanging:?}");
+        };
+        assert_eq!(groups.gate, Gate::DRAWorkloadResourceClaims);
+        let told = AssumedGate::new(groups, "pods stay".to_owned());
+        let texts: Vec<String> = told.iter().map(AssumedGate::text).collect();
+        assert_eq!(
+            texts,
+            [
+                "this hangs on DRAWorkloadResourceClaims, which counts as on in kube-controller-manager (as claim/n/c is reserved for \
+                 podgroup/g): if it is off, pods stay"
+            ]
+        );
+        let other = groups.otherwise(&cluster);
+        let gate = Gate::DRAWorkloadResourceClaims;
+        assert!(!other.environment().enabled(Component::ControllerManager, gate));
+        assert!(other.environment().enabled(Component::Scheduler, gate));
+        let known = cluster.with_gate(Component::ControllerManager, gate, true);
+        assert_eq!(Hanging::of(&known, &gates, &controller), []);
+    }
+}

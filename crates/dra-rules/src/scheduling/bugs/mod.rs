@@ -1,0 +1,449 @@
+//! Known bugs of the control plane in dealing with devices: which patch releases have them, what exposes a cluster, and where they were
+//! reported. What a bug does is not imitated unless the table says so.
+
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub(super) use self::view::is_for_several_nodes;
+use self::view::{Ask, View};
+use crate::eviction;
+use dra_model::{Claim, Cluster, Component, Gate, Pod, Version};
+
+/// What comes of a bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Harm {
+    /// The status of claims is not as it should be.
+    Status,
+    /// Pods stay pending that could run, or stay on devices from which they should be evicted.
+    Pending,
+    /// Devices are handed out that should not be, or the scheduler ends.
+    Outage,
+}
+
+/// A bug with which a component answers otherwise than its rules say.
+#[derive(Debug)]
+pub struct Bug {
+    /// Where it was reported or mended: an issue or pull request of kubernetes/kubernetes.
+    pub issue: u32,
+    /// Which component has it: kube-scheduler unless said otherwise.
+    pub component: Component,
+    /// First minor release of 1.x that has it.
+    since: u32,
+    /// Patch releases of 1.x that fixed it, by minor release. Older releases without one never got the fix, newer ones had it from
+    /// the beginning.
+    fixed: &'static [(u32, u32)],
+    /// It shows only with all of these on in the component. A gate that the release does not have yet does not count.
+    gates: &'static [Gate],
+    /// What comes of it.
+    pub harm: Harm,
+    /// The allocator does the same in these releases, so that its answer is the scheduler's all the same; or nothing is granted otherwise.
+    is_imitated: bool,
+    /// What can make it show.
+    shows: fn(&View<'_>) -> Vec<String>,
+    /// What the component does, after its name.
+    pub what: &'static str,
+}
+
+/// Pods stay on tainted devices that they have for extended resources.
+const PASSED_OVER: u32 = 141_290;
+
+/// The bugs, newest first.
+const BUGS: &[Bug] = &[
+    Bug {
+        issue: 141_998,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 1)],
+        gates: &[Gate::DRADeviceTaints, Gate::DRADeviceTaintRules],
+        harm: Harm::Outage,
+        is_imitated: true,
+        shows: |view| view.bare_rules(),
+        what: "takes a DeviceTaintRule without a selector for one about every device, so that no pod with claims is scheduled",
+    },
+    Bug {
+        issue: 141_922,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(34, 12), (35, 9), (36, 5), (37, 1)],
+        gates: &[],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.huge_counts(),
+        what: "fails with a panic where the counts of a claim add up to more than 64 bits hold",
+    },
+    Bug {
+        issue: 141_898,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(38, 0)],
+        gates: &[],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.all_of_broken_pools(),
+        what: "gives a pod up on every node where a request wants all devices and a pool of one node is incomplete or invalid",
+    },
+    Bug {
+        issue: PASSED_OVER,
+        component: Component::ControllerManager,
+        since: 34,
+        fixed: &[(37, 2)],
+        gates: &[Gate::DRADeviceTaints],
+        harm: Harm::Pending,
+        is_imitated: true,
+        // None of them is to be scheduled.
+        shows: |view| {
+            if view.is_of_one_pod {
+                Vec::new()
+            } else {
+                pods_passed_over(view.cluster)
+            }
+        },
+        what: "does not evict a pod from a device that it has for an extended resource, whatever taint the device gets",
+    },
+    Bug {
+        issue: 140_769,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: true,
+        shows: |view| view.all_of_shareable(),
+        what: "leaves out used-up devices where a request wants all of them and some can be shared",
+    },
+    Bug {
+        issue: 140_702,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.amounts_that_change(),
+        what: "adds what else the pod takes of a device to the very amount that a request asks for, where that is kept as decimal digits",
+    },
+    // Mended by kubernetes/kubernetes#142202.
+    Bug {
+        issue: 140_650,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(38, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.capacities_named_otherwise(),
+        what: "passes over a device unless the request names its capacity exactly as the device does, with or without the driver's domain",
+    },
+    Bug {
+        issue: 140_518,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAPartitionableDevices],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.counters_that_change(),
+        what: "changes counters while it counts with them, where they are kept as decimal digits",
+    },
+    Bug {
+        issue: 140_442,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: true,
+        shows: |view| view.odd_capacities(),
+        what: "takes a negative amount of capacity, or one that 64 bits cannot hold, for one that can be served",
+    },
+    Bug {
+        issue: 140_438,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: true,
+        shows: |view| view.distinct_in_request(),
+        what: "compares only some of the devices where a constraint wants distinct values within one request",
+    },
+    Bug {
+        issue: 140_435,
+        component: Component::Scheduler,
+        since: 35,
+        fixed: &[(36, 4)],
+        gates: &[Gate::DRAPartitionableDevices],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.pools_of_one_name(),
+        what: "mixes up the counters of two drivers whose pools have one name",
+    },
+    Bug {
+        issue: 140_431,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(36, 3)],
+        gates: &[],
+        harm: Harm::Pending,
+        is_imitated: false,
+        shows: |view| view.can_leak(),
+        what: "forgets to give back what a rejected device took of counters and constraints, so that a pod can stay pending that fits",
+    },
+    Bug {
+        issue: 139_732,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(37, 0)],
+        gates: &[],
+        harm: Harm::Status,
+        is_imitated: true,
+        shows: |view| view.repeated_configs(),
+        what: "writes a configuration into the allocation once for each request that it names",
+    },
+    Bug {
+        issue: 139_681,
+        component: Component::Scheduler,
+        since: 36,
+        fixed: &[(36, 3)],
+        gates: &[Gate::DRADeviceTaints, Gate::DRADeviceTaintRules],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.rules(),
+        what: "can fail with a panic over DeviceTaintRules, or ignore them",
+    },
+    Bug {
+        issue: 139_040,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(36, 2)],
+        gates: &[Gate::DRAPartitionableDevices, Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.shareable_partitions(),
+        what: "does not count shares for counters, so that partitions that exclude each other are granted",
+    },
+    Bug {
+        issue: 139_016,
+        component: Component::Scheduler,
+        since: 35,
+        fixed: &[(35, 6), (36, 2)],
+        gates: &[Gate::DRAPrioritizedList],
+        harm: Harm::Pending,
+        is_imitated: false,
+        shows: |view| view.mixed_pods(),
+        what: "can leave a pod pending for ever that uses an allocated claim for several nodes beside one that has no devices yet",
+    },
+    Bug {
+        issue: 138_885,
+        component: Component::Scheduler,
+        since: 35,
+        fixed: &[(35, 6), (36, 2)],
+        gates: &[Gate::DRAPartitionableDevices],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.all_with_counters(),
+        what: "can fail with a panic where a request wants all devices and some draw from counters",
+    },
+    Bug {
+        issue: 136_566,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(34, 4), (35, 1)],
+        gates: &[],
+        harm: Harm::Outage,
+        is_imitated: true,
+        shows: |view| view.claims_in_use(),
+        what: "can give one device to two claims when it schedules many pods in a short time",
+    },
+    Bug {
+        issue: 135_098,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(34, 2)],
+        gates: &[],
+        harm: Harm::Status,
+        is_imitated: true,
+        shows: |view| view.classes_with_config(),
+        what: "does not write into the allocation which requests the configuration of a class is for",
+    },
+    Bug {
+        issue: 133_706,
+        component: Component::Scheduler,
+        since: 34,
+        fixed: &[(35, 0)],
+        gates: &[Gate::DRAConsumableCapacity],
+        harm: Harm::Outage,
+        is_imitated: false,
+        shows: |view| view.compared_by_number(),
+        what: "checks the capacity of the wrong device from the second one of a request on, and may fail with a panic",
+    },
+];
+
+impl Bug {
+    /// The release that has the fix, where `version` has not.
+    pub fn fix_for(&self, version: Version) -> Option<Version> {
+        let own = self.fixed.iter().find(|(minor, _)| *minor == version.minor);
+        let newest = self.fixed.iter().map(|(minor, _)| *minor).max()?;
+        let is_open = match own {
+            Some((_, patch)) => version.patch < *patch,
+            None => version.minor < newest,
+        };
+        let (minor, patch) = *own.or_else(|| self.fixed.iter().find(|(minor, _)| *minor > version.minor))?;
+        let fix = Version {
+            major: version.major,
+            minor,
+            patch,
+        };
+        (version.minor >= self.since && is_open).then_some(fix)
+    }
+
+    /// Whether a release of 1.`minor` has it, and one of them is fixed: then the patch decides.
+    pub fn depends_on_patch(&self, minor: u32) -> bool {
+        self.fixed
+            .iter()
+            .any(|(fixed, patch)| *fixed == minor && *patch > 0)
+    }
+
+    fn applies(&self, cluster: &Cluster) -> Option<Version> {
+        let environment = cluster.environment();
+        let on = |gate: &Gate| {
+            let exists = gate.stage_in(environment.emulated_minor).is_some();
+            !exists || environment.enabled(self.component, *gate)
+        };
+        self.fix_for(environment.version)
+            .filter(|_| self.gates.iter().all(on))
+    }
+}
+
+/// A bug that a cluster can meet.
+#[derive(Debug)]
+pub struct Exposure {
+    /// Which.
+    pub bug: &'static Bug,
+    /// The release that has the fix; that of a minor release which is not out yet ends in 0.
+    pub fix: Version,
+    /// What can make it show, as `claim/NAMESPACE/NAME`.
+    pub by: Vec<String>,
+}
+
+impl Exposure {
+    /// The bug in a sentence, for a note.
+    pub fn text(&self, cluster: &Cluster) -> String {
+        let Self { bug, fix, .. } = self;
+        format!(
+            "a known bug: {} before {} {} (kubernetes/kubernetes#{}){}",
+            bug.component,
+            fixed_in(*fix),
+            bug.what,
+            bug.issue,
+            vendor(cluster).map_or_else(String::new, |vendor| format!("; {vendor}")),
+        )
+    }
+}
+
+/// The bug with which pods stay on tainted devices that they have for extended resources, where there are any; of `pod` alone, if one
+/// is given.
+pub fn passed_over(cluster: &Cluster, pod: Option<&Pod>) -> Option<Exposure> {
+    let bug = BUGS.iter().find(|bug| bug.issue == PASSED_OVER)?;
+    let fix = bug.applies(cluster)?;
+    let mut by = pods_passed_over(cluster);
+    if let Some(pod) = pod {
+        by.retain(|name| *name == format!("pod/{}", pod.key()));
+    }
+    (!by.is_empty()).then_some(Exposure { bug, fix, by })
+}
+
+fn pods_passed_over(cluster: &Cluster) -> Vec<String> {
+    let pods = eviction::passed_over(cluster).into_iter();
+    pods.map(|(pod, _)| format!("pod/{}", pod.key())).collect()
+}
+
+/// The bugs that the release of `cluster` has and that its objects can bring to show: claims that have no devices yet, templates, pods,
+/// pools, rules and classes.
+pub fn exposures(cluster: &Cluster) -> Vec<Exposure> {
+    let claims = cluster
+        .claims()
+        .filter(|claim| claim.status.allocation.is_none() && !claim.metadata.is_deleting());
+    let claims = claims.map(|claim| Ask {
+        name: format!("claim/{}", claim.key()),
+        spec: &claim.spec,
+    });
+    let templates = cluster.templates().map(|template| Ask {
+        name: format!("template/{}", template.metadata.key()),
+        spec: &template.spec.spec,
+    });
+    let pods = cluster
+        .pods()
+        .filter(|pod| pod.node().is_none() && !pod.is_terminal());
+    let view = View::new(
+        cluster,
+        claims.chain(templates).collect(),
+        pods.map(|pod| &**pod).collect(),
+    );
+    exposed(&view)
+}
+
+fn exposed(view: &View<'_>) -> Vec<Exposure> {
+    BUGS.iter()
+        .filter_map(|bug| {
+            let fix = bug.applies(view.cluster)?;
+            let by = (bug.shows)(view);
+            (!by.is_empty()).then_some(Exposure { bug, fix, by })
+        })
+        .collect()
+}
+
+/// What is said of the bugs that bear on the answer for `pod`, or for claims alone, where `wanted` are to be allocated: those with which
+/// the scheduler may answer otherwise, and those that its answer shows.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// The answer may be another one.
+    pub doubts: Vec<String>,
+    /// The answer is the scheduler's, bug and all.
+    pub notes: Vec<String>,
+}
+
+/// The bugs that bear on an answer. `mixed` says that a claim of the pod is allocated for several nodes.
+pub(super) fn told(cluster: &Cluster, pod: Option<&Pod>, wanted: &[&Claim], mixed: bool) -> Told {
+    let asks = wanted.iter().map(|claim| Ask {
+        name: format!("claim/{}", claim.key()),
+        spec: &claim.spec,
+    });
+    let mut view = View::new(cluster, asks.collect(), pod.into_iter().collect());
+    view.is_mixed = mixed;
+    view.is_of_one_pod = true;
+    let mut told = Told::default();
+    for exposure in exposed(&view) {
+        let bug = exposure.bug;
+        // Races and what a status says are nothing that one answer shows.
+        if bug.harm == Harm::Status || bug.issue == 136_566 {
+            continue;
+        }
+        let text = exposure.text(cluster);
+        if bug.is_imitated {
+            told.notes.push(text);
+        } else {
+            told.doubts.push(text);
+        }
+    }
+    told
+}
+
+/// `1.36.2`; a minor release that is not out yet, and that this program was not compared with, without a patch.
+pub fn fixed_in(fix: Version) -> String {
+    if fix.minor > Version::NEWEST_MINOR {
+        format!("{}.{}", fix.major, fix.minor)
+    } else {
+        fix.to_string()
+    }
+}
+
+/// That the release is a vendor's build, whose bugs are not known.
+pub fn vendor(cluster: &Cluster) -> Option<String> {
+    let environment = cluster.environment();
+    let said = environment.git_version.as_deref()?;
+    let own = environment.version;
+    let plain = said.trim_start_matches('v') == own.to_string();
+    (!plain).then(|| format!("{said} counts as {own}, and may have fixes of its vendor"))
+}

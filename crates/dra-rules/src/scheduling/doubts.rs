@@ -1,0 +1,71 @@
+//! What keeps an answer from being the scheduler's own, whatever the rules say: who decides about the pod, bugs of its release, and
+//! orders that only the scheduler knows.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::bugs::{self, Told, is_for_several_nodes};
+use super::profiles::Decider;
+use dra_model::{Claim, Cluster, Pod, PoolId};
+
+/// Those of `claims` that are to be allocated.
+fn wanted(claims: &[Arc<Claim>]) -> Vec<&Claim> {
+    let wanted = claims.iter().filter(|claim| claim.status.allocation.is_none());
+    wanted.map(|claim| &**claim).collect()
+}
+
+/// Reasons for which the scheduler may answer otherwise for `pod`, or for claims alone, when `claims` are to be allocated, and what is
+/// said of bugs that its answer shows. Each is a sentence without a full stop. None where nothing is to be allocated and kube-scheduler
+/// decides.
+pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> Told {
+    let environment = cluster.environment();
+    let mut doubts: Vec<String> = pod
+        .and_then(|pod| Decider::of(environment, pod).doubt())
+        .into_iter()
+        .collect();
+    let wanted = wanted(claims);
+    if wanted.is_empty() {
+        return Told {
+            doubts,
+            notes: Vec::new(),
+        };
+    }
+    let is_mixed = claims.iter().any(|claim| is_for_several_nodes(claim));
+    let told = bugs::told(cluster, pod, &wanted, is_mixed);
+    doubts.extend(told.doubts);
+    Told {
+        doubts,
+        notes: told.notes,
+    }
+}
+
+/// Pools whose slices of the newest generation disagree on how many there are, with the numbers that they say. The scheduler takes
+/// that of the first slice in its list, which has no order. Mirrors `pools_incubating.go`, `GatherPools`, v1.37.2, where it asks
+/// whether a pool is complete.
+pub fn disagreeing_pools(cluster: &Cluster) -> Vec<(PoolId, BTreeSet<i64>)> {
+    let counts = |pool: dra_model::Pool<'_>| {
+        let slices = pool.slices.iter();
+        let counts: BTreeSet<i64> = slices.map(|slice| slice.spec.pool.resource_slice_count).collect();
+        (counts.len() > 1).then_some((pool.id, counts))
+    };
+    cluster.pools().filter_map(counts).collect()
+}
+
+/// What hangs on the order of the scheduler's lists when `claims` are to be allocated, in every release: which devices they get. Each
+/// is a sentence without a full stop.
+pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
+    if wanted(claims).is_empty() {
+        return Vec::new();
+    }
+    let pools = disagreeing_pools(cluster).into_iter();
+    pools
+        .map(|(pool, counts)| {
+            let counts: Vec<String> = counts.iter().map(i64::to_string).collect();
+            format!(
+                "order decides: the slices of pool {pool} say resourceSliceCount {}, and kube-scheduler takes the number of the first \
+                 in its list, which has no fixed order",
+                counts.join(" and ")
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,334 @@
+//! Which changes can matter for a node.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::change::Fix;
+use crate::reservation::has_consumer;
+use crate::scheduling::extended::class_of;
+use crate::scheduling::locality::Localities;
+use crate::scheduling::plain;
+use crate::scheduling::spared::Sparing;
+use dra_allocator::devices::{keeps_off, rule_matches_pool, rules_of_scheduler};
+use dra_cel::{Terms, guarded};
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
+
+/// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
+pub(super) const MOST_CANDIDATES: usize = 10_000;
+
+/// Changes of the node itself, and of what the pod asks of nodes.
+fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
+    let mut fixes = Vec::new();
+    if node.spec.unschedulable {
+        fixes.push(Fix::Uncordon {
+            node: node.metadata.name.clone(),
+        });
+    }
+    for taint in plain::untolerated(pod, node) {
+        let (key, effect) = (taint.key.clone(), taint.effect.clone());
+        // The node controller puts this one back for as long as the node has the flag.
+        if key != plain::UNSCHEDULABLE || !node.spec.unschedulable {
+            fixes.push(Fix::LiftNodeTaint {
+                node: node.metadata.name.clone(),
+                key: key.clone(),
+                effect: effect.clone(),
+            });
+        }
+        fixes.push(Fix::TolerateNode { key, effect });
+    }
+    for (key, value) in &pod.spec.node_selector {
+        if node.metadata.label(key) != Some(value) {
+            fixes.push(Fix::DropNodeLabel { key: key.clone() });
+        }
+    }
+    let affinity = pod
+        .spec
+        .affinity
+        .as_ref()
+        .and_then(|affinity| affinity.node_affinity.as_ref());
+    let required =
+        affinity.and_then(|nodes| nodes.required_during_scheduling_ignored_during_execution.as_ref());
+    if required.is_some_and(|selector| !selector.matches(&node.metadata).unwrap_or(false)) {
+        fixes.push(Fix::DropNodeAffinity);
+    }
+    fixes
+}
+
+/// Claims whose end can free something on the node, the pod's own that are allocated elsewhere among them, but for those of `sparing`.
+fn releases(
+    cluster: &Cluster,
+    localities: &Localities,
+    node: &Node,
+    own: &[Arc<Claim>],
+    sparing: &Sparing<'_>,
+) -> Vec<Fix> {
+    let mut keys = localities.holders(cluster, &node.metadata.name);
+    let allocated = own.iter().filter(|claim| claim.status.allocation.is_some());
+    keys.extend(allocated.map(|claim| claim.key()));
+    let fix = |key: Key| {
+        let claim = cluster.claim(&key)?;
+        let takes = claim.results().iter().any(|result| result.takes());
+        // What is not known to be idle is somebody's.
+        let in_use = !sparing.consumers(claim).is_empty() || has_consumer(cluster, claim).unwrap_or(true);
+        (takes && sparing.claim(claim).is_none()).then_some(Fix::Release { claim: key, in_use })
+    };
+    keys.into_iter().filter_map(fix).collect()
+}
+
+/// Taints of the devices that may reach `node`: tolerated by a request, or lifted. One that the selectors of a request do not let it
+/// get to counts, too, since another change may.
+fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Claim>]) -> Vec<Fix> {
+    let mut fixes = BTreeSet::new();
+    let mut found: BTreeSet<(Str, Str)> = BTreeSet::new();
+    for id in localities.pools(&node.metadata.name) {
+        let Some(pool) = cluster.pool(id) else { continue };
+        let devices = pool
+            .slices
+            .iter()
+            .chain(&pool.outdated)
+            .flat_map(|slice| &slice.spec.devices);
+        for taint in devices
+            .flat_map(|device| &device.taints)
+            .filter(|taint| keeps_off(taint))
+        {
+            found.insert((taint.key.clone(), taint.effect.clone()));
+            fixes.insert(Fix::LiftTaint {
+                pool: id.clone(),
+                key: taint.key.clone(),
+                effect: taint.effect.clone(),
+            });
+        }
+        for rule in rules_of_scheduler(cluster)
+            .iter()
+            .filter(|rule| rule_matches_pool(rule, id) && keeps_off(&rule.spec.taint))
+        {
+            found.insert((rule.spec.taint.key.clone(), rule.spec.taint.effect.clone()));
+            fixes.insert(Fix::DeleteRule {
+                rule: rule.metadata.name.clone(),
+            });
+        }
+    }
+    for claim in own.iter().filter(|claim| claim.status.allocation.is_none()) {
+        for (request, _) in specs(claim) {
+            if fixes.len() > MOST_CANDIDATES {
+                break;
+            }
+            for (key, effect) in &found {
+                fixes.insert(Fix::Tolerate {
+                    claim: claim.key(),
+                    request: request.clone(),
+                    key: key.clone(),
+                    effect: effect.clone(),
+                });
+            }
+        }
+    }
+    fixes.into_iter().collect()
+}
+
+/// The requests of a claim by `request` or `request/subrequest`.
+fn specs(claim: &Claim) -> impl Iterator<Item = (Str, &DeviceRequest)> {
+    claim.spec.devices.requests.iter().flat_map(|request| {
+        let exactly = request.exactly.iter().map(|spec| (request.name.clone(), spec));
+        let alternatives = request.first_available.iter();
+        let name = |spec: &DeviceRequest| Str::from(format!("{}/{}", request.name, spec.name));
+        exactly.chain(alternatives.map(move |spec| (name(spec), spec)))
+    })
+}
+
+/// Changes of what the claims ask for, wherever that is.
+pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -> Vec<Fix> {
+    let mut fixes = Vec::new();
+    for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
+        let key = claim.key();
+        for (name, spec) in specs(claim) {
+            if fixes.len() > MOST_CANDIDATES {
+                break;
+            }
+            of_request(cluster, &key, &name, spec, &mut fixes);
+            if fails {
+                guards(&key, &name, spec, &mut fixes);
+            }
+        }
+        for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
+            let attribute = constraint
+                .match_attribute
+                .as_ref()
+                .or(constraint.distinct_attribute.as_ref());
+            fixes.push(Fix::DropConstraint {
+                claim: key.clone(),
+                place,
+                attribute: attribute.cloned().unwrap_or_default(),
+            });
+        }
+    }
+    fixes
+}
+
+/// Most device counts of a request that are tried.
+const MOST_COUNTS: i64 = 32;
+
+fn of_request(cluster: &Cluster, claim: &Key, request: &Str, spec: &DeviceRequest, fixes: &mut Vec<Fix>) {
+    let most = match spec.allocation_mode {
+        AllocationMode::ExactCount => spec.count - 1,
+        _ => MOST_COUNTS,
+    };
+    for count in (1..=most.min(MOST_COUNTS)).rev() {
+        fixes.push(Fix::Fewer {
+            claim: claim.clone(),
+            request: request.clone(),
+            count,
+        });
+    }
+    for (selector, found) in spec.selectors.iter().enumerate() {
+        let expression = found
+            .cel
+            .as_ref()
+            .map(|cel| cel.expression.as_str())
+            .unwrap_or_default();
+        for (place, term) in Terms::of(expression).iter().enumerate() {
+            fixes.push(Fix::DropTerm {
+                claim: claim.clone(),
+                request: request.clone(),
+                selector,
+                place,
+                term: term.to_owned(),
+            });
+        }
+    }
+    if cluster.class(&spec.device_class_name).is_none() {
+        for class in cluster.classes() {
+            fixes.push(Fix::UseClass {
+                claim: claim.clone(),
+                request: request.clone(),
+                class: class.metadata.name.clone(),
+            });
+        }
+    }
+}
+
+/// Terms that are false for devices without the attribute that they name, where they would fail.
+fn guards(claim: &Key, request: &Str, spec: &DeviceRequest, fixes: &mut Vec<Fix>) {
+    for (selector, found) in spec.selectors.iter().enumerate() {
+        let Some(cel) = &found.cel else { continue };
+        let terms = Terms::of(&cel.expression);
+        for (place, term) in terms.iter().enumerate() {
+            let Some(guarded) = guarded(term) else { continue };
+            let Some(expression) = terms.with(place, &guarded) else {
+                continue;
+            };
+            fixes.push(Fix::GuardTerm {
+                claim: claim.clone(),
+                request: request.clone(),
+                selector,
+                term: term.to_owned(),
+                guarded,
+                expression: expression.into(),
+            });
+        }
+    }
+}
+
+/// Less of extended resources that classes stand behind.
+fn of_extended(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
+    let mut fixes = Vec::new();
+    for container in pod.spec.containers.iter().chain(&pod.spec.init_containers) {
+        for (resource, amount) in &container.resources.requests {
+            if class_of(cluster, resource).is_none() {
+                continue;
+            }
+            for count in (1..amount.value().min(MOST_COUNTS + 1)).rev() {
+                fixes.push(Fix::FewerExtended {
+                    container: container.name.clone(),
+                    resource: resource.clone(),
+                    count,
+                });
+            }
+        }
+    }
+    fixes
+}
+
+/// Most amounts of a capacity that are tried.
+const MOST_AMOUNTS: usize = 16;
+
+/// Smaller amounts of capacity, as large as the devices that reach the node have, allow, or have left.
+fn of_capacity(cluster: &Cluster, localities: &Localities, node: &Node, claims: &[Arc<Claim>]) -> Vec<Fix> {
+    let mut fixes = Vec::new();
+    for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
+        for (name, spec) in specs(claim) {
+            for (capacity, wanted) in spec.capacity.iter().flat_map(|capacity| &capacity.requests) {
+                let mut amounts = amounts(cluster, localities, node, capacity);
+                amounts.retain(|amount| amount < wanted && amount.sign() > 0);
+                let largest = amounts.into_iter().rev().take(MOST_AMOUNTS);
+                fixes.extend(largest.map(|amount| Fix::LessCapacity {
+                    claim: claim.key(),
+                    request: name.clone(),
+                    capacity: capacity.clone(),
+                    amount,
+                }));
+            }
+        }
+    }
+    fixes
+}
+
+fn amounts(cluster: &Cluster, localities: &Localities, node: &Node, name: &Str) -> BTreeSet<Quantity> {
+    let mut amounts = BTreeSet::new();
+    for id in localities.pools(&node.metadata.name) {
+        let Some(pool) = cluster.pool(id) else { continue };
+        for (_, device) in pool.devices() {
+            let Some(capacity) = lookup(&device.capacity, name) else {
+                continue;
+            };
+            let mut left = capacity.value.clone();
+            for claim in cluster.claims_of_device(&pool.device_id(&device.name)) {
+                let results = claim.results().iter();
+                let of_device = results.filter(|result| {
+                    result.device == device.name && result.pool == id.pool && result.driver == id.driver
+                });
+                let taken = of_device.filter_map(|result| lookup(&result.consumed_capacity, name));
+                taken.for_each(|taken| left.sub(taken));
+            }
+            amounts.insert(left);
+            amounts.insert(capacity.value.clone());
+            if let Some(policy) = &capacity.request_policy {
+                amounts.extend(policy.valid_values.iter().cloned());
+                amounts.extend(policy.valid_range.iter().filter_map(|range| range.max.clone()));
+            }
+        }
+    }
+    amounts
+}
+
+/// All changes that can matter for `node`, cheapest first. `cluster` is the part of the cluster around the node, or all of it.
+pub(super) fn all(
+    cluster: &Cluster,
+    localities: &Localities,
+    node: &Node,
+    pod: Option<&Pod>,
+    own: &[Arc<Claim>],
+    (of_claims, sparing): (&[Fix], &Sparing<'_>),
+) -> Vec<Fix> {
+    let mut fixes = releases(cluster, localities, node, own, sparing);
+    fixes.extend_from_slice(of_claims);
+    fixes.extend(of_capacity(cluster, localities, node, own));
+    fixes.extend(taints(cluster, localities, node, own));
+    if let Some(pod) = pod {
+        fixes.extend(of_node(node, pod));
+        fixes.extend(of_extended(cluster, pod));
+    }
+    fixes.sort_by_key(rank);
+    fixes.dedup();
+    fixes
+}
+
+/// Cheapest first; of several device counts the largest first.
+pub(super) fn rank(fix: &Fix) -> (super::ClassOfFix, i64, Fix) {
+    let less = match fix {
+        Fix::Fewer { count, .. } | Fix::FewerExtended { count, .. } => -count,
+        Fix::LessCapacity { amount, .. } => amount.value().saturating_neg(),
+        _ => 0,
+    };
+    (fix.class(), less, fix.clone())
+}

@@ -1,0 +1,497 @@
+//! A single change that may help, and what it does to the cluster.
+
+use std::sync::Arc;
+
+use crate::scheduling::placement::release;
+use crate::scheduling::plain::UNSCHEDULABLE;
+use dra_cel::Terms;
+use dra_model::{
+    AllocationMode, Change, Claim, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId, Quantity,
+    Slice, Str, Taint, Toleration,
+};
+
+/// A single change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fix {
+    /// A claim is deallocated, once its consumers have ended.
+    Release {
+        /// The claim.
+        claim: Key,
+        /// Whether somebody uses it.
+        in_use: bool,
+    },
+    /// A request tolerates a device taint.
+    Tolerate {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// Key of the taint.
+        key: Str,
+        /// Effect of the taint.
+        effect: Str,
+    },
+    /// The pod tolerates a taint of nodes.
+    TolerateNode {
+        /// Key of the taint.
+        key: Str,
+        /// Effect of the taint.
+        effect: Str,
+    },
+    /// A request asks for fewer devices.
+    Fewer {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// The number that it asks for then.
+        count: i64,
+    },
+    /// A container asks for less of an extended resource.
+    FewerExtended {
+        /// The container.
+        container: Str,
+        /// The resource.
+        resource: Str,
+        /// The amount that it asks for then.
+        count: i64,
+    },
+    /// A request asks for less of a capacity.
+    LessCapacity {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// The capacity.
+        capacity: Str,
+        /// The amount that it asks for then.
+        amount: Quantity,
+    },
+    /// A request has one term of a selector less.
+    DropTerm {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// Place of the selector in the request.
+        selector: usize,
+        /// Place of the term among those that `&&` joins.
+        place: usize,
+        /// The term.
+        term: String,
+    },
+    /// A request has a term of a selector that is false, where it failed, for devices without an attribute.
+    GuardTerm {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// Place of the selector in the request.
+        selector: usize,
+        /// The term.
+        term: String,
+        /// What stands in its place.
+        guarded: String,
+        /// The whole selector then.
+        expression: Str,
+    },
+    /// A claim has one constraint less.
+    DropConstraint {
+        /// The claim.
+        claim: Key,
+        /// Place of the constraint.
+        place: usize,
+        /// The attribute that it is about.
+        attribute: Str,
+    },
+    /// A request names another class.
+    UseClass {
+        /// The claim.
+        claim: Key,
+        /// `request` or `request/subrequest`.
+        request: Str,
+        /// The class.
+        class: Str,
+    },
+    /// The pod has one label of its node selector less.
+    DropNodeLabel {
+        /// The label.
+        key: Str,
+    },
+    /// The pod has no required affinity to nodes.
+    DropNodeAffinity,
+    /// The devices of a pool lose a taint.
+    LiftTaint {
+        /// The pool.
+        pool: PoolId,
+        /// Key of the taint.
+        key: Str,
+        /// Effect of the taint.
+        effect: Str,
+    },
+    /// A DeviceTaintRule goes.
+    DeleteRule {
+        /// The rule.
+        rule: Str,
+    },
+    /// A node takes pods again.
+    Uncordon {
+        /// The node.
+        node: Str,
+    },
+    /// A node loses a taint.
+    LiftNodeTaint {
+        /// The node.
+        node: Str,
+        /// Key of the taint.
+        key: Str,
+        /// Effect of the taint.
+        effect: Str,
+    },
+}
+
+/// Who can make a change, in the order in which they are told: what the pod asks for, what nobody uses, what others use, and last
+/// what somebody marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ClassOfFix {
+    /// Whoever owns the pod: it asks for the same, in a way that does not fail.
+    Same,
+    /// Whoever owns the pod: it gets less.
+    Less,
+    /// Whoever owns the pod: it gets something else.
+    Other,
+    /// Nothing is lost.
+    Idle,
+    /// Somebody else's pods end.
+    Victims,
+    /// Whoever owns the pod: it says that it can live with a problem.
+    Tolerate,
+    /// Whoever runs the cluster.
+    Operator,
+}
+
+impl Fix {
+    /// Who can make the change.
+    pub fn class(&self) -> ClassOfFix {
+        match self {
+            Self::Release { in_use: false, .. } => ClassOfFix::Idle,
+            Self::Tolerate { .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
+            Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
+            Self::GuardTerm { .. } => ClassOfFix::Same,
+            Self::DropTerm { .. }
+            | Self::DropConstraint { .. }
+            | Self::UseClass { .. }
+            | Self::DropNodeLabel { .. }
+            | Self::DropNodeAffinity => ClassOfFix::Other,
+            Self::LiftTaint { .. }
+            | Self::DeleteRule { .. }
+            | Self::Uncordon { .. }
+            | Self::LiftNodeTaint { .. } => ClassOfFix::Operator,
+            Self::Release { in_use: true, .. } => ClassOfFix::Victims,
+        }
+    }
+
+    /// Whether two changes are about the same thing, so that both together make no sense.
+    pub(super) fn excludes(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Fewer { claim, request, .. },
+                Self::Fewer {
+                    claim: c, request: r, ..
+                },
+            )
+            | (
+                Self::UseClass { claim, request, .. },
+                Self::UseClass {
+                    claim: c, request: r, ..
+                },
+            ) => claim == c && request == r,
+            (
+                Self::FewerExtended {
+                    container, resource, ..
+                },
+                Self::FewerExtended {
+                    container: c,
+                    resource: r,
+                    ..
+                },
+            ) => container == c && resource == r,
+            (
+                Self::LessCapacity {
+                    claim,
+                    request,
+                    capacity,
+                    ..
+                },
+                Self::LessCapacity {
+                    claim: c,
+                    request: r,
+                    capacity: n,
+                    ..
+                },
+            ) => claim == c && request == r && capacity == n,
+            // Both write the whole selector.
+            (
+                Self::GuardTerm {
+                    claim,
+                    request,
+                    selector,
+                    ..
+                },
+                Self::GuardTerm {
+                    claim: c,
+                    request: r,
+                    selector: s,
+                    ..
+                }
+                | Self::DropTerm {
+                    claim: c,
+                    request: r,
+                    selector: s,
+                    ..
+                },
+            )
+            | (
+                Self::DropTerm {
+                    claim,
+                    request,
+                    selector,
+                    ..
+                },
+                Self::GuardTerm {
+                    claim: c,
+                    request: r,
+                    selector: s,
+                    ..
+                },
+            ) => claim == c && request == r && selector == s,
+            _ => false,
+        }
+    }
+
+    /// Makes changes that were all found in the same `cluster` there and in `pod`, which is in the cluster, too.
+    pub(super) fn apply_all<'f>(
+        fixes: impl IntoIterator<Item = &'f Self>,
+        cluster: &mut Cluster,
+        pod: &mut Option<Arc<Pod>>,
+    ) {
+        // Terms and constraints are counted in the request and the claim as they are, so later ones go first.
+        let mut ordered: Vec<&Self> = fixes.into_iter().collect();
+        ordered.sort_by(|a, b| b.cmp(a));
+        for fix in ordered {
+            fix.apply(cluster, pod);
+        }
+    }
+
+    fn apply(&self, cluster: &mut Cluster, pod: &mut Option<Arc<Pod>>) {
+        match self {
+            Self::Release { claim, .. } => {
+                release(cluster, claim);
+            }
+            Self::Tolerate {
+                claim,
+                request,
+                key,
+                effect,
+            } => {
+                change_request(cluster, claim, request, |spec| {
+                    spec.tolerations.push(Toleration {
+                        key: key.clone(),
+                        operator: "Exists".into(),
+                        effect: effect.clone(),
+                        ..Toleration::default()
+                    });
+                });
+            }
+            Self::Fewer {
+                claim,
+                request,
+                count,
+            } => change_request(cluster, claim, request, |spec| {
+                spec.allocation_mode = AllocationMode::ExactCount;
+                spec.count = *count;
+            }),
+            Self::LessCapacity {
+                claim,
+                request,
+                capacity,
+                amount,
+            } => change_request(cluster, claim, request, |spec| {
+                for (name, wanted) in spec
+                    .capacity
+                    .iter_mut()
+                    .flat_map(|capacity| &mut capacity.requests)
+                {
+                    if name == capacity {
+                        *wanted = amount.clone();
+                    }
+                }
+            }),
+            Self::UseClass {
+                claim,
+                request,
+                class,
+            } => change_request(cluster, claim, request, |spec| {
+                spec.device_class_name = class.clone();
+            }),
+            Self::DropTerm {
+                claim,
+                request,
+                selector,
+                place,
+                ..
+            } => {
+                change_request(cluster, claim, request, |spec| drop_term(spec, *selector, *place));
+            }
+            Self::GuardTerm {
+                claim,
+                request,
+                selector,
+                expression,
+                ..
+            } => change_request(cluster, claim, request, |spec| {
+                let found = spec.selectors.get_mut(*selector);
+                if let Some(cel) = found.and_then(|found| found.cel.as_mut()) {
+                    cel.expression = expression.clone();
+                }
+            }),
+            Self::DropConstraint { claim, place, .. } => change_claim(cluster, claim, |claim| {
+                if *place < claim.spec.devices.constraints.len() {
+                    claim.spec.devices.constraints.remove(*place);
+                }
+            }),
+            Self::TolerateNode { key, effect } => change_pod(cluster, pod, |pod| {
+                pod.spec.tolerations.push(Toleration {
+                    key: key.clone(),
+                    operator: "Exists".into(),
+                    effect: effect.clone(),
+                    ..Toleration::default()
+                });
+            }),
+            Self::FewerExtended {
+                container,
+                resource,
+                count,
+            } => change_pod(cluster, pod, |pod| {
+                let containers = pod
+                    .spec
+                    .containers
+                    .iter_mut()
+                    .chain(&mut pod.spec.init_containers);
+                for found in containers.filter(|found| found.name == *container) {
+                    let resources = &mut *found.resources;
+                    let lists = [&mut resources.requests, &mut resources.limits];
+                    for (name, amount) in lists.into_iter().flatten() {
+                        if name == resource
+                            && let Ok(less) = count.to_string().parse::<Quantity>()
+                        {
+                            *amount = less;
+                        }
+                    }
+                }
+            }),
+            Self::DropNodeLabel { key } => change_pod(cluster, pod, |pod| {
+                pod.spec.node_selector.retain(|(known, _)| known != key);
+            }),
+            Self::DropNodeAffinity => change_pod(cluster, pod, |pod| {
+                if let Some(affinity) = &mut pod.spec.affinity
+                    && let Some(nodes) = &mut affinity.node_affinity
+                {
+                    nodes.required_during_scheduling_ignored_during_execution = None;
+                }
+            }),
+            Self::LiftTaint { pool, key, effect } => lift_taint(cluster, pool, key, effect),
+            Self::DeleteRule { rule } => {
+                cluster.apply(Change::Delete(Kind::DeviceTaintRule, Key::new("", rule.clone())));
+            }
+            Self::Uncordon { node } => change_node(cluster, node, |node| {
+                node.spec.unschedulable = false;
+                // The node controller sees to that.
+                node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+            }),
+            Self::LiftNodeTaint { node, key, effect } => change_node(cluster, node, |node| {
+                node.spec.taints.retain(|taint| !is(taint, key, effect));
+            }),
+        }
+    }
+}
+
+fn is(taint: &Taint, key: &Str, effect: &Str) -> bool {
+    taint.key == *key && taint.effect == *effect
+}
+
+fn change_claim(cluster: &mut Cluster, key: &Key, change: impl FnOnce(&mut Claim)) {
+    if let Some(claim) = cluster.claim(key) {
+        let mut claim = Claim::clone(claim);
+        change(&mut claim);
+        cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    }
+}
+
+fn change_request(cluster: &mut Cluster, key: &Key, name: &str, change: impl FnOnce(&mut DeviceRequest)) {
+    change_claim(cluster, key, |claim| {
+        let (base, sub) = name.split_once('/').unwrap_or((name, ""));
+        let requests = &mut claim.spec.devices.requests;
+        let Some(request) = requests.iter_mut().find(|request| request.name == base) else {
+            return;
+        };
+        let spec = if sub.is_empty() {
+            request.exactly.as_mut()
+        } else {
+            request.first_available.iter_mut().find(|spec| spec.name == sub)
+        };
+        if let Some(spec) = spec {
+            change(spec);
+        }
+    });
+}
+
+fn change_pod(cluster: &mut Cluster, pod: &mut Option<Arc<Pod>>, change: impl FnOnce(&mut Pod)) {
+    if let Some(pod) = pod {
+        change(Arc::make_mut(pod));
+        cluster.apply(Change::Put(Object::Pod(Arc::clone(pod))));
+    }
+}
+
+fn change_node(cluster: &mut Cluster, name: &Str, change: impl FnOnce(&mut Node)) {
+    if let Some(node) = cluster.node(name) {
+        let mut node = Node::clone(node);
+        change(&mut node);
+        cluster.apply(Change::Put(Object::Node(Arc::new(node))));
+    }
+}
+
+fn lift_taint(cluster: &mut Cluster, pool: &PoolId, key: &Str, effect: &Str) {
+    let slices: Vec<Arc<Slice>> = cluster.pool(pool).map_or_else(Vec::new, |pool| {
+        pool.slices
+            .iter()
+            .chain(&pool.outdated)
+            .copied()
+            .cloned()
+            .collect()
+    });
+    for slice in slices {
+        let mut changed = Slice::clone(&slice);
+        for device in &mut changed.spec.devices {
+            device.taints.retain(|taint| !is(taint, key, effect));
+        }
+        cluster.apply(Change::Put(Object::ResourceSlice(Arc::new(changed))));
+    }
+}
+
+/// The selector of a request without one of its terms; without any term the selector goes.
+fn drop_term(spec: &mut DeviceRequest, selector: usize, place: usize) {
+    let Some(cel) = spec
+        .selectors
+        .get_mut(selector)
+        .and_then(|selector| selector.cel.as_mut())
+    else {
+        return;
+    };
+    match Terms::of(&cel.expression).without(place) {
+        Some(rest) => cel.expression = rest.into(),
+        None => {
+            spec.selectors.remove(selector);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! From a pod to the nodes that can take it: the plain filters of the scheduler in its order, and what its plugin for dynamic
+//! resources checks around the allocator.
+//!
+//! - `claims`, `extended`, `binding`: what the plugin knows of a pod's claims;
+//! - `plain`, `requests`: the filters before it;
+//! - `cycle`: from a pod to a verdict for each node;
+//! - `verdict`: what such an answer can be;
+//! - `message`: what the scheduler says when none fits;
+//! - `node_share`, `node_fit`: what devices take of the resources of their node, and whether it has enough;
+//! - `parallel`: many nodes on the caller's threads;
+//! - `locality`: the part of a cluster that decides about one node;
+//! - `daemons`: the pods of a DaemonSet;
+//! - `placement`: what the cluster looks like afterwards;
+//! - `given_up`: what the scheduler takes back of claims by itself;
+//! - `group`: PodGroups, whose members are placed together;
+//! - `assumptions`: gates of which nothing tells, and what the other value would change;
+//! - `bugs`: known bugs of kube-scheduler, and what exposes a cluster to them;
+//! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
+//! - `score`: how the plugin ranks nodes;
+//! - `unlike`: schedulers that the rules here do not fit;
+//! - `what_if`: changes that somebody considers;
+//! - `fixes`: the smallest changes that would help;
+//! - `waiting`: whether it helps to wait until others have ended.
+
+mod assumptions;
+mod binding;
+mod bugs;
+mod claims;
+mod cycle;
+mod daemons;
+mod doubts;
+mod extended;
+mod fixes;
+mod given_up;
+mod group;
+mod locality;
+mod message;
+mod node_fit;
+mod node_share;
+mod parallel;
+mod placement;
+mod plain;
+mod profiles;
+mod requests;
+mod score;
+mod spared;
+mod unlike;
+mod verdict;
+mod waiting;
+mod what_if;
+
+pub use assumptions::{AssumedGate, Hanging};
+pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
+pub use bugs::{Bug, Exposure, Harm, exposures, fixed_in, passed_over, vendor};
+pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
+pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start, too_many_consumers};
+pub use daemons::{daemon_pods, daemon_tolerations};
+pub use doubts::{disagreeing_pools, doubts, orders};
+pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};
+pub use fixes::{
+    ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
+};
+pub use given_up::remaining_consumers;
+pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};
+pub use locality::Localities;
+pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
+pub use parallel::{Run, in_order, judge_all};
+pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod, with_defaults};
+pub use plain::{Plain, PlainFilters, Shortage, not_simulated};
+pub use profiles::other_scheduler;
+pub use requests::{Amounts, Usage, allocatable, pod_requests};
+pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};
+pub use spared::{Spared, spared};
+pub use unlike::unlike;
+pub use verdict::{Granted, Judgment, NoUse, Obstacle, Refusal, Stage, Unavailable, Verdict};
+pub use waiting::{Consumer, Uncertain, Waiting, emptied, waiting};
+pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};
+
+#[cfg(test)]
+mod tests;

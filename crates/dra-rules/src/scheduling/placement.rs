@@ -1,0 +1,216 @@
+//! What becomes of a cluster when a pod gets its claims and its node: the steps that controllers and the scheduler take, done on a
+//! fork of the cluster.
+
+use std::sync::Arc;
+
+use super::extended::IN_MEMORY_CLAIM;
+use super::verdict::Granted;
+use crate::reservation::{ENTRY_ANNOTATION, Next, PodGroups, bind_to, claim_name, claim_names, unmade_of};
+use dra_model::{
+    AllocationMode, Change, Claim, ClaimTemplate, Cluster, Component, ConsumerReference, DeviceRequest,
+    Environment, Gap, Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str, uid_of_simulation,
+};
+
+/// Puts in what the API server defaults in a claim.
+pub fn with_defaults(claim: &mut Claim) {
+    let default = |request: &mut DeviceRequest| {
+        if request.allocation_mode == AllocationMode::ExactCount && request.count == 0 {
+            request.count = 1;
+        }
+    };
+    for request in &mut claim.spec.devices.requests {
+        request.exactly.iter_mut().for_each(default);
+        request.first_available.iter_mut().for_each(default);
+    }
+}
+
+/// Why the claims of a pod cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GenerateError {
+    /// There is no such template.
+    #[error("resource claim template {} not found", .0)]
+    NoTemplate(Key),
+    /// The claim controller makes none, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// Objects that tell which claims are made could not be read.
+    #[error("which claims are made for the pod is unknown without {}: {}", .0.kind.plural(), .0.reason)]
+    Unread(Gap),
+}
+
+/// Makes the claims that a pod has yet to get from templates, or takes those that were made for it before. Returns the pod as it is then.
+///
+/// Names are not those that the claim controller would find, which are random.
+///
+/// # Errors
+/// A template does not exist, or the claim controller makes no claim. The claims before it were made.
+pub fn generate_claims(cluster: &mut Cluster, pod: &Arc<Pod>) -> Result<Arc<Pod>, GenerateError> {
+    let mut made = Pod::clone(pod);
+    for entry in &pod.spec.resource_claims {
+        let Some(unmade) = unmade_of(cluster, pod, entry) else {
+            continue;
+        };
+        let name = match unmade.next {
+            Next::Adopt(claim) => claim.metadata.name.clone(),
+            Next::Make(template) => {
+                let owner = match unmade.group {
+                    Some(group) => ("scheduling.k8s.io/v1beta1", "PodGroup", group.metadata.clone()),
+                    None => ("v1", "Pod", pod.metadata.clone()),
+                };
+                let template = Arc::clone(template);
+                make(cluster, &template, owner, &entry.name)
+            }
+            Next::NoTemplate(template) => return Err(GenerateError::NoTemplate(template)),
+            Next::Nothing(why) => return Err(GenerateError::Refused(why)),
+            Next::Unknown(gap) => return Err(GenerateError::Unread(gap.clone())),
+        };
+        made.status
+            .resource_claim_statuses
+            .retain(|status| status.name != entry.name);
+        made.status.resource_claim_statuses.push(PodClaimStatus {
+            name: entry.name.clone(),
+            resource_claim_name: Some(name),
+        });
+    }
+    let made = Arc::new(made);
+    cluster.apply(Change::Put(Object::Pod(Arc::clone(&made))));
+    Ok(made)
+}
+
+/// Makes the claim of an entry of `owner`, by API version, kind and metadata, and returns its name, which no other has.
+fn make(
+    cluster: &mut Cluster,
+    template: &ClaimTemplate,
+    (api_version, kind, owner): (&str, &str, Meta),
+    entry: &Str,
+) -> Str {
+    let mut name = format!("{}-{entry}", owner.name);
+    while cluster.claim(&owner.beside(&Str::from(name.as_str()))).is_some() {
+        name.push_str("-0");
+    }
+    let key = owner.beside(&Str::from(name.as_str()));
+    let mut annotations = template.spec.metadata.annotations.clone();
+    annotations.retain(|(key, _)| key != ENTRY_ANNOTATION);
+    annotations.push((ENTRY_ANNOTATION.into(), entry.clone()));
+    let mut claim = Claim {
+        metadata: Meta {
+            uid: uid_of_simulation(&key.to_string()).into(),
+            namespace: key.namespace,
+            name: key.name.clone(),
+            annotations,
+            owner_references: vec![OwnerReference {
+                api_version: api_version.into(),
+                kind: kind.into(),
+                name: owner.name,
+                uid: owner.uid,
+                controller: true,
+            }],
+            ..template.spec.metadata.clone()
+        },
+        spec: template.spec.spec.clone(),
+        ..Claim::default()
+    };
+    with_defaults(&mut claim);
+    cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    key.name
+}
+
+/// Binds a pod to `node` with what it was granted there.
+pub fn place(cluster: &mut Cluster, pod: &Pod, node: &Str, granted: &[Granted]) {
+    for grant in granted {
+        let consumer = consumer(cluster, pod, &grant.claim);
+        let mut claim = match cluster.claim(&grant.claim) {
+            Some(claim) => Claim::clone(claim),
+            None => extended_claim(pod, &grant.claim),
+        };
+        claim.status.allocation = Some(grant.allocation.clone());
+        let reserved = &mut claim.status.reserved_for;
+        if !reserved.iter().any(|entry| entry.uid == consumer.uid) {
+            reserved.push(consumer);
+        }
+        cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    }
+    let mut bound = pod.clone();
+    bound.spec.node_name = Some(node.clone());
+    cluster.apply(Change::Put(Object::Pod(Arc::new(bound))));
+}
+
+/// Takes a pod away, as if it had ended and been deleted: claims that were made for it go with it, and others lose its reservation, with the
+/// last one their devices.
+pub fn remove_pod(cluster: &mut Cluster, key: &Key) {
+    let Some(pod) = cluster.pod(key).cloned() else {
+        return;
+    };
+    let uid = &pod.metadata.uid;
+    let known: &Cluster = cluster;
+    let own: Vec<Arc<Claim>> = claim_names(&pod)
+        .filter_map(|name| name.find(known).cloned())
+        .collect();
+    for claim in own {
+        if claim.metadata.controller().is_some_and(|owner| owner.uid == *uid) {
+            cluster.apply(Change::Delete(Kind::ResourceClaim, claim.key()));
+            continue;
+        }
+        let mut claim = Claim::clone(&claim);
+        claim.status.reserved_for.retain(|entry| entry.uid != *uid);
+        if claim.status.reserved_for.is_empty() {
+            claim.status = dra_model::ClaimStatus::default();
+        }
+        cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    }
+    cluster.apply(Change::Delete(Kind::Pod, key.clone()));
+}
+
+/// Allocates claims without a pod.
+pub fn allocate(cluster: &mut Cluster, granted: &[Granted]) {
+    for grant in granted {
+        if let Some(claim) = cluster.claim(&grant.claim) {
+            let mut claim = Claim::clone(claim);
+            claim.status.allocation = Some(grant.allocation.clone());
+            cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+        }
+    }
+}
+
+/// Takes the allocation of a claim back. Its consumers stay, as if they had ended without their own requests being given back.
+/// Returns whether there was one.
+pub fn release(cluster: &mut Cluster, key: &Key) -> bool {
+    let Some(claim) = cluster.claim(key) else {
+        return false;
+    };
+    let mut claim = Claim::clone(claim);
+    let was_allocated = claim.status.allocation.take().is_some();
+    claim.status = dra_model::ClaimStatus::default();
+    cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
+    was_allocated
+}
+
+fn consumer(cluster: &Cluster, pod: &Pod, claim: &Key) -> ConsumerReference {
+    let environment: &Environment = cluster.environment();
+    let group = PodGroups::of(environment, Component::Scheduler).group_of(cluster, pod);
+    let entry = pod
+        .spec
+        .resource_claims
+        .iter()
+        .find(|entry| claim_name(pod, entry).is_ok_and(|name| name.name() == Some(&claim.name)));
+    let bound = entry.and_then(|entry| bind_to(pod, group.map(|group| &**group), entry).ok());
+    bound.unwrap_or_else(|| ConsumerReference::of_pod(pod))
+}
+
+/// The claim that the scheduler makes for extended resources; until then it has no name that the API server would take.
+fn extended_claim(pod: &Pod, key: &Key) -> Claim {
+    let name: Str = if key.name == IN_MEMORY_CLAIM {
+        format!("{}-extended-resources", pod.metadata.name).into()
+    } else {
+        key.name.clone()
+    };
+    Claim {
+        metadata: Meta {
+            namespace: key.namespace.clone(),
+            uid: uid_of_simulation(&format!("{}/{name}", key.namespace)).into(),
+            name,
+            ..Meta::default()
+        },
+        ..Claim::default()
+    }
+}

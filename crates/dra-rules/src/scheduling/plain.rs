@@ -1,0 +1,344 @@
+//! The filters that the scheduler runs before the one for dynamic resources, in its order.
+
+use super::extended::class_of;
+use super::requests::{Amounts, Usage, amount, host_ports, pod_requests};
+use dra_model::{Cluster, Node, Pod, Str, Taint, lookup};
+
+/// A plain filter that rejects a node, in the order in which the scheduler runs them. Mirrors
+/// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plain {
+    /// The pod asks for another node by name.
+    NodeName,
+    /// The node is cordoned.
+    NodeUnschedulable,
+    /// The node has a taint that the pod does not tolerate.
+    TaintToleration(Taint),
+    /// The node does not match the pod's selector or affinity.
+    NodeAffinity,
+    /// A port of the node that the pod wants is in use.
+    NodePorts,
+    /// There is not enough of some resources.
+    NodeResourcesFit(Vec<Shortage>),
+}
+
+/// A resource that a node has too little of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shortage {
+    /// Its name; `pods` for the number of pods.
+    pub resource: Str,
+    /// Whether the empty node has too little, too.
+    pub beyond_node: bool,
+}
+
+impl Plain {
+    /// The plugin's name.
+    pub fn plugin(&self) -> &'static str {
+        match self {
+            Self::NodeName => "NodeName",
+            Self::NodeUnschedulable => "NodeUnschedulable",
+            Self::TaintToleration(_) => "TaintToleration",
+            Self::NodeAffinity => "NodeAffinity",
+            Self::NodePorts => "NodePorts",
+            Self::NodeResourcesFit(_) => "NodeResourcesFit",
+        }
+    }
+
+    /// Whether the scheduler asks if evicting other pods from the node would help.
+    pub fn preemption_may_help(&self) -> bool {
+        match self {
+            Self::NodePorts => true,
+            Self::NodeResourcesFit(shortages) => !shortages.iter().any(|shortage| shortage.beyond_node),
+            _ => false,
+        }
+    }
+
+    /// The scheduler's words, one for each reason it counts.
+    pub fn reasons(&self) -> Vec<String> {
+        let text = match self {
+            Self::NodeName => "node(s) didn't match the requested node name",
+            Self::NodeUnschedulable => "node(s) were unschedulable",
+            Self::TaintToleration(_) => "node(s) had untolerated taint(s)",
+            Self::NodeAffinity => "node(s) didn't match Pod's node affinity/selector",
+            Self::NodePorts => "node(s) didn't have free ports for the requested pod ports",
+            Self::NodeResourcesFit(shortages) => {
+                let reason = |shortage: &Shortage| {
+                    if shortage.resource == "pods" {
+                        "Too many pods".to_owned()
+                    } else {
+                        format!("Insufficient {}", shortage.resource)
+                    }
+                };
+                return shortages.iter().map(reason).collect();
+            }
+        };
+        vec![text.to_owned()]
+    }
+}
+
+/// The plain filters for one pod.
+pub struct PlainFilters<'a> {
+    pod: &'a Pod,
+    requests: Amounts,
+    ports: Vec<(Str, Str, i32)>,
+    /// Extended resources that device classes stand behind, where a node has none of its own.
+    delegated: Vec<Str>,
+}
+
+impl<'a> PlainFilters<'a> {
+    /// Prepares the filters for `pod`. Extended resources of device classes are left to the plugin for dynamic resources on nodes
+    /// that have none of their own, if `extended_resources` (the gate DRAExtendedResource of the scheduler) is on.
+    pub fn new(cluster: &Cluster, pod: &'a Pod, extended_resources: bool) -> Self {
+        let requests = pod_requests(pod);
+        let delegated = if extended_resources {
+            delegated(cluster, &requests)
+        } else {
+            Vec::new()
+        };
+        Self {
+            pod,
+            requests,
+            ports: host_ports(pod).collect(),
+            delegated,
+        }
+    }
+
+    /// The first filter that rejects `node`, where pods take `usage`.
+    pub fn reject(&self, node: &Node, usage: &Usage) -> Option<Plain> {
+        let pod = self.pod;
+        if pod.node().is_some_and(|name| *name != node.metadata.name) {
+            return Some(Plain::NodeName);
+        }
+        if node.spec.unschedulable && !pod.spec.tolerations.tolerate(&unschedulable_taint()) {
+            return Some(Plain::NodeUnschedulable);
+        }
+        if let Some(taint) = untolerated(pod, node).next() {
+            return Some(Plain::TaintToleration(taint.clone()));
+        }
+        if !matches_affinity(pod, node) {
+            return Some(Plain::NodeAffinity);
+        }
+        if self
+            .ports
+            .iter()
+            .any(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
+        {
+            return Some(Plain::NodePorts);
+        }
+        let insufficient = self.insufficient(node, usage);
+        (!insufficient.is_empty()).then_some(Plain::NodeResourcesFit(insufficient))
+    }
+
+    /// Mirrors `noderesources/fit.go`, `fitsRequest`.
+    fn insufficient(&self, node: &Node, usage: &Usage) -> Vec<Shortage> {
+        let allocatable =
+            |name: &str| lookup(&node.status.allocatable, name).map_or(0, |has| amount(name, has));
+        let mut shortages = Vec::new();
+        if usage.pods as i64 + 1 > allocatable("pods") {
+            shortages.push(Shortage {
+                resource: "pods".into(),
+                beyond_node: false,
+            });
+        }
+        let standard = ["cpu", "memory", "ephemeral-storage"];
+        let scalar = self
+            .requests
+            .keys()
+            .map(Str::as_str)
+            .filter(|name| !standard.contains(name));
+        for name in standard.into_iter().chain(scalar) {
+            let wanted = self.requests.get(name).copied().unwrap_or(0);
+            let has = allocatable(name);
+            let delegated = has == 0 && self.delegated.iter().any(|known| known == name);
+            let used = usage.requested.get(name).copied().unwrap_or(0);
+            if wanted > 0 && !delegated && wanted > has.saturating_sub(used) {
+                shortages.push(Shortage {
+                    resource: name.into(),
+                    beyond_node: wanted > has,
+                });
+            }
+        }
+        shortages
+    }
+}
+
+/// Whether the node has the labels that the pod wants, and its affinity lets it there. Mirrors `nodeaffinity.go`,
+/// `RequiredNodeAffinity.Match`, v1.37.2; what can't be evaluated does not match.
+pub(super) fn matches_affinity(pod: &Pod, node: &Node) -> bool {
+    let mut labels = pod.spec.node_selector.iter();
+    if !labels.all(|(key, value)| node.metadata.label(key) == Some(value)) {
+        return false;
+    }
+    let affinity = pod.spec.affinity.as_ref();
+    let affinity = affinity.and_then(|affinity| affinity.node_affinity.as_ref());
+    let required = affinity.and_then(|a| a.required_during_scheduling_ignored_during_execution.as_ref());
+    required.is_none_or(|selector| selector.matches(&node.metadata).unwrap_or(false))
+}
+
+/// Taints of the node that keep the pod off.
+pub(super) fn untolerated<'n>(pod: &Pod, node: &'n Node) -> impl Iterator<Item = &'n Taint> {
+    let blocks = |taint: &&Taint| matches!(taint.effect.as_str(), "NoSchedule" | "NoExecute");
+    let taints = node.spec.taints.iter().filter(blocks);
+    taints.filter(|taint| !pod.spec.tolerations.tolerate(taint))
+}
+
+/// Requested resources that some device class provides.
+fn delegated(cluster: &Cluster, requests: &Amounts) -> Vec<Str> {
+    let served = requests.keys().filter(|name| class_of(cluster, name).is_some());
+    served.cloned().collect()
+}
+
+/// Key of the taint that goes with a node's flag.
+pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
+
+fn unschedulable_taint() -> Taint {
+    Taint {
+        key: UNSCHEDULABLE.into(),
+        effect: "NoSchedule".into(),
+        ..Taint::default()
+    }
+}
+
+/// Mirrors `kube-scheduler/framework/types.go`, `HostPortInfo.CheckConflict`.
+fn conflicts(
+    (ip, protocol, port): &(Str, Str, i32),
+    (used_ip, used_protocol, used_port): &(Str, Str, i32),
+) -> bool {
+    let everywhere = |ip: &Str| ip == "0.0.0.0";
+    port == used_port && protocol == used_protocol && (ip == used_ip || everywhere(ip) || everywhere(used_ip))
+}
+
+/// Filters that could still refuse the pod and are not simulated, because of what the pod uses.
+pub fn not_simulated(pod: &Pod) -> Vec<&'static str> {
+    let mut plugins = Vec::new();
+    if pod.spec.volumes.bind {
+        plugins.extend([
+            "VolumeRestrictions",
+            "NodeVolumeLimits",
+            "VolumeBinding",
+            "VolumeZone",
+        ]);
+    }
+    if pod.spec.has_topology_spread {
+        plugins.push("PodTopologySpread");
+    }
+    let affinity = pod.spec.affinity.as_ref();
+    if affinity
+        .is_some_and(|affinity| affinity.pod_affinity.is_some() || affinity.pod_anti_affinity.is_some())
+    {
+        plugins.push("InterPodAffinity");
+    }
+    plugins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reject(pod: &str, node: &str, usage: &Usage) -> Option<Plain> {
+        let pod: Pod = serde_json::from_str(pod).unwrap();
+        let node: Node = serde_json::from_str(node).unwrap();
+        PlainFilters::new(&Cluster::default(), &pod, true).reject(&node, usage)
+    }
+
+    const ROOMY: &str = r#""status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"2"}}"#;
+
+    #[test]
+    fn the_first_filter_in_the_scheduler_s_order_is_named() {
+        let node =
+            |rest: &str| format!(r#"{{"metadata":{{"name":"a","labels":{{"zone":"x"}}}},{rest}{ROOMY}}}"#);
+        let taint = r#""spec":{"unschedulable":false,"taints":[{"key":"k","effect":"NoSchedule"}]},"#;
+        let none = Usage::default();
+        let full = Usage {
+            pods: 2,
+            ..Usage::default()
+        };
+        for (pod, node, usage, expected) in [
+            (
+                r#"{"spec":{"nodeName":"b"}}"#,
+                node(taint),
+                &none,
+                Some("NodeName"),
+            ),
+            (
+                "{}",
+                node(r#""spec":{"unschedulable":true},"#),
+                &none,
+                Some("NodeUnschedulable"),
+            ),
+            (
+                r#"{"spec":{"nodeSelector":{"zone":"y"}}}"#,
+                node(taint),
+                &none,
+                Some("TaintToleration"),
+            ),
+            (
+                r#"{"spec":{"tolerations":[{"operator":"Exists"}]}}"#,
+                node(taint),
+                &none,
+                None,
+            ),
+            (
+                r#"{"spec":{"nodeSelector":{"zone":"y"}}}"#,
+                node(""),
+                &none,
+                Some("NodeAffinity"),
+            ),
+            (r#"{"spec":{"nodeSelector":{"zone":"x"}}}"#, node(""), &none, None),
+            ("{}", node(""), &full, Some("NodeResourcesFit")),
+            (
+                r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"5"}}}]}}"#,
+                node(""),
+                &none,
+                Some("NodeResourcesFit"),
+            ),
+            (
+                r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"4"}}}]}}"#,
+                node(""),
+                &none,
+                None,
+            ),
+        ] {
+            assert_eq!(
+                reject(pod, &node, usage).as_ref().map(Plain::plugin),
+                expected,
+                "{pod} on {node}"
+            );
+        }
+    }
+
+    #[test]
+    fn ports_conflict_across_the_wildcard_address() {
+        let port = |ip: &str, protocol: &str, port: i32| (ip.into(), protocol.into(), port);
+        for (used, expected) in [
+            (port("0.0.0.0", "TCP", 80), true),
+            (port("10.0.0.1", "TCP", 80), true),
+            (port("10.0.0.2", "TCP", 80), false),
+            (port("0.0.0.0", "UDP", 80), false),
+            (port("0.0.0.0", "TCP", 81), false),
+        ] {
+            assert_eq!(
+                conflicts(&port("10.0.0.1", "TCP", 80), &used),
+                expected,
+                "{used:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_shortage_is_told_in_the_scheduler_s_words() {
+        let pod = r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"5","x/y":"1"}}}]}}"#;
+        let node = format!(r#"{{"metadata":{{"name":"a"}},{ROOMY}}}"#);
+        let reasons = reject(
+            pod,
+            &node,
+            &Usage {
+                pods: 2,
+                ..Usage::default()
+            },
+        )
+        .unwrap()
+        .reasons();
+        assert_eq!(reasons, ["Too many pods", "Insufficient cpu", "Insufficient x/y"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! Which scheduler decides about a pod.
+
+use dra_model::{Environment, Pod, SchedulerProfile, Str};
+
+/// Who decides about a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decider {
+    /// kube-scheduler, as it is without configuration or configured in nothing that decides about devices.
+    KubeScheduler,
+    /// kube-scheduler, with a profile that does without these plugins.
+    Without(Str, Vec<Str>),
+    /// Not kube-scheduler, which has no profile of this name.
+    Other(Str),
+    /// Another scheduler, or a profile of kube-scheduler: its configuration is not known.
+    Unknown(Str),
+}
+
+impl Decider {
+    /// Who decides about `pod`. Without the configuration of kube-scheduler it has the one profile that it has by default.
+    pub(super) fn of(environment: &Environment, pod: &Pod) -> Self {
+        let name = match pod.spec.scheduler_name.as_str() {
+            "" => SchedulerProfile::DEFAULT,
+            name => name,
+        };
+        let profiles = environment.scheduler_profiles.as_ref();
+        let mut known = profiles.into_iter().flatten();
+        match known.find(|profile| profile.name == name) {
+            // Configurations that can be seen may be those of further schedulers. This one is everywhere.
+            None if name == SchedulerProfile::DEFAULT => Self::KubeScheduler,
+            None if profiles.is_none() => Self::Unknown(name.into()),
+            None => Self::Other(name.into()),
+            Some(SchedulerProfile { disabled, .. }) if disabled.is_empty() => Self::KubeScheduler,
+            Some(SchedulerProfile { disabled, .. }) => Self::Without(name.into(), disabled.clone()),
+        }
+    }
+
+    /// Why the rules of kube-scheduler may not be those by which the pod is placed, as a sentence without a full stop.
+    pub(super) fn doubt(&self) -> Option<String> {
+        Some(match self {
+            Self::KubeScheduler => return None,
+            Self::Without(name, plugins) => {
+                let plugins: Vec<&str> = plugins.iter().map(Str::as_str).collect();
+                format!(
+                    "profile {name} of kube-scheduler decides, which does without {}",
+                    plugins.join(", ")
+                )
+            }
+            Self::Other(name) => format!(
+                "scheduler {name} decides, not kube-scheduler, which has no profile of this name: what is said follows the rules of \
+                 kube-scheduler"
+            ),
+            Self::Unknown(name) => format!(
+                "scheduler {name} decides, which is another scheduler or a profile of kube-scheduler, whose configuration is not \
+                 known: what is said follows the rules of kube-scheduler without configuration"
+            ),
+        })
+    }
+}
+
+/// Why the rules of kube-scheduler may not be those by which the pod, or another one in its place, is placed.
+pub fn other_scheduler(environment: &Environment, pod: &Pod) -> Option<String> {
+    Decider::of(environment, pod).doubt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_is_of_the_scheduler_that_it_names() {
+        let profile = |name: &str, disabled: &[&str]| SchedulerProfile {
+            name: name.into(),
+            disabled: disabled.iter().map(|&plugin| Str::from(plugin)).collect(),
+        };
+        let known = Some(vec![
+            profile("default-scheduler", &[]),
+            profile("packed", &[]),
+            profile("bare", &["DynamicResources"]),
+        ]);
+        let without = Decider::Without("bare".into(), vec!["DynamicResources".into()]);
+        for (name, profiles, expected) in [
+            ("", None, Decider::KubeScheduler),
+            ("default-scheduler", None, Decider::KubeScheduler),
+            ("volcano", None, Decider::Unknown("volcano".into())),
+            ("", known.clone(), Decider::KubeScheduler),
+            ("packed", known.clone(), Decider::KubeScheduler),
+            ("bare", known.clone(), without),
+            ("volcano", known, Decider::Other("volcano".into())),
+            ("", Some(vec![profile("packed", &[])]), Decider::KubeScheduler),
+        ] {
+            let environment = Environment {
+                scheduler_profiles: profiles,
+                ..Environment::default()
+            };
+            let mut pod = Pod::default();
+            pod.spec.scheduler_name = name.into();
+            let decider = Decider::of(&environment, &pod);
+            assert_eq!(decider, expected, "{name}");
+            assert_eq!(decider.doubt().is_none(), decider == Decider::KubeScheduler);
+        }
+    }
+}

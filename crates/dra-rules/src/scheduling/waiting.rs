@@ -1,0 +1,662 @@
+//! Whether waiting helps what does not fit: whether it would fit with everything free that others hold, and whose end suffices.
+//!
+//! [`emptied`] is the cluster in which every other claim and pod has ended, and no device and no node has a taint. What does not fit
+//! there never fits by waiting, as long as slices, classes and labels of nodes stay as they are. What fits there waits for somebody:
+//! who holds devices of such a node is ended in a copy of the cluster, one by one and then together, and only what fits there then is
+//! told. Who is [spared](Spared) is not waited for.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::cycle::{Scheduler, Start};
+use super::fixes::{Effort, MOST_STEPS, Subject};
+use super::locality::Localities;
+use super::parallel::judge_all;
+use super::placement::release;
+use super::profiles::other_scheduler;
+use super::spared::{Spared, Sparing};
+use super::verdict::{Judgment, Refusal, Verdict};
+use crate::reservation::claim_names;
+use dra_allocator::devices::PoolStatus;
+use dra_model::{
+    Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, Object, Pod, PoolId, Slice,
+    Str,
+};
+
+/// Nodes on which is looked for somebody whose end suffices, of those that were judged first the ones with the fewest holders.
+const MOST_NODES: usize = 16;
+
+/// Nodes that are judged with everything free before it is asked whether there are enough on which it fits.
+const TOGETHER: usize = 256;
+
+/// Dry runs around a node that are made for that, half of them for one consumer each.
+const MOST_TRIALS: usize = 128;
+
+/// Consumers, the end of any of which suffices, that are looked for.
+const MOST_ALIKE: usize = 8;
+
+/// Sets of consumers that are tried to show that any of so many suffice.
+const MOST_SUBSETS: usize = 64;
+
+/// Whether waiting helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// It does not fit with every device free and untainted either: these nodes have too little for it, and the plain filters reject all
+    /// others, whoever runs there.
+    Never(Vec<Str>),
+    /// It fits once others have ended.
+    Ends {
+        /// Whose end was tried, by name.
+        consumers: Vec<Consumer>,
+        /// Any so many of them suffice.
+        count: usize,
+        /// Where it fits then.
+        nodes: Vec<Str>,
+        /// Whether all were tried who hold devices where it could fit.
+        complete: bool,
+    },
+    /// It fits on these nodes once their devices have no taints, whoever ends.
+    Untainted(Vec<Str>),
+    /// Not known.
+    Unknown(Uncertain),
+}
+
+/// Why it is not known whether waiting helps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uncertain {
+    /// Who decides about the pod, in a sentence.
+    Scheduler(String),
+    /// What could not be read.
+    Missing(Vec<Gap>),
+    /// The attempt ends before any node is looked at, for this reason.
+    Obstacle(String),
+    /// With everything free the attempt ends with this error.
+    Error(String),
+    /// The search ended before.
+    GaveUp,
+    /// A claim that it uses is allocated already.
+    Allocated(Key),
+    /// It hangs on pools that cannot be used as they are.
+    Pools {
+        /// The pools.
+        pools: Vec<PoolId>,
+        /// Nodes that they do not reach, and that have too little for it with every device free and untainted.
+        elsewhere: Vec<Str>,
+    },
+    /// It fits on these nodes once these have ended, who are spared, with others perhaps.
+    Spared {
+        /// Who they are, by name.
+        consumers: Vec<Consumer>,
+        /// Why the first of them is.
+        why: Spared,
+        /// Whether others have to end, too.
+        others: bool,
+        /// The nodes.
+        nodes: Vec<Str>,
+    },
+    /// It fits on these nodes with everything free, but not by the end of those alone who could be tried.
+    NotFound(Vec<Str>),
+}
+
+/// Somebody whose end gives devices back.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Consumer {
+    /// A pod.
+    Pod(Key),
+    /// A PodGroup, with all its pods.
+    PodGroup(Key),
+}
+
+impl fmt::Display for Consumer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pod(key) => write!(f, "pod/{key}"),
+            Self::PodGroup(key) => write!(f, "podgroup/{key}"),
+        }
+    }
+}
+
+/// The cluster of `scheduler` when everything has ended but the subject and its PodGroup, and no device and no node has a taint.
+pub fn emptied(scheduler: &Scheduler, subject: &Subject) -> Scheduler {
+    let cluster = scheduler.cluster();
+    let mut builder = ClusterBuilder::default();
+    for node in cluster.nodes() {
+        builder.add(Object::Node(opened(node)));
+    }
+    for class in cluster.classes() {
+        builder.add(Object::DeviceClass(Arc::clone(class)));
+    }
+    for slice in cluster.slices() {
+        builder.add(Object::ResourceSlice(untainted(slice)));
+    }
+    for claim in subject.own_claims(cluster) {
+        builder.add(Object::ResourceClaim(unallocated(&claim)));
+    }
+    if let Some(pod) = subject.pod() {
+        builder.add(Object::Pod(Arc::clone(pod)));
+        if let Some(group) = pod.pod_group() {
+            let key = pod.metadata.beside(group);
+            if let Some(group) = cluster.pod_group(&key) {
+                builder.add(Object::PodGroup(Arc::clone(group)));
+            }
+            for member in cluster.pods_of_group(&key).filter(|member| !is_same(member, pod)) {
+                for claim in claim_names(member).filter_map(|name| name.find(cluster)) {
+                    builder.add(Object::ResourceClaim(unallocated(claim)));
+                }
+                let mut member = Pod::clone(member);
+                member.spec.node_name = None;
+                builder.add(Object::Pod(Arc::new(member)));
+            }
+        }
+    }
+    let emptied = builder.build(cluster.environment().clone()).0;
+    scheduler.beside(&emptied.metered(Arc::clone(cluster.meter())))
+}
+
+fn unallocated(claim: &Arc<Claim>) -> Arc<Claim> {
+    let mut claim = Claim::clone(claim);
+    claim.status = ClaimStatus::default();
+    Arc::new(claim)
+}
+
+fn is_same(one: &Pod, other: &Pod) -> bool {
+    one.key() == other.key()
+}
+
+fn opened(node: &Arc<Node>) -> Arc<Node> {
+    if !node.spec.unschedulable && node.spec.taints.is_empty() {
+        return Arc::clone(node);
+    }
+    let mut node = Node::clone(node);
+    node.spec.unschedulable = false;
+    node.spec.taints.clear();
+    Arc::new(node)
+}
+
+fn untainted(slice: &Arc<Slice>) -> Arc<Slice> {
+    if slice.spec.devices.iter().all(|device| device.taints.is_empty()) {
+        return Arc::clone(slice);
+    }
+    let mut slice = Slice::clone(slice);
+    for device in &mut slice.spec.devices {
+        device.taints.clear();
+    }
+    Arc::new(slice)
+}
+
+/// Whether waiting helps `subject`, which does not fit; `emptied` is the cluster of `scheduler` as [`emptied`] makes it.
+pub fn waiting(
+    scheduler: &Scheduler,
+    emptied: &Scheduler,
+    subject: &Subject,
+    effort: &Effort<'_>,
+) -> Waiting {
+    let cluster = scheduler.cluster();
+    let other = |pod: &Arc<Pod>| other_scheduler(cluster.environment(), pod);
+    if let Some(doubt) = subject.pod().and_then(other) {
+        return Waiting::Unknown(Uncertain::Scheduler(doubt));
+    }
+    let start = subject.start(emptied);
+    let cycle = match &start {
+        Start::Cycle(cycle) => cycle,
+        Start::Obstacle(obstacle) => return Waiting::Unknown(Uncertain::Obstacle(obstacle.text())),
+        Start::Unknown(gaps) => return Waiting::Unknown(Uncertain::Missing(gaps.clone())),
+    };
+    let nodes: Vec<&Arc<Node>> = emptied.cluster().nodes().collect();
+    let mut answers = Vec::new();
+    let mut fitting = Vec::new();
+    // Where it fits on some, more of them say nothing new.
+    for some in nodes.chunks(TOGETHER) {
+        let judged = judge_all(cycle, some, effort.budget, effort.observer, effort.run);
+        fitting.extend(self::fitting(&judged));
+        answers.extend(judged);
+        if fitting.len() >= MOST_NODES {
+            break;
+        }
+    }
+    let are_all = answers.len() == nodes.len();
+    let own = subject.own_claims(cluster);
+    let search = Search {
+        scheduler,
+        subject,
+        effort,
+        sparing: Sparing::of(cluster, subject.pod(), &own),
+        own,
+        localities: Localities::of(cluster),
+        spares: true,
+        trials: Cell::new(0),
+    };
+    if fitting.is_empty() {
+        if let Some(error) = error(&answers) {
+            return Waiting::Unknown(Uncertain::Error(error));
+        }
+        if answers.iter().any(|(_, judgment)| gave_up(judgment)) {
+            return Waiting::Unknown(Uncertain::GaveUp);
+        }
+        let mut own = search.own.iter();
+        if let Some(claim) = own.find(|claim| claim.status.allocation.is_some()) {
+            return Waiting::Unknown(Uncertain::Allocated(claim.key()));
+        }
+        let mut pools = BTreeSet::new();
+        let mut judged = Vec::new();
+        for (node, judgment) in &answers {
+            let Verdict::Refused(Refusal::CannotAllocate { invalid_pools }) = &judgment.verdict else {
+                continue;
+            };
+            let known = search.localities.pools(&node.metadata.name);
+            let is_suspect = *invalid_pools || known.into_iter().any(|id| is_incomplete(cluster, id));
+            if !is_suspect {
+                judged.push(node.metadata.name.clone());
+                continue;
+            }
+            let unusable = cycle.explain(node, |explanation| -> Vec<PoolId> {
+                let pools = explanation.unusable_pools();
+                pools
+                    .filter(|(_, status)| **status != PoolStatus::Usable)
+                    .map(|(id, _)| id.clone())
+                    .collect()
+            });
+            match unusable {
+                Ok(Some(unusable)) if unusable.is_empty() => judged.push(node.metadata.name.clone()),
+                Ok(Some(unusable)) => pools.extend(unusable),
+                Ok(None) | Err(_) => return Waiting::Unknown(Uncertain::GaveUp),
+            }
+        }
+        return if pools.is_empty() {
+            Waiting::Never(judged)
+        } else {
+            Waiting::Unknown(Uncertain::Pools {
+                pools: pools.into_iter().collect(),
+                elsewhere: judged,
+            })
+        };
+    }
+    search
+        .ends(&fitting, are_all)
+        .or_else(|| search.untainted(emptied.cluster(), &fitting))
+        .or_else(|| search.spared(&fitting))
+        .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
+}
+
+fn is_incomplete(cluster: &Cluster, id: &PoolId) -> bool {
+    cluster.pool(id).is_some_and(|pool| {
+        let there = i64::try_from(pool.slices.len()).unwrap_or(i64::MAX);
+        there != pool.expected_slices
+    })
+}
+
+fn fitting(answers: &[(&Arc<Node>, Judgment)]) -> Vec<Str> {
+    let fits = answers.iter().filter(|(_, judgment)| judgment.verdict.fits());
+    fits.map(|(node, _)| node.metadata.name.clone()).collect()
+}
+
+fn error(answers: &[(&Arc<Node>, Judgment)]) -> Option<String> {
+    answers.iter().find_map(|(_, judgment)| match &judgment.verdict {
+        Verdict::Error(error) => Some(error.clone()),
+        _ => None,
+    })
+}
+
+fn gave_up(judgment: &Judgment) -> bool {
+    matches!(judgment.verdict, Verdict::GaveUp)
+}
+
+struct Search<'s> {
+    /// Of the cluster as it is.
+    scheduler: &'s Scheduler,
+    subject: &'s Subject,
+    effort: &'s Effort<'s>,
+    own: Vec<Arc<Claim>>,
+    localities: Localities,
+    sparing: Sparing<'s>,
+    /// Whether those do not end who are spared.
+    spares: bool,
+    trials: Cell<usize>,
+}
+
+/// Consumers with the claims that they alone hold.
+type Held = BTreeMap<Key, BTreeSet<Consumer>>;
+
+/// A node with the part of the cluster around it, and who holds devices there.
+struct Around {
+    node: Arc<Node>,
+    cluster: Cluster,
+    scheduler: Scheduler,
+    held: Held,
+}
+
+impl Around {
+    fn consumers(&self) -> BTreeSet<Consumer> {
+        self.held.values().flatten().cloned().collect()
+    }
+}
+
+impl Search<'_> {
+    fn cluster(&self) -> &Cluster {
+        self.scheduler.cluster()
+    }
+
+    fn is_spent(&self) -> bool {
+        let Effort { budget, observer, .. } = self.effort;
+        self.trials.get() >= MOST_TRIALS
+            || budget.is_spent()
+            || observer.cancelled()
+            || self.cluster().meter().exhausted().is_some()
+    }
+
+    /// Whose end lets the subject fit on one of the nodes, which are `all` on which it could.
+    fn ends(&self, fitting: &[Str], all: bool) -> Option<Waiting> {
+        let mut nodes: Vec<(usize, &Str)> = fitting
+            .iter()
+            .map(|node| (self.localities.holders(self.cluster(), node).len(), node))
+            .collect();
+        nodes.sort();
+        let mut complete = all && nodes.len() <= MOST_NODES;
+        nodes.truncate(MOST_NODES);
+        let mut arounds = Vec::new();
+        for (_, node) in nodes {
+            arounds.extend(self.around(node));
+        }
+        let mut alike: BTreeSet<Consumer> = BTreeSet::new();
+        let mut freed: BTreeSet<Str> = BTreeSet::new();
+        for around in &arounds {
+            for consumer in around.consumers() {
+                if self.is_spent() || self.trials.get() >= MOST_TRIALS / 2 || alike.len() >= MOST_ALIKE {
+                    complete = false;
+                    break;
+                }
+                let ended = BTreeSet::from([consumer]);
+                if self.fits_around(around, &ended)
+                    && let Some(nodes) = self.fits(&ended)
+                {
+                    freed.extend(nodes);
+                    alike.extend(ended);
+                }
+            }
+        }
+        if !alike.is_empty() {
+            return Some(Waiting::Ends {
+                consumers: alike.into_iter().collect(),
+                count: 1,
+                nodes: freed.into_iter().collect(),
+                complete,
+            });
+        }
+        let mut best: Option<(BTreeSet<Consumer>, &Around)> = None;
+        for around in &arounds {
+            if self.is_spent() {
+                complete = false;
+                break;
+            }
+            if let Some(needed) = self.needed(around)
+                && best.as_ref().is_none_or(|(known, _)| needed.len() < known.len())
+            {
+                best = Some((needed, around));
+            }
+        }
+        let (needed, around) = best?;
+        let nodes = self.fits(&needed)?;
+        let count = needed.len();
+        let consumers = match self.any_of(around, count) {
+            Some(all) => all,
+            None => needed,
+        };
+        Some(Waiting::Ends {
+            consumers: consumers.into_iter().collect(),
+            count,
+            nodes,
+            complete,
+        })
+    }
+
+    /// Whose end would let the subject fit, if they were not spared.
+    fn spared(mut self, fitting: &[Str]) -> Option<Waiting> {
+        self.spares = false;
+        self.trials = Cell::new(0);
+        let Waiting::Ends { consumers, nodes, .. } = self.ends(fitting, true)? else {
+            return None;
+        };
+        let all = consumers.len();
+        let why = |consumer: Consumer| Some((self.why(&consumer)?, consumer));
+        let (reasons, consumers): (Vec<Spared>, Vec<Consumer>) =
+            consumers.into_iter().filter_map(why).unzip();
+        Some(Waiting::Unknown(Uncertain::Spared {
+            why: reasons.into_iter().min()?,
+            others: consumers.len() < all,
+            consumers,
+            nodes,
+        }))
+    }
+
+    /// Why a consumer is spared, if so.
+    fn why(&self, consumer: &Consumer) -> Option<Spared> {
+        match consumer {
+            Consumer::Pod(key) => self.sparing.pod(self.cluster().pod(key)?),
+            Consumer::PodGroup(key) => self.sparing.group(key),
+        }
+    }
+
+    /// Consumers who have to end for the subject to fit on the node, and none of whom can be left out.
+    fn needed(&self, around: &Around) -> Option<BTreeSet<Consumer>> {
+        let mut needed = around.consumers();
+        if needed.is_empty() || !self.fits_around(around, &needed) {
+            return None;
+        }
+        for consumer in needed.clone() {
+            if self.is_spent() {
+                break;
+            }
+            let mut fewer = needed.clone();
+            fewer.remove(&consumer);
+            if self.fits_around(around, &fewer) {
+                needed = fewer;
+            }
+        }
+        Some(needed)
+    }
+
+    /// All who hold devices of the node, if any `count` of them suffice.
+    fn any_of(&self, around: &Around, count: usize) -> Option<BTreeSet<Consumer>> {
+        let all = around.consumers();
+        if all.len() <= count {
+            return None;
+        }
+        let members: Vec<&Consumer> = all.iter().collect();
+        let mut places: Vec<usize> = (0..count).collect();
+        for _ in 0..MOST_SUBSETS {
+            let some = places.iter().map(|place| members[*place].clone()).collect();
+            if self.is_spent() || !self.fits_around(around, &some) || self.fits(&some).is_none() {
+                return None;
+            }
+            let moving = (0..count)
+                .rev()
+                .find(|at| places[*at] < members.len() - count + at);
+            let Some(moving) = moving else { return Some(all) };
+            places[moving] += 1;
+            for at in moving + 1..count {
+                places[at] = places[at - 1] + 1;
+            }
+        }
+        None
+    }
+
+    fn around(&self, node: &Str) -> Option<Around> {
+        let cluster = self.cluster();
+        let node = cluster.node(node)?;
+        let pods = self.subject.pod().map_or(&[][..], std::slice::from_ref);
+        let part = self.localities.around(cluster, node, &self.own, pods);
+        let mut keys = self.localities.holders(cluster, &node.metadata.name);
+        keys.extend(self.own.iter().map(|claim| claim.key()));
+        let held = keys.iter().filter_map(|key| cluster.claim(key));
+        let held = held.filter_map(|claim| self.holding(claim));
+        Some(Around {
+            node: Arc::clone(node),
+            scheduler: self.scheduler.beside(&part),
+            held: held.collect(),
+            cluster: part,
+        })
+    }
+
+    /// A claim that takes devices, with those whose end gives them back. None where nobody's end does.
+    fn holding(&self, claim: &Claim) -> Option<(Key, BTreeSet<Consumer>)> {
+        if !claim.results().iter().any(|result| result.takes()) {
+            return None;
+        }
+        let mut consumers = BTreeSet::new();
+        for entry in self.sparing.consumers(claim) {
+            let key = claim.metadata.beside(&entry.name);
+            if entry.is_pod() {
+                let pod = self.cluster().pod(&key)?;
+                // What has ended gave its devices back, if it ever does.
+                if pod.metadata.uid != entry.uid || pod.is_terminal() {
+                    return None;
+                }
+                consumers.insert(Consumer::Pod(key));
+            } else if entry.is_pod_group() {
+                self.cluster().pod_group(&key)?;
+                consumers.insert(Consumer::PodGroup(key));
+            } else {
+                return None;
+            }
+        }
+        if self.spares && consumers.iter().any(|consumer| self.why(consumer).is_some()) {
+            return None;
+        }
+        (!consumers.is_empty()).then(|| (claim.key(), consumers))
+    }
+
+    /// Whether the subject fits on the node when these have ended.
+    fn fits_around(&self, around: &Around, ended: &BTreeSet<Consumer>) -> bool {
+        self.trials.set(self.trials.get() + 1);
+        let mut cluster = around.cluster.clone();
+        end(&mut cluster, &around.held, ended);
+        let scheduler = around.scheduler.fork(&cluster);
+        match &self.subject.start(&scheduler) {
+            Start::Cycle(cycle) => {
+                let Effort { budget, observer, .. } = self.effort;
+                let judgment = cycle.judge(&around.node, budget.limits(MOST_STEPS), *observer);
+                budget.spend(judgment.work);
+                judgment.verdict.fits()
+            }
+            _ => false,
+        }
+    }
+
+    /// The nodes on which the subject fits when these have ended in the whole cluster. None where the scheduler meets an error then.
+    fn fits(&self, ended: &BTreeSet<Consumer>) -> Option<Vec<Str>> {
+        let mut cluster = self.cluster().clone();
+        let held = self.cluster().claims().filter(|claim| {
+            let reserved = claim.status.reserved_for.first();
+            reserved.is_some_and(|entry| ended.iter().any(|consumer| consumer.key().name == entry.name))
+                || claim.status.reserved_for.len() > 1
+        });
+        let held: Held = held.filter_map(|claim| self.holding(claim)).collect();
+        let pools = end(&mut cluster, &held, ended);
+        let scheduler = self.scheduler.fork(&cluster);
+        let start = self.subject.start(&scheduler);
+        let Start::Cycle(cycle) = &start else { return None };
+        // What is free now, and whose place: all other nodes are as they were.
+        let left: BTreeSet<&Str> = ended
+            .iter()
+            .filter_map(|consumer| self.cluster().pod(consumer.key())?.node())
+            .collect();
+        let is_own = |claim: &Arc<Claim>| held.contains_key(&claim.key());
+        let is_everywhere = self.own.iter().any(is_own);
+        let nodes: Vec<&Arc<Node>> = cluster
+            .nodes()
+            .filter(|node| {
+                let name = &node.metadata.name;
+                is_everywhere
+                    || left.contains(name)
+                    || self.localities.pools(name).any(|pool| pools.contains(pool))
+            })
+            .collect();
+        let Effort {
+            budget,
+            observer,
+            run,
+            ..
+        } = self.effort;
+        let answers = judge_all(cycle, &nodes, budget, *observer, run);
+        let fits = fitting(&answers);
+        let is_known = error(&answers).is_none() && !cycle.meter().is_exhausted();
+        (is_known && !fits.is_empty()).then_some(fits)
+    }
+
+    /// Whether the subject fits when nobody ends, but devices lose their taints.
+    fn untainted(&self, emptied: &Cluster, fitting: &[Str]) -> Option<Waiting> {
+        let mut cluster = self.cluster().clone();
+        let pools: BTreeSet<&PoolId> = fitting
+            .iter()
+            .flat_map(|node| self.localities.pools(node))
+            .collect();
+        let mut is_tainted = false;
+        for id in pools {
+            for slice in self.cluster().pool(id).into_iter().flat_map(|pool| pool.slices) {
+                let Some(clean) = emptied.slice(&slice.metadata.name) else {
+                    continue;
+                };
+                if !Arc::ptr_eq(clean, slice) {
+                    cluster.apply(Change::Put(Object::ResourceSlice(Arc::clone(clean))));
+                    is_tainted = true;
+                }
+            }
+        }
+        let rules: Vec<Key> = self.cluster().rules().map(|rule| rule.metadata.key()).collect();
+        is_tainted |= !rules.is_empty();
+        for rule in rules {
+            cluster.apply(Change::Delete(Kind::DeviceTaintRule, rule));
+        }
+        if !is_tainted {
+            return None;
+        }
+        let scheduler = self.scheduler.fork(&cluster);
+        let start = self.subject.start(&scheduler);
+        let Start::Cycle(cycle) = &start else { return None };
+        let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
+        let Effort {
+            budget,
+            observer,
+            run,
+            ..
+        } = self.effort;
+        let answers = judge_all(cycle, &nodes, budget, *observer, run);
+        let fits = self::fitting(&answers);
+        let is_known = error(&answers).is_none() && !cycle.meter().is_exhausted();
+        (is_known && !fits.is_empty()).then_some(Waiting::Untainted(fits))
+    }
+}
+
+impl Consumer {
+    fn key(&self) -> &Key {
+        match self {
+            Self::Pod(key) | Self::PodGroup(key) => key,
+        }
+    }
+}
+
+/// Ends `ended` in `cluster`: their pods go, and claims are deallocated that only they hold. Returns the pools of what is free then.
+fn end(cluster: &mut Cluster, held: &Held, ended: &BTreeSet<Consumer>) -> BTreeSet<PoolId> {
+    let mut pools = BTreeSet::new();
+    for (key, consumers) in held {
+        if !consumers.is_subset(ended) {
+            continue;
+        }
+        if let Some(claim) = cluster.claim(key) {
+            pools.extend(claim.results().iter().map(|result| result.id().pool_id()));
+        }
+        release(cluster, key);
+    }
+    for consumer in ended {
+        let pods: Vec<Key> = match consumer {
+            Consumer::Pod(key) => vec![key.clone()],
+            Consumer::PodGroup(key) => cluster.pods_of_group(key).map(|pod| pod.key()).collect(),
+        };
+        for pod in pods {
+            cluster.apply(Change::Delete(Kind::Pod, pod));
+        }
+    }
+    pools
+}

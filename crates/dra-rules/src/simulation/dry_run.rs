@@ -1,0 +1,93 @@
+//! Where replacements can go: the dry run of the scheduler, asked for one pod after the other.
+
+use std::sync::Arc;
+
+use super::world::{Placement, Scheduler};
+use crate::scheduling::{self, IN_MEMORY_CLAIM, Start, Verdict, message, message_of_obstacle};
+use dra_allocator::Budget;
+use dra_model::{Cluster, Kind, Pod, Time};
+
+/// Answers as kube-scheduler would, pod by pod, on the cluster as it is at that moment.
+///
+/// Other pods that wait do not compete, and no pod is preempted.
+#[derive(Debug)]
+pub struct DryRun {
+    /// How many objects may still be looked at: every question looks at all that there are.
+    objects: usize,
+    budget: Budget,
+}
+
+impl DryRun {
+    /// One that answers until it has looked at so many objects, and its searches have taken so many steps; what is asked then is
+    /// unknown.
+    pub fn new(objects: usize, steps: u64) -> Self {
+        Self {
+            objects,
+            budget: Budget::new(steps),
+        }
+    }
+}
+
+impl Scheduler for DryRun {
+    fn place(&mut self, cluster: &Cluster, pod: &Arc<Pod>, now: Time) -> Placement {
+        let kinds = [Kind::Node, Kind::ResourceSlice, Kind::ResourceClaim, Kind::Pod];
+        let cost: usize = kinds.into_iter().map(|kind| cluster.count(kind)).sum();
+        match self.objects.checked_sub(cost) {
+            Some(left) => self.objects = left,
+            None => {
+                return Placement::Unknown {
+                    why: "too many replacements for a cluster of this size to try them all".to_owned(),
+                };
+            }
+        }
+        let scheduler = scheduling::Scheduler::new(cluster, now);
+        let cycle = match scheduler.pod(pod) {
+            Start::Cycle(cycle) => cycle,
+            Start::Obstacle(obstacle) => {
+                let message = message_of_obstacle(cluster, Some(pod), &obstacle);
+                return Placement::DoesNotFit {
+                    message: message.text().map_or_else(|| obstacle.text(), str::to_owned),
+                };
+            }
+            Start::Unknown(gaps) => {
+                let kinds: Vec<_> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+                return Placement::Unknown {
+                    why: format!("{} could not be read", kinds.join(", ")),
+                };
+            }
+        };
+        let nodes: Vec<_> = cluster.nodes().collect();
+        let verdicts: Vec<_> =
+            scheduling::judge_all(&cycle, &nodes, &self.budget, &(), &scheduling::in_order)
+                .into_iter()
+                .map(|(node, judgment)| (node, judgment.verdict))
+                .collect();
+        let nodes: Vec<_> = verdicts
+            .iter()
+            .filter(|(_, verdict)| verdict.fits())
+            .map(|(node, _)| node.metadata.name.clone())
+            .collect();
+        let granted = verdicts.iter().find_map(|(_, verdict)| match verdict {
+            Verdict::Fits(granted) => Some(granted),
+            _ => None,
+        });
+        if let Some(granted) = granted {
+            return Placement::Fits {
+                nodes,
+                allocations: granted
+                    .iter()
+                    .filter(|granted| !granted.existing && granted.claim.name != IN_MEMORY_CLAIM)
+                    .map(|granted| (granted.claim.clone(), granted.allocation.clone()))
+                    .collect(),
+            };
+        }
+        match message(&cycle, &verdicts) {
+            Some(message) => Placement::DoesNotFit {
+                message: message.text().unwrap_or_default().to_owned(),
+            },
+            None => Placement::Unknown {
+                why: "the search for devices was given up".to_owned(),
+            },
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What an eviction hangs on that nothing tells: gates of the controllers.
+
+use std::collections::BTreeSet;
+
+use super::World;
+use super::report::{EvictionReport, PodVerdict, evicted_pods};
+use crate::scheduling::{AssumedGate, Hanging};
+use dra_model::{Change, Cluster, Component, Gate, Key, Str, Time};
+
+/// Gates that decide who is evicted.
+const GATES: [Gate; 3] = [
+    Gate::DRADeviceTaintRules,
+    Gate::DRADeviceTaints,
+    Gate::DRAWorkloadResourceClaims,
+];
+
+/// Pods that are named before the rest is counted.
+const NAMED: usize = 3;
+
+/// The gates on which `report` hangs, which is what `changes` make of `cluster` at `now` in `namespace`, or in all: for each, who is
+/// evicted besides with the other value, and who is not.
+pub fn assumed_gates(
+    cluster: &Cluster,
+    changes: &[Change],
+    now: Time,
+    namespace: Option<&Str>,
+    report: &EvictionReport,
+) -> Vec<AssumedGate> {
+    let mut changed = cluster.clone();
+    for change in changes {
+        changed.apply(change.clone());
+    }
+    let evicted = report.pods.iter();
+    let evicted: BTreeSet<Key> = evicted
+        .filter(|pod| pod.verdict == PodVerdict::Evicted)
+        .map(|pod| Key::new(pod.namespace.clone(), pod.name.clone()))
+        .collect();
+    let mut found = Vec::new();
+    for hanging in Hanging::of(&changed, &GATES, &[Component::ControllerManager]) {
+        // Who is evicted does not hang on where replacements go.
+        let mut world = World::new(hanging.otherwise(cluster), now, None);
+        for change in changes {
+            world.apply(change.clone());
+        }
+        world.run();
+        let mut other: BTreeSet<Key> = evicted_pods(&world, cluster);
+        other.retain(|pod| namespace.is_none_or(|namespace| pod.namespace == *namespace));
+        let more: Vec<&Key> = other.difference(&evicted).collect();
+        let fewer: Vec<&Key> = evicted.difference(&other).collect();
+        let parts = [(more, "evicted, too"), (fewer, "not evicted")];
+        let parts = parts.iter().filter(|(pods, _)| !pods.is_empty());
+        let parts: Vec<String> = parts.map(|(pods, what)| told(pods, what)).collect();
+        if !parts.is_empty() {
+            found.extend(AssumedGate::new(&hanging, parts.join(", and ")));
+        }
+    }
+    found
+}
+
+/// `3 pods are evicted, too: pod/n/a, …`
+fn told(pods: &[&Key], what: &str) -> String {
+    let (count, are) = match pods.len() {
+        1 => ("1 pod".to_owned(), "is"),
+        many => (format!("{many} pods"), "are"),
+    };
+    let named: Vec<String> = pods.iter().take(NAMED).map(|pod| format!("pod/{pod}")).collect();
+    let rest = match pods.len() - named.len() {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    format!("{count} {are} {what}: {}{rest}", named.join(", "))
+}

@@ -1,0 +1,150 @@
+//! Why a pod has to go, for readers.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::eviction::Eviction;
+use dra_allocator::devices::Origin;
+use dra_model::{DeviceId, Str, TaintRule};
+
+/// A taint that makes a pod go.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReasonItem {
+    /// The rule, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Str>,
+    /// The slice, if the driver set the taint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Str>,
+    /// The device in the slice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceItem>,
+    /// The taint: `key=value:effect`.
+    pub taint: Str,
+}
+
+/// The taints of evictions, and what they are as reasons.
+type SharedReasons = (Arc<[Origin]>, Arc<[ReasonItem]>);
+
+/// Makes reasons of taints. The one of a rule is made once for all pods that follow one another, and so are all those of an eviction.
+#[derive(Default)]
+pub(super) struct Reasons {
+    last: Option<(Arc<TaintRule>, ReasonItem)>,
+    last_all: Option<SharedReasons>,
+    grace_period: Option<(i64, Str)>,
+}
+
+impl Reasons {
+    /// The taint as a reason.
+    pub(super) fn of(&mut self, origin: &Origin) -> ReasonItem {
+        let Origin::Rule(rule) = origin else {
+            return ReasonItem::of(origin);
+        };
+        match &self.last {
+            Some((last, item)) if Arc::ptr_eq(last, rule) => item.clone(),
+            _ => {
+                let item = ReasonItem::of(origin);
+                self.last = Some((Arc::clone(rule), item.clone()));
+                item
+            }
+        }
+    }
+
+    /// All taints of an eviction.
+    pub(super) fn all(&mut self, eviction: &Eviction) -> Arc<[ReasonItem]> {
+        if let Some((of, items)) = &self.last_all
+            && Arc::ptr_eq(of, &eviction.reasons)
+        {
+            return Arc::clone(items);
+        }
+        let items: Arc<[ReasonItem]> = eviction.reasons.iter().map(|origin| self.of(origin)).collect();
+        self.last_all = Some((Arc::clone(&eviction.reasons), Arc::clone(&items)));
+        items
+    }
+
+    /// How long a pod has to end, in words.
+    pub(super) fn grace_period(&mut self, seconds: i64) -> Str {
+        match &self.grace_period {
+            Some((of, text)) if *of == seconds => text.clone(),
+            _ => {
+                let text: Str = format!("grace period {seconds}s").into();
+                self.grace_period = Some((seconds, text.clone()));
+                text
+            }
+        }
+    }
+}
+
+/// A device.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct DeviceItem {
+    /// Its driver.
+    pub driver: Str,
+    /// Its pool.
+    pub pool: Str,
+    /// Its name.
+    pub device: Str,
+}
+
+impl std::fmt::Display for DeviceItem {
+    /// `driver/pool/device`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}/{}", self.driver, self.pool, self.device)
+    }
+}
+
+impl From<DeviceId> for DeviceItem {
+    fn from(id: DeviceId) -> Self {
+        let DeviceId { driver, pool, device } = id;
+        Self { driver, pool, device }
+    }
+}
+
+impl ReasonItem {
+    /// The taint as a reason.
+    pub fn of(origin: &Origin) -> Self {
+        let taint = origin.taint().map(ToString::to_string);
+        let taint = taint.unwrap_or_default().into();
+        match origin {
+            Origin::Rule(rule) => Self {
+                rule: Some(rule.metadata.name.clone()),
+                slice: None,
+                device: None,
+                taint,
+            },
+            Origin::Slice { slice, device, .. } => Self {
+                rule: None,
+                slice: Some(slice.metadata.name.clone()),
+                device: Some(DeviceItem {
+                    driver: slice.spec.driver.clone(),
+                    pool: slice.spec.pool.name.clone(),
+                    device: device.clone(),
+                }),
+                taint,
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for ReasonItem {
+    /// `rule/NAME`, or `slice/NAME DEVICE KEY=VALUE`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.rule, &self.slice, &self.device) {
+            (Some(rule), ..) => write!(f, "rule/{rule}"),
+            (None, Some(slice), Some(device)) => {
+                let taint = self.taint.rsplit_once(':').map_or("", |(taint, _)| taint);
+                write!(f, "slice/{slice} {} {taint}", device.device)
+            }
+            _ => f.write_str(&self.taint),
+        }
+    }
+}
+
+/// The taints for which a pod goes, one behind the other.
+pub(super) fn reasons(eviction: &Eviction) -> String {
+    let reasons = eviction.reasons.iter();
+    let reasons: Vec<String> = reasons.map(|origin| ReasonItem::of(origin).to_string()).collect();
+    reasons.join(", ")
+}

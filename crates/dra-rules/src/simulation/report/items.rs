@@ -1,0 +1,342 @@
+//! The parts of the report: what readers of its JSON and its tables get.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::controllers::PodRef;
+use crate::owners::Replacing;
+use crate::scheduling::AssumedGate;
+use crate::simulation::MissedPod;
+use crate::simulation::reason::{DeviceItem, ReasonItem, Reasons};
+use crate::simulation::timeline::{Happening, What};
+use crate::simulation::world::{Placement, Replacement};
+use dra_model::{Condition, Str, Time};
+
+/// Writes parts that items share like those of one alone.
+fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(&**parts)
+}
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvictionReport {
+    /// When the simulation starts.
+    pub start: Time,
+    /// What happens, in the order of time.
+    pub events: Vec<EventItem>,
+    /// Pods that have to go, and those that tolerate the taints of their devices for good, by time and name.
+    pub pods: Vec<PodItem>,
+    /// Who tolerates which NoExecute taint until when, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerations: Option<Vec<TolerationItem>>,
+    /// Pods on tainted devices that the controller does not evict although their claims say it should.
+    pub missed: Vec<MissedPod>,
+    /// Claims that are released, by time and name.
+    pub claims: Vec<ClaimItem>,
+    /// Budgets that lose pods.
+    pub disruption_budgets: Vec<BudgetItem>,
+    /// Rules with their conditions, by name.
+    pub rules: Vec<RuleItem>,
+    /// Whether the simulation ended before nothing was left to happen, so that events are missing.
+    pub gave_up: bool,
+    /// Whether more pods may have to go than is known, since objects could not be read or nothing was selected.
+    #[serde(skip)]
+    pub may_be_more: bool,
+    /// Gates of which nothing tells how they are set, where the other value would change who is evicted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed_gates: Vec<AssumedGate>,
+    /// What a reader should know besides.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventItem {
+    /// When.
+    pub at: Time,
+    /// What.
+    #[serde(rename = "type")]
+    pub type_: &'static str,
+    /// Namespace of the object; absent for rules.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID; made up for objects that the simulation made.
+    pub uid: Str,
+    /// Why a pod has to go: the taints.
+    #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
+    pub reasons: Arc<[ReasonItem]>,
+    /// Devices that become free.
+    #[serde(serialize_with = "shared", skip_serializing_if = "<[DeviceItem]>::is_empty")]
+    pub devices: Arc<[DeviceItem]>,
+    /// Nodes that a replacement fits on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// More, for people.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub message: Str,
+}
+
+/// What becomes of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum PodVerdict {
+    /// It has to go.
+    Evicted,
+    /// It tolerates every taint of its devices for good.
+    Tolerates,
+}
+
+/// A pod on tainted devices.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PodItem {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// Its node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// What becomes of it.
+    pub verdict: PodVerdict,
+    /// When it is deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+    /// When it is gone at the latest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gone_at: Option<Time>,
+    /// Its grace period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace_period_seconds: Option<i64>,
+    /// The taints that make it go.
+    #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
+    pub reasons: Arc<[ReasonItem]>,
+    /// Its priority; the controller does not look at it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// Who made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<OwnerItem>,
+    /// What its owner does about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacing: Option<Replacing>,
+    /// The pod that takes its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<ReplacementItem>,
+}
+
+/// The owner of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnerItem {
+    /// Its kind.
+    pub kind: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// Pods that it has and that have not ended.
+    pub pods: usize,
+    /// How many of them have to go.
+    pub evicted: usize,
+}
+
+/// A pod that takes the place of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplacementItem {
+    /// A made-up name, except for a StatefulSet's pod.
+    pub name: Str,
+    /// Whether it fits.
+    pub fits: Fit,
+    /// Where, once it does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// Why not, or why that is not known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// Whether a replacement fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the words say it")]
+pub enum Fit {
+    Fits,
+    DoesNotFit,
+    Unknown,
+}
+
+/// How a pod tolerates a NoExecute taint of one of its devices, as the eviction controller sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TolerationItem {
+    /// Namespace of the pod.
+    pub namespace: Str,
+    /// Name of the pod.
+    pub name: Str,
+    /// UID of the pod.
+    pub uid: Str,
+    /// The claim that holds the device.
+    pub claim: Str,
+    /// The device.
+    pub device: DeviceItem,
+    /// The taint and where it comes from.
+    pub taint: ReasonItem,
+    /// Whether it tolerates the taint.
+    pub tolerated: Tolerated,
+    /// Until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// Whether a taint is tolerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Tolerated {
+    /// It is not.
+    No,
+    /// For some time.
+    Until,
+    /// For good.
+    Forever,
+}
+
+/// A claim that is released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClaimItem {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// When its devices are free.
+    pub released_at: Time,
+    /// When it is removed, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Time>,
+    /// Its devices.
+    #[serde(serialize_with = "shared")]
+    pub devices: Arc<[DeviceItem]>,
+}
+
+/// A PodDisruptionBudget that loses pods.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetItem {
+    /// Its namespace.
+    pub namespace: Str,
+    /// Its name.
+    pub name: Str,
+    /// Its UID.
+    pub uid: Str,
+    /// How many pods it would let go now.
+    pub disruptions_allowed: i32,
+    /// Those that have to go.
+    pub pods: Vec<Str>,
+    /// Whether that breaks it.
+    pub violated: bool,
+    /// When.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub violated_at: Option<Time>,
+}
+
+/// A rule and what the controller tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleItem {
+    /// Its name.
+    pub name: Str,
+    /// The condition right after the start; absent where the controller writes none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub condition: Option<StatusItem>,
+    /// Later ones.
+    pub timeline: Vec<StatusItem>,
+}
+
+/// The condition `EvictionInProgress` of a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StatusItem {
+    /// Since when; of a condition that was there before, its own time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Time>,
+    /// `True` or `False`.
+    pub status: Str,
+    /// Why.
+    pub reason: Str,
+    /// For people.
+    pub message: Str,
+}
+
+impl ReplacementItem {
+    pub(super) fn of(reference: &PodRef, replacement: &Replacement) -> Self {
+        let name = reference.key.name.clone();
+        let (fits, nodes, message) = match &replacement.placement {
+            Some(Placement::Fits { nodes, .. }) => (Fit::Fits, nodes.clone(), String::new()),
+            Some(Placement::DoesNotFit { message }) => (Fit::DoesNotFit, Vec::new(), message.clone()),
+            Some(Placement::Unknown { why }) => (Fit::Unknown, Vec::new(), why.clone()),
+            None => (Fit::Unknown, Vec::new(), "scheduling is not simulated".to_owned()),
+        };
+        Self {
+            name,
+            fits,
+            nodes,
+            message,
+        }
+    }
+}
+
+impl StatusItem {
+    pub(super) fn of(condition: &Condition) -> Self {
+        Self {
+            at: condition.last_transition_time,
+            status: condition.status.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+        }
+    }
+}
+
+impl EventItem {
+    pub(super) fn of(happening: &Happening, reasons: &mut Reasons) -> Self {
+        let mut item = Self {
+            at: happening.at,
+            type_: happening.what.name(),
+            namespace: happening.key.namespace.clone(),
+            name: happening.key.name.clone(),
+            uid: happening.uid.clone(),
+            reasons: Arc::default(),
+            devices: Arc::default(),
+            nodes: Vec::new(),
+            message: Str::default(),
+        };
+        match &happening.what {
+            What::PodDeleted {
+                eviction,
+                grace_seconds,
+            } => {
+                item.reasons = reasons.all(eviction);
+                item.message = reasons.grace_period(*grace_seconds);
+            }
+            What::ClaimReleased { devices } => {
+                item.devices = Arc::clone(devices);
+            }
+            What::ClaimCreated { owner } => item.message = format!("for {}", owner.name).into(),
+            What::PodReplaced { original } => item.message = format!("in place of {}", original.name).into(),
+            What::PodScheduled { nodes } => item.nodes.clone_from(nodes),
+            What::ClaimFailed { message } | What::PodUnschedulable { message } => {
+                item.message = message.as_str().into();
+            }
+            What::RuleStatus { condition } => {
+                let text = format!("{} {} {}", condition.status, condition.reason, condition.message);
+                item.message = text.trim_end().into();
+            }
+            What::EvictionCancelled | What::PodGone | What::ClaimDeleted => {}
+        }
+        item
+    }
+}

@@ -1,0 +1,538 @@
+//! What an eviction comes to, for readers.
+
+mod items;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+
+pub use items::{
+    BudgetItem, ClaimItem, EventItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict, ReplacementItem,
+    RuleItem, StatusItem, Tolerated, TolerationItem,
+};
+
+use super::World;
+use super::budgets::losses;
+use super::missed::missed;
+use super::reason::{ReasonItem, Reasons};
+use super::timeline::{Happening, What};
+use super::world::Replacement;
+use crate::controllers::PodRef;
+use crate::eviction::{Eviction, Tolerance, condition_of, due, pending, tolerance};
+use crate::owners::Replacing;
+use dra_allocator::devices::{Origin, Taints};
+use dra_model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
+
+/// Simulates what happens to `world` until nothing is left to happen, and reports it; with `tolerations` also who tolerates what.
+pub fn report(world: &mut World<'_>, with_tolerations: bool) -> EvictionReport {
+    let start = world.now;
+    let before = world.cluster().clone();
+    let mut missed = missed(&before, world.release);
+    let tolerations = tolerations(world, with_tolerations);
+    let tolerating = tolerating(&tolerations);
+    let overflowing = overflowing(&before, &tolerations);
+    world.run();
+    let evicted = evictions(world.happenings());
+    // What hides a pod can go away later.
+    if !missed.is_empty() {
+        let going: HashSet<&Str, RandomState> = evicted.iter().map(|evicted| &evicted.pod.uid).collect();
+        missed.retain(|pod| !going.contains(&pod.uid));
+    }
+    let mut reasons = Reasons::default();
+    let events = world.happenings().iter();
+    let mut report = EvictionReport {
+        start,
+        events: events.map(|event| EventItem::of(event, &mut reasons)).collect(),
+        pods: pods(world, &before, &evicted, &tolerating),
+        tolerations: with_tolerations.then_some(tolerations),
+        missed,
+        claims: claims(world.happenings()),
+        disruption_budgets: Vec::new(),
+        rules: rules(world, &before, start),
+        gave_up: world.gave_up(),
+        may_be_more: false,
+        assumed_gates: Vec::new(),
+        warnings: Vec::new(),
+    };
+    report.add_budgets(&before, &evicted);
+    report.warn(world);
+    report.warnings.extend(overflowing);
+    report
+}
+
+struct Evicted<'h> {
+    at: Time,
+    pod: PodRef,
+    eviction: &'h Eviction,
+    grace_seconds: i64,
+    gone_at: Option<Time>,
+}
+
+/// Pods of `before` that `world` has evicted.
+pub(super) fn evicted_pods(world: &World<'_>, before: &Cluster) -> BTreeSet<Key> {
+    let evicted = evictions(world.happenings()).into_iter();
+    let pods = evicted.map(|evicted| evicted.pod);
+    let of_before = pods.filter(|pod| {
+        let known = before.pod(&pod.key);
+        known.is_some_and(|known| known.metadata.uid == pod.uid)
+    });
+    of_before.map(|pod| pod.key).collect()
+}
+
+/// The first eviction of every pod, in the order of time.
+fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
+    let mut found: Vec<Evicted<'_>> = Vec::new();
+    for happening in happenings {
+        if let What::PodDeleted {
+            eviction,
+            grace_seconds,
+        } = &happening.what
+        {
+            found.push(Evicted {
+                at: happening.at,
+                pod: PodRef {
+                    key: happening.key.clone(),
+                    uid: happening.uid.clone(),
+                },
+                eviction,
+                grace_seconds: *grace_seconds,
+                gone_at: None,
+            });
+        }
+    }
+    let gone: HashMap<&Str, Time, RandomState> = happenings
+        .iter()
+        .filter(|happening| matches!(happening.what, What::PodGone))
+        .map(|happening| (&happening.uid, happening.at))
+        .collect();
+    for evicted in &mut found {
+        evicted.gone_at = gone.get(&evicted.pod.uid).copied();
+    }
+    found.sort_by(|a, b| (a.at, &a.pod).cmp(&(b.at, &b.pod)));
+    found
+}
+
+/// How each pod that an eviction could reach tolerates the NoExecute taints of its devices, by pod, claim and device. Without `all` only
+/// what has to be told of them anyway: the pods that tolerate something for good, and the claims that do so for too long.
+fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
+    let cluster = world.cluster();
+    let taints = Taints::of(cluster).where_rules_are(world.release.rules);
+    let mut reasons = Reasons::default();
+    let mut found = Vec::new();
+    let mut others = Vec::new();
+    for claim in cluster.claims() {
+        // Most claims tolerate nothing for good, and what is not told need not be put together.
+        if all || tolerates_for_good(claim, &taints) || overflows(claim) {
+            let tolerated = tolerated(claim, &taints, world.now);
+            if tolerated.is_empty() {
+                continue;
+            }
+            for pod in pending(cluster, claim, world.release) {
+                tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
+            }
+        } else {
+            others.push(claim);
+        }
+    }
+    // Who tolerates one claim's taints for good may go for those of another.
+    if !found.is_empty() {
+        let told: HashSet<Key, RandomState> = found
+            .iter()
+            .map(|item: &TolerationItem| Key::new(item.namespace.clone(), item.name.clone()))
+            .collect();
+        for claim in others {
+            let tolerated = tolerated(claim, &taints, world.now);
+            if tolerated.is_empty() {
+                continue;
+            }
+            for pod in pending(cluster, claim, world.release) {
+                if told.contains(&pod) {
+                    tell(cluster, claim, &pod, &tolerated, &mut reasons, &mut found);
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| (&a.namespace, &a.name, &a.claim).cmp(&(&b.namespace, &b.name, &b.claim)));
+    found
+}
+
+/// Whether a NoExecute taint of one of the claim's devices is tolerated for good.
+fn tolerates_for_good(claim: &Claim, taints: &Taints<'_>) -> bool {
+    claim.results().iter().any(|result| {
+        // Who tolerates nothing need not be asked about each taint.
+        !result.tolerations.is_empty()
+            && taints.of_device(&result.id()).any(|tainted| {
+                tainted.taint.effect == NO_EXECUTE
+                    && tolerance(tainted.taint, &result.tolerations) == Tolerance::Forever
+            })
+    })
+}
+
+/// How a NoExecute taint of a device is tolerated.
+struct OfDevice {
+    device: DeviceId,
+    origin: Origin,
+    tolerated: Tolerated,
+    until: Option<Time>,
+}
+
+fn tolerated(claim: &Claim, taints: &Taints<'_>, now: Time) -> Vec<OfDevice> {
+    let mut found = Vec::new();
+    for result in claim.results() {
+        let device = result.id();
+        for tainted in taints.of_device(&device) {
+            if tainted.taint.effect != NO_EXECUTE {
+                continue;
+            }
+            let tolerance = tolerance(tainted.taint, &result.tolerations);
+            let (tolerated, until) = match tolerance {
+                Tolerance::Not => (Tolerated::No, None),
+                Tolerance::Forever => (Tolerated::Forever, None),
+                Tolerance::For(_) => {
+                    let added = tainted.taint.time_added.unwrap_or(now);
+                    (Tolerated::Until, due(added, tolerance))
+                }
+            };
+            found.push(OfDevice {
+                device: device.clone(),
+                origin: tainted.origin,
+                tolerated,
+                until,
+            });
+        }
+    }
+    found
+}
+
+fn tell(
+    cluster: &Cluster,
+    claim: &Claim,
+    pod: &Key,
+    tolerated: &[OfDevice],
+    reasons: &mut Reasons,
+    found: &mut Vec<TolerationItem>,
+) {
+    let uid = cluster.pod(pod).map(|pod| pod.metadata.uid.clone());
+    found.extend(tolerated.iter().map(|one| TolerationItem {
+        namespace: pod.namespace.clone(),
+        name: pod.name.clone(),
+        uid: uid.clone().unwrap_or_default(),
+        claim: claim.metadata.name.clone(),
+        device: one.device.clone().into(),
+        taint: reasons.of(&one.origin),
+        tolerated: one.tolerated,
+        until: one.until,
+    }));
+}
+
+/// Pods that tolerate every taint of their devices for good, with the taints.
+fn tolerating(tolerations: &[TolerationItem]) -> BTreeMap<Key, Vec<ReasonItem>> {
+    fn pod(item: &TolerationItem) -> (&Str, &Str) {
+        (&item.namespace, &item.name)
+    }
+    let going: HashSet<_> = tolerations
+        .iter()
+        .filter(|item| item.tolerated != Tolerated::Forever)
+        .map(pod)
+        .collect();
+    // Only looked up in, never walked.
+    let mut known = HashSet::new();
+    let mut found: BTreeMap<Key, Vec<ReasonItem>> = BTreeMap::new();
+    for item in tolerations {
+        if !going.contains(&pod(item)) && known.insert((pod(item), &item.taint)) {
+            let key = Key::new(item.namespace.clone(), item.name.clone());
+            found.entry(key).or_default().push(item.taint.clone());
+        }
+    }
+    found
+}
+
+/// From so many seconds on a toleration does not fit into nanoseconds: 9,223,372,036 do.
+const LONGEST_TOLERATION: i64 = i64::MAX / 1_000_000_000;
+
+fn overflows(claim: &Claim) -> bool {
+    let mut seconds = claim
+        .results()
+        .iter()
+        .flat_map(|result| &result.tolerations)
+        .filter_map(|toleration| toleration.toleration_seconds);
+    seconds.any(|seconds| seconds > LONGEST_TOLERATION)
+}
+
+/// Warnings about tolerations that are longer than Kubernetes can count.
+fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String> {
+    let claims: BTreeSet<Key> = tolerations
+        .iter()
+        .filter(|item| item.tolerated == Tolerated::Until)
+        .map(|item| Key::new(item.namespace.clone(), item.claim.clone()))
+        .collect();
+    claims
+        .into_iter()
+        .filter(|key| cluster.claim(key).is_some_and(|claim| overflows(claim)))
+        .map(|key| {
+            format!(
+                "claim/{key} tolerates a taint for more than {LONGEST_TOLERATION} seconds, which overflows in Kubernetes: its pods may \
+                 go at once"
+            )
+        })
+        .collect()
+}
+
+fn pods(
+    world: &World<'_>,
+    before: &Cluster,
+    evicted: &[Evicted<'_>],
+    tolerating: &BTreeMap<Key, Vec<ReasonItem>>,
+) -> Vec<PodItem> {
+    let owners = Owners::of(before, evicted);
+    let replacements: BTreeMap<&PodRef, (&PodRef, &Replacement)> = world
+        .replacements
+        .iter()
+        .map(|(reference, replacement)| (&replacement.original, (reference, replacement)))
+        .collect();
+    let mut reasons = Reasons::default();
+    let mut items = Vec::with_capacity(evicted.len());
+    for evicted in evicted {
+        let Some(pod) = before.pod(&evicted.pod.key) else {
+            continue;
+        };
+        if pod.metadata.uid != evicted.pod.uid {
+            continue;
+        }
+        items.push(PodItem {
+            at: Some(evicted.at),
+            gone_at: evicted.gone_at,
+            grace_period_seconds: Some(evicted.grace_seconds),
+            reasons: reasons.all(evicted.eviction),
+            replacing: Some(Replacing::of(pod)),
+            replacement: replacements
+                .get(&evicted.pod)
+                .map(|(reference, replacement)| ReplacementItem::of(reference, replacement)),
+            ..PodItem::of(pod, PodVerdict::Evicted, &owners)
+        });
+    }
+    let mut leaving: HashSet<Key, RandomState> = HashSet::default();
+    if !tolerating.is_empty() {
+        let keys = items
+            .iter()
+            .map(|pod: &PodItem| Key::new(pod.namespace.clone(), pod.name.clone()));
+        leaving.extend(keys);
+    }
+    for (key, reasons) in tolerating {
+        if let Some(pod) = before.pod(key).filter(|_| !leaving.contains(key)) {
+            items.push(PodItem {
+                reasons: reasons.as_slice().into(),
+                ..PodItem::of(pod, PodVerdict::Tolerates, &owners)
+            });
+        }
+    }
+    items
+}
+
+/// Pods of owners, and how many of them go.
+struct Owners {
+    pods: BTreeMap<Str, usize>,
+    evicted: BTreeMap<Str, usize>,
+}
+
+impl Owners {
+    fn of(before: &Cluster, evicted: &[Evicted<'_>]) -> Self {
+        let going: HashSet<&Key, RandomState> = evicted.iter().map(|evicted| &evicted.pod.key).collect();
+        let mut owners = Self {
+            pods: BTreeMap::new(),
+            evicted: BTreeMap::new(),
+        };
+        for pod in before.pods() {
+            let Some(owner) = pod.metadata.controller() else {
+                continue;
+            };
+            if !pod.is_terminal() && !pod.metadata.is_deleting() {
+                *owners.pods.entry(owner.uid.clone()).or_default() += 1;
+                if going.contains(&pod.key()) {
+                    *owners.evicted.entry(owner.uid.clone()).or_default() += 1;
+                }
+            }
+        }
+        owners
+    }
+}
+
+impl PodItem {
+    fn of(pod: &Arc<Pod>, verdict: PodVerdict, owners: &Owners) -> Self {
+        let count = |counts: &BTreeMap<Str, usize>, uid: &Str| counts.get(uid).copied().unwrap_or(0);
+        Self {
+            namespace: pod.metadata.namespace.clone(),
+            name: pod.metadata.name.clone(),
+            uid: pod.metadata.uid.clone(),
+            node: pod.node().cloned(),
+            verdict,
+            at: None,
+            gone_at: None,
+            grace_period_seconds: None,
+            reasons: Arc::default(),
+            priority: pod.spec.priority,
+            owner: pod.metadata.controller().map(|owner| OwnerItem {
+                kind: owner.kind.clone(),
+                name: owner.name.clone(),
+                uid: owner.uid.clone(),
+                pods: count(&owners.pods, &owner.uid),
+                evicted: count(&owners.evicted, &owner.uid),
+            }),
+            replacing: None,
+            replacement: None,
+        }
+    }
+}
+
+fn claims(happenings: &[Happening]) -> Vec<ClaimItem> {
+    let removed: HashMap<&Str, Time, RandomState> = happenings
+        .iter()
+        .filter(|happening| matches!(happening.what, What::ClaimDeleted))
+        .map(|happening| (&happening.uid, happening.at))
+        .collect();
+    let mut found: Vec<ClaimItem> = Vec::new();
+    for happening in happenings {
+        if let What::ClaimReleased { devices } = &happening.what {
+            found.push(ClaimItem {
+                namespace: happening.key.namespace.clone(),
+                name: happening.key.name.clone(),
+                uid: happening.uid.clone(),
+                released_at: happening.at,
+                deleted_at: removed.get(&happening.uid).copied(),
+                devices: Arc::clone(devices),
+            });
+        }
+    }
+    found.sort_by(|a, b| (a.released_at, &a.namespace, &a.name).cmp(&(b.released_at, &b.namespace, &b.name)));
+    found
+}
+
+fn rules(world: &World<'_>, before: &Cluster, start: Time) -> Vec<RuleItem> {
+    let written: Vec<(&Key, Time, &Condition)> = world
+        .happenings()
+        .iter()
+        .filter_map(|happening| match &happening.what {
+            What::RuleStatus { condition } => Some((&happening.key, happening.at, &**condition)),
+            _ => None,
+        })
+        .collect();
+    before
+        .rules()
+        .map(|rule| {
+            let key = rule.metadata.key();
+            let of_rule = written.iter().filter(|(of, ..)| **of == key);
+            let (first, later): (Vec<_>, Vec<_>) = of_rule.partition(|(_, at, _)| *at == start);
+            let item = |entry: &&(&Key, Time, &Condition)| StatusItem {
+                at: Some(entry.1),
+                ..StatusItem::of(entry.2)
+            };
+            RuleItem {
+                name: rule.metadata.name.clone(),
+                condition: first
+                    .last()
+                    .map(item)
+                    .or_else(|| condition_of(rule).map(StatusItem::of)),
+                timeline: later.iter().map(item).collect(),
+            }
+        })
+        .collect()
+}
+
+impl EvictionReport {
+    /// Leaves out what happens in other namespaces. Rules and their conditions stay.
+    pub fn only_in(&mut self, namespace: &Str) {
+        let here = |of: &Str| of == namespace;
+        self.events
+            .retain(|event| event.namespace.is_empty() || here(&event.namespace));
+        self.pods.retain(|pod| here(&pod.namespace));
+        if let Some(tolerations) = &mut self.tolerations {
+            tolerations.retain(|item| here(&item.namespace));
+        }
+        self.missed.retain(|pod| here(&pod.namespace));
+        self.claims.retain(|claim| here(&claim.namespace));
+        self.disruption_budgets.retain(|budget| here(&budget.namespace));
+    }
+
+    /// Whether a pod has to go.
+    pub fn evicts(&self) -> bool {
+        self.pods.iter().any(|pod| pod.verdict == PodVerdict::Evicted)
+    }
+
+    fn add_budgets(&mut self, before: &Cluster, evicted: &[Evicted<'_>]) {
+        let evicted: Vec<(Time, Key)> = evicted
+            .iter()
+            .map(|evicted| (evicted.at, evicted.pod.key.clone()))
+            .collect();
+        match losses(before, &evicted) {
+            Ok(losses) => {
+                self.disruption_budgets = losses
+                    .into_iter()
+                    .map(|loss| BudgetItem {
+                        namespace: loss.budget.metadata.namespace.clone(),
+                        name: loss.budget.metadata.name.clone(),
+                        uid: loss.budget.metadata.uid.clone(),
+                        disruptions_allowed: loss.budget.status.disruptions_allowed,
+                        pods: loss.pods.into_iter().map(|pod| pod.name).collect(),
+                        violated: loss.broken_at.is_some(),
+                        violated_at: loss.broken_at,
+                    })
+                    .collect();
+            }
+            Err(why) => self
+                .warnings
+                .push(format!("{why}: which disruption budgets are broken is unknown")),
+        }
+    }
+
+    fn warn(&mut self, world: &World<'_>) {
+        let mut owners = BTreeSet::new();
+        for pod in &self.pods {
+            let Some(owner) = pod.owner.as_ref().filter(|_| pod.verdict == PodVerdict::Evicted) else {
+                continue;
+            };
+            if owner.evicted == owner.pods && owner.pods > 0 && owners.insert(&owner.uid) {
+                let of = format!("{}/{}/{}", owner.kind.to_lowercase(), pod.namespace, owner.name);
+                self.warnings.push(if owner.pods == 1 {
+                    format!("the only pod of {of} has to go")
+                } else {
+                    format!("all {} pods of {of} have to go", owner.pods)
+                });
+            }
+        }
+        self.warnings.extend(world.troubles());
+        let mut staying: BTreeMap<&Str, usize> = BTreeMap::new();
+        for pod in &self.pods {
+            if let Some(node) = &pod.node
+                && pod.verdict == PodVerdict::Evicted
+                && pod.gone_at.is_none()
+            {
+                *staying.entry(node).or_default() += 1;
+            }
+        }
+        for (node, pods) in staying {
+            let pods = if pods == 1 {
+                "1 pod that is deleted there stays".to_owned()
+            } else {
+                format!("{pods} pods that are deleted there stay")
+            };
+            self.warnings.push(format!(
+                "node/{node} does not answer: {pods}, with the claims, until it does or is marked out of service"
+            ));
+        }
+        let again: BTreeSet<&Key> = world
+            .happenings()
+            .iter()
+            .filter(|happening| matches!(happening.what, What::PodDeleted { .. }))
+            .filter(|happening| happening.uid.starts_with("simulated-"))
+            .map(|happening| &happening.key)
+            .collect();
+        if !again.is_empty() {
+            self.warnings.push(
+                "replacements tolerate the taints for some time: they are let in and evicted too, again and again; the simulation \
+                 follows the first of them"
+                    .to_owned(),
+            );
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What happens, and when.
+
+use std::sync::Arc;
+
+use super::reason::DeviceItem;
+use crate::eviction::Eviction;
+use dra_model::{Condition, Key, Str, Time};
+
+/// Something that happens.
+#[derive(Clone, Debug)]
+pub struct Happening {
+    /// When.
+    pub at: Time,
+    /// To which object: a pod, a claim or, without a namespace, a rule.
+    pub key: Key,
+    /// Its UID. Objects that the simulation made have made-up ones.
+    pub uid: Str,
+    /// What.
+    pub what: What,
+}
+
+/// What can happen.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// The eviction controller deletes the pod. It has its grace period, in seconds, to end.
+    PodDeleted {
+        /// Since when it should go, and why.
+        eviction: Eviction,
+        /// Its grace period.
+        grace_seconds: i64,
+    },
+    /// The eviction controller calls a planned eviction off.
+    EvictionCancelled,
+    /// The pod has ended and is removed, at the latest now.
+    PodGone,
+    /// The claim's devices are free.
+    ClaimReleased {
+        /// Which devices.
+        devices: Arc<[DeviceItem]>,
+    },
+    /// The claim is removed.
+    ClaimDeleted,
+    /// A claim is made from a template.
+    ClaimCreated {
+        /// The pod or PodGroup that it is made for.
+        owner: Key,
+    },
+    /// A claim cannot be made.
+    ClaimFailed {
+        /// Why.
+        message: String,
+    },
+    /// The owner of a pod makes another one in its place.
+    PodReplaced {
+        /// The pod that is replaced.
+        original: Key,
+    },
+    /// The replacement got a node.
+    PodScheduled {
+        /// The nodes that it fits on. The first is taken, which is a guess unless it is the only one.
+        nodes: Vec<Str>,
+    },
+    /// The replacement does not fit now.
+    PodUnschedulable {
+        /// Why.
+        message: String,
+    },
+    /// The condition of a rule changes.
+    RuleStatus {
+        /// The condition.
+        condition: Box<Condition>,
+    },
+}
+
+impl What {
+    /// The type that reports name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::PodDeleted { .. } => "PodDeleted",
+            Self::EvictionCancelled => "EvictionCancelled",
+            Self::PodGone => "PodGone",
+            Self::ClaimReleased { .. } => "ClaimReleased",
+            Self::ClaimDeleted => "ClaimDeleted",
+            Self::ClaimCreated { .. } => "ClaimCreated",
+            Self::ClaimFailed { .. } => "ClaimFailed",
+            Self::PodReplaced { .. } => "PodReplaced",
+            Self::PodScheduled { .. } => "PodScheduled",
+            Self::PodUnschedulable { .. } => "PodUnschedulable",
+            Self::RuleStatus { .. } => "RuleStatus",
+        }
+    }
+}

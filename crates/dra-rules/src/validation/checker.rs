@@ -1,0 +1,235 @@
+//! Paths and violations: what `field.Path` and `field.Error` are to the API server.
+
+use std::collections::HashMap;
+use std::fmt::{self, Display};
+
+use serde_json::Value;
+
+use super::Violations;
+use dra_cel::{Environment, Refusal};
+use dra_model::go_quote;
+
+/// Where something is in an object.
+#[derive(Clone, Copy)]
+pub(super) enum Path<'p> {
+    Root(&'p str),
+    Child(&'p Path<'p>, &'p str),
+    Index(&'p Path<'p>, usize),
+    Key(&'p Path<'p>, &'p str),
+}
+
+impl<'p> Path<'p> {
+    pub(super) fn child(&'p self, name: &'p str) -> Self {
+        Self::Child(self, name)
+    }
+
+    pub(super) fn index(&'p self, index: usize) -> Self {
+        Self::Index(self, index)
+    }
+
+    pub(super) fn key(&'p self, key: &'p str) -> Self {
+        Self::Key(self, key)
+    }
+}
+
+impl Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root(path) => f.write_str(path),
+            Self::Child(Self::Root(""), name) => f.write_str(name),
+            Self::Child(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
+            Self::Key(parent, key) => write!(f, "{parent}[{}]", shortened(key)),
+        }
+    }
+}
+
+/// Collects violations.
+pub(super) struct Checker<'c> {
+    expressions: &'c Environment,
+    found: Vec<String>,
+    more: usize,
+    /// What came of expressions, of which many are the same: the most that they cost, or why they are refused.
+    admitted: HashMap<(bool, String), Result<u64, Refusal>>,
+}
+
+impl<'c> Checker<'c> {
+    /// Violations of an object that are described.
+    const MOST: usize = 100;
+
+    pub(super) fn new(expressions: &'c Environment) -> Self {
+        Self {
+            expressions,
+            found: Vec::new(),
+            more: 0,
+            admitted: HashMap::new(),
+        }
+    }
+
+    pub(super) fn done(self) -> Violations {
+        Violations {
+            list: self.found,
+            more: self.more,
+        }
+    }
+
+    fn add(&mut self, path: &Path<'_>, what: fmt::Arguments<'_>) {
+        if self.found.len() < Self::MOST {
+            self.found.push(format!("{path}: {what}"));
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(super) fn required(&mut self, path: &Path<'_>, why: &str) {
+        if why.is_empty() {
+            self.add(path, format_args!("Required value"));
+        } else {
+            self.add(path, format_args!("Required value: {why}"));
+        }
+    }
+
+    /// `value` as the server shows it: texts in quotes.
+    pub(super) fn invalid(&mut self, path: &Path<'_>, value: impl Display, why: impl Display) {
+        self.add(path, format_args!("Invalid value: {value}: {why}"));
+    }
+
+    pub(super) fn invalid_text(&mut self, path: &Path<'_>, text: &str, why: impl Display) {
+        self.invalid(path, quoted(text), why);
+    }
+
+    pub(super) fn all_invalid(&mut self, path: &Path<'_>, text: &str, problems: Vec<String>) {
+        for problem in problems {
+            self.invalid_text(path, text, problem);
+        }
+    }
+
+    pub(super) fn forbidden(&mut self, path: &Path<'_>, why: &str) {
+        self.add(path, format_args!("Forbidden: {why}"));
+    }
+
+    pub(super) fn too_long(&mut self, path: &Path<'_>, most: usize) {
+        self.add(path, format_args!("Too long: may not be more than {most} bytes"));
+    }
+
+    pub(super) fn duplicate(&mut self, path: &Path<'_>, text: &str) {
+        self.add(path, format_args!("Duplicate value: {}", quoted(text)));
+    }
+
+    pub(super) fn not_found(&mut self, path: &Path<'_>, text: &str, why: &str) {
+        self.add(path, format_args!("Not found: {}{why}", quoted(text)));
+    }
+
+    pub(super) fn not_supported(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
+        let supported: Vec<String> = supported.iter().map(|one| quoted(one)).collect();
+        let supported = supported.join(", ");
+        self.add(
+            path,
+            format_args!(
+                "Unsupported value: {}: supported values: {supported}",
+                quoted(text)
+            ),
+        );
+    }
+
+    /// Whether a list is no longer than it may be. The server looks no further into one that is.
+    pub(super) fn has_room(&mut self, path: &Path<'_>, count: usize, most: usize) -> bool {
+        if count > most {
+            self.add(
+                path,
+                format_args!("Too many: {count}: must have at most {most} items"),
+            );
+        }
+        count <= most
+    }
+
+    /// Looks at each item of a list that may have `most`, and that may not have two with the same key.
+    pub(super) fn set<'v>(
+        &mut self,
+        path: &Path<'_>,
+        list: &'v [Value],
+        most: usize,
+        key: impl Fn(&'v Value) -> &'v str,
+        mut look: impl FnMut(&mut Self, &Path<'_>, &'v Value),
+    ) {
+        if !self.has_room(path, list.len(), most) {
+            return;
+        }
+        let mut seen = std::collections::HashSet::new();
+        for (index, item) in list.iter().enumerate() {
+            look(self, &path.index(index), item);
+        }
+        for (index, item) in list.iter().enumerate() {
+            let key = key(item);
+            if !seen.insert(key) {
+                self.duplicate(&path.index(index), key);
+            }
+        }
+    }
+
+    /// Looks at a selector, and at an expression that computes an attribute. Returns what it costs at most.
+    pub(super) fn expression(&mut self, path: &Path<'_>, expression: &str, is_attribute: bool) -> u64 {
+        let key = (is_attribute, expression.to_owned());
+        let expressions = self.expressions;
+        let admitted = self.admitted.entry(key).or_insert_with(|| {
+            if is_attribute {
+                expressions.admit_attribute(expression)
+            } else {
+                expressions.admit(expression)
+            }
+        });
+        match admitted.clone() {
+            Ok(cost) => cost,
+            Err(refusal) => {
+                self.add(path, format_args!("{refusal}"));
+                match refusal {
+                    Refusal::TooComplex { max_cost } => max_cost,
+                    Refusal::TooLong | Refusal::Compile { .. } => 0,
+                }
+            }
+        }
+    }
+}
+
+/// The longest text that a violation shows.
+const SHOWN: usize = 200;
+
+fn shortened(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.len() <= SHOWN {
+        return text.into();
+    }
+    let shown: String = text.chars().take(SHOWN).collect();
+    format!("{shown}...").into()
+}
+
+fn quoted(text: &str) -> String {
+    go_quote(&shortened(text))
+}
+
+/// The text of a field; empty where it has none.
+pub(super) fn text<'v>(object: &'v Value, field: &str) -> &'v str {
+    object[field].as_str().unwrap_or_default()
+}
+
+/// Whether a field is set.
+pub(super) fn has(object: &Value, field: &str) -> bool {
+    !object[field].is_null()
+}
+
+/// The items of a list; none where there is no list.
+pub(super) fn items<'v>(object: &'v Value, field: &str) -> &'v [Value] {
+    object[field].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The texts of a list.
+pub(super) fn as_text(item: &Value) -> &str {
+    item.as_str().unwrap_or_default()
+}
+
+/// The entries of a map.
+pub(super) fn entries<'v>(object: &'v Value, field: &str) -> impl Iterator<Item = (&'v str, &'v Value)> {
+    let map = object[field].as_object();
+    map.into_iter()
+        .flatten()
+        .map(|(key, value)| (key.as_str(), value))
+}

@@ -1,0 +1,318 @@
+//! Carries out what a controller wants, against the API server.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::clock::Moment;
+use super::events::Recorder;
+use super::limiter::Limiter;
+use super::looking;
+use super::probes::Operation;
+use super::refusal::outcome_of;
+use dra_model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
+use dra_rules::controllers::{
+    ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
+};
+use dra_rules::eviction::{DISRUPTION_TARGET, disruption};
+use dra_sources::live::{Error, Writer};
+
+/// How a job went.
+#[derive(Debug)]
+pub(super) struct Carried {
+    pub(super) id: JobId,
+    /// What the API server answered with, in order.
+    pub(super) seen: Vec<Object>,
+    pub(super) outcome: Outcome,
+    /// What it was about.
+    pub(super) subject: Subject,
+    /// What went wrong, for people.
+    pub(super) trouble: Option<String>,
+    /// Whether a right is missing.
+    pub(super) lacks_right: bool,
+}
+
+/// What it takes to carry a job out.
+#[derive(Clone)]
+pub(super) struct Carrier {
+    pub(super) writer: Arc<Writer>,
+    /// Of the controller whose job it is.
+    pub(super) limiter: Arc<Limiter>,
+    /// Nothing is told in a dry run.
+    pub(super) recorder: Option<Arc<Recorder>>,
+    /// Where it is counted.
+    pub(super) operation: Arc<Operation>,
+}
+
+/// What became of a pod that had to go.
+enum Evicted {
+    /// It was deleted here.
+    Deleted,
+    /// Somebody else had deleted it, and it is still ending.
+    WasLeaving,
+    /// It was gone, or another pod has its name.
+    WasGone,
+}
+
+/// Why a write stops its plan.
+enum Stop {
+    /// The API server's refusal, or its silence.
+    Failed(Error),
+    /// The item is looked at anew.
+    With(Outcome),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Carrier {
+    /// Carries out the job that was handed out at `handed_out`.
+    pub(super) async fn carry(&self, job: Job, handed_out: Moment) -> Carried {
+        let now = handed_out.written;
+        let Job {
+            id, subject, work, ..
+        } = job;
+        let mut seen = Vec::new();
+        let carried = match work {
+            Work::Look(lookups) => self.ask(lookups).await,
+            Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
+            Work::Evict { pod, eviction } => {
+                let begun = Instant::now();
+                let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
+                if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
+                    let late = handed_out.now.since(eviction.at) + begun.elapsed();
+                    self.operation.metrics.evicted(late);
+                }
+                evicted.map(|evicted| match evicted {
+                    Evicted::Deleted | Evicted::WasLeaving => Outcome::Done,
+                    Evicted::WasGone => Outcome::Gone,
+                })
+            }
+            Work::SetCondition {
+                rule,
+                uid,
+                condition,
+                held,
+            } => {
+                if let (Some(recorder), Some(held)) = (&self.recorder, &held) {
+                    recorder.held(&rule, &uid, held, now);
+                }
+                self.limiter.wait().await;
+                let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
+                applied.map_err(Stop::from).map(|rule| {
+                    seen.push(rule);
+                    Outcome::Done
+                })
+            }
+        };
+        let (outcome, trouble, lacks_right) = match carried {
+            Ok(outcome) | Err(Stop::With(outcome)) => (outcome, None, false),
+            Err(Stop::Failed(error)) => {
+                let outcome = outcome_of(&error);
+                let is_trouble = matches!(outcome, Outcome::Refused(_) | Outcome::Unreachable);
+                let trouble = is_trouble.then(|| error.to_string());
+                (outcome, trouble, error.lacks_right())
+            }
+        };
+        // What a dry run was answered is not there.
+        if self.writer.is_dry_run() {
+            seen.clear();
+        }
+        let is_carried = matches!(outcome, Outcome::Done);
+        Carried {
+            id,
+            seen,
+            subject,
+            outcome: if self.writer.is_dry_run() && is_carried {
+                Outcome::Parked
+            } else {
+                outcome
+            },
+            trouble,
+            lacks_right,
+        }
+    }
+
+    /// What there is of these. That the API server cannot say is nobody's fault, and the item keeps its place.
+    async fn ask(&self, lookups: Vec<Lookup>) -> Result<Outcome, Stop> {
+        let find = |lookup: Lookup| {
+            let (limiter, writer) = (Arc::clone(&self.limiter), Arc::clone(&self.writer));
+            async move {
+                limiter.wait().await;
+                let found = writer.object(lookup.kind, &lookup.key).await;
+                (lookup, found)
+            }
+        };
+        let looked = looking::ask(lookups, find).await;
+        match looked.outage {
+            Some(error) => Err(error.into()),
+            None => Ok(Outcome::Answers(looked.answers)),
+        }
+    }
+
+    async fn plan(&self, plan: &Plan, seen: &mut Vec<Object>, now: Time) -> Result<Outcome, Stop> {
+        let created: Vec<&Claim> = plan
+            .writes
+            .iter()
+            .filter_map(|write| match write {
+                ClaimWrite::Create { claim, .. } => Some(&**claim),
+                _ => None,
+            })
+            .collect();
+        for write in &plan.writes {
+            self.write(write, &created, seen, now).await?;
+        }
+        if let Some(warning) = &plan.warning {
+            self.warn(warning, now);
+        }
+        Ok(Outcome::Done)
+    }
+
+    async fn write(
+        &self,
+        write: &ClaimWrite,
+        created: &[&Claim],
+        seen: &mut Vec<Object>,
+        now: Time,
+    ) -> Result<(), Stop> {
+        self.limiter.wait().await;
+        match write {
+            ClaimWrite::Create { claim, template } => {
+                match self.writer.create_claim(claim, template).await {
+                    Ok(Some(made)) => {
+                        self.operation.metrics.created(claim, true);
+                        seen.push(made);
+                    }
+                    // Another template is known soon.
+                    Ok(None) => return Err(Stop::With(Outcome::Conflict)),
+                    Err(error) => return Err(self.not_created(claim, error, seen, now).await),
+                }
+            }
+            ClaimWrite::SetStatuses { of, statuses } => {
+                let statuses: Vec<(Str, Str)> = statuses
+                    .iter()
+                    .filter_map(|(entry, claim)| {
+                        let name = match claim {
+                            ClaimName::Known(name) => name.clone(),
+                            ClaimName::Created(number) => created.get(*number)?.metadata.name.clone(),
+                        };
+                        Some((entry.clone(), name))
+                    })
+                    .collect();
+                // In a dry run no claim was made that could be named; the server does not ask for it.
+                let applied = self
+                    .writer
+                    .apply_statuses(of.kind, &of.key, &of.uid, &statuses)
+                    .await?;
+                seen.push(applied);
+            }
+            ClaimWrite::Reserve { claim, consumer } => {
+                let patch = ReservationPatch::add(claim, consumer);
+                seen.push(self.writer.reserve(&claim.key(), &patch).await?);
+            }
+            ClaimWrite::Release {
+                claim,
+                remaining,
+                deallocate,
+            } => {
+                let patch = ReservationPatch::keep(claim, remaining, *deallocate);
+                seen.push(self.writer.reserve(&claim.key(), &patch).await?);
+            }
+            ClaimWrite::RemoveFinalizer(claim) => {
+                let current = newest(seen, claim).filter(|_| !self.writer.is_dry_run());
+                let current = current.unwrap_or_else(|| Arc::clone(claim));
+                if let Some(patch) = ClaimPatch::without_finalizer(&current) {
+                    seen.push(self.writer.patch_claim(&claim.key(), &patch).await?);
+                }
+            }
+            ClaimWrite::Delete(claim) => {
+                let (key, uid) = (claim.key(), &claim.metadata.uid);
+                match self.writer.delete(Kind::ResourceClaim, &key, uid).await {
+                    Ok(()) => {}
+                    // Gone is what was wanted, whoever did it.
+                    Err(error) if error.says_gone(&key.name) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What becomes of a claim that could not be created. Where the name is taken, the claim that has it is shown: it may be the one
+    /// that was to be made, by an earlier try whose answer got lost or by another writer of the same rules.
+    async fn not_created(&self, claim: &Claim, error: Error, seen: &mut Vec<Object>, now: Time) -> Stop {
+        if let Error::Refused { code: 409, .. } = error {
+            self.limiter.wait().await;
+            match self.writer.object(Kind::ResourceClaim, &claim.key()).await {
+                Ok(Some(other)) => {
+                    seen.push(other);
+                    return Stop::With(Outcome::Taken);
+                }
+                Ok(None) => {}
+                Err(error) => return Stop::Failed(error),
+            }
+        }
+        let Error::Refused { message, .. } = &error else {
+            return Stop::Failed(error);
+        };
+        let outcome = outcome_of(&error);
+        if matches!(outcome, Outcome::Unreachable) {
+            return Stop::Failed(error);
+        }
+        self.operation.metrics.created(claim, false);
+        if let Some(warning) = Warning::refused(claim, message) {
+            self.warn(&warning, now);
+        }
+        // Neither 404 nor 409 says that the claim is there or was changed.
+        match outcome {
+            Outcome::Gone | Outcome::Conflict => Stop::With(Outcome::Refused(error.to_string())),
+            _ => Stop::Failed(error),
+        }
+    }
+
+    fn warn(&self, warning: &Warning, now: Time) {
+        if let Some(recorder) = &self.recorder {
+            recorder.warn(warning, now);
+        }
+    }
+
+    /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.2.
+    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Evicted, Error> {
+        self.limiter.wait().await;
+        let found = self.writer.object(Kind::Pod, &pod.key).await?;
+        let Some(Object::Pod(current)) = found else {
+            return Ok(Evicted::WasGone);
+        };
+        if current.metadata.uid != pod.uid {
+            return Ok(Evicted::WasGone);
+        }
+        if current.metadata.is_deleting() {
+            return Ok(Evicted::WasLeaving);
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.evicting(pod, now);
+        }
+        let mut conditions = current.status.conditions.iter();
+        let known = conditions.find(|condition| condition.type_ == DISRUPTION_TARGET);
+        if let Some(condition) = disruption(known, now) {
+            self.limiter.wait().await;
+            let changed = self.writer.set_pod_condition(&pod.key, &pod.uid, &condition);
+            seen.push(changed.await?);
+        }
+        self.limiter.wait().await;
+        // Where another pod has the name by now, the next try finds it.
+        self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await?;
+        Ok(Evicted::Deleted)
+    }
+}
+
+/// The claim as the server answered with it last.
+fn newest(seen: &[Object], claim: &Claim) -> Option<Arc<Claim>> {
+    seen.iter().rev().find_map(|object| match object {
+        Object::ResourceClaim(seen) if seen.metadata.uid == claim.metadata.uid => Some(Arc::clone(seen)),
+        _ => None,
+    })
+}

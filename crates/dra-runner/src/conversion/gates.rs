@@ -1,0 +1,143 @@
+//! Whether DRAWorkloadResourceClaims is off for good, as `--final` demands.
+
+use std::collections::BTreeMap;
+
+use dra_model::{Component, Environment, Evidence, Gate};
+use dra_rules::reservation::conversion::ClaimGate;
+
+/// What is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is off.
+    Off,
+    /// Something says that it is not.
+    On(String),
+    /// Nothing says either.
+    Unknown(String),
+}
+
+const COMPONENTS: [(Component, &str, &str); 2] = [
+    (
+        Component::Scheduler,
+        "kube-scheduler",
+        "--scheduler-feature-gates",
+    ),
+    (
+        Component::ControllerManager,
+        "kube-controller-manager",
+        "--kcm-feature-gates",
+    ),
+];
+
+/// Names of the leases whose holders tell whether a process is still the old one.
+pub(super) fn leases() -> impl Iterator<Item = &'static str> {
+    COMPONENTS.iter().map(|(_, lease, _)| *lease)
+}
+
+/// Judges from what the cluster shows (`bare`), what the user says besides (`told`), and who held the leases before and holds them
+/// now.
+pub(super) fn judge(
+    bare: &Environment,
+    told: &Environment,
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+    claim_gate: ClaimGate,
+) -> Verdict {
+    let gate = Gate::DRAWorkloadResourceClaims;
+    for (component, name, _) in COMPONENTS {
+        // Of several replicas each counts.
+        let on = bare.gates.iter().find(|(of, which, state)| {
+            *of == component && *which == gate && state.enabled && state.evidence.is_of_now()
+        });
+        if let Some((_, _, state)) = on {
+            return Verdict::On(format!("{gate} is on in {name} ({})", state.evidence));
+        }
+        let shown = bare.gate(component, gate).evidence.is_of_now();
+        let same = before.get(name).filter(|holder| now.get(name) == Some(holder));
+        if let Some(holder) = same.filter(|_| shown) {
+            return Verdict::On(format!(
+                "{name} is still the process that ran before the gate was turned off: its lease is held by {holder}"
+            ));
+        }
+    }
+    if claim_gate == ClaimGate::Off {
+        return Verdict::Off;
+    }
+    for (component, name, flag) in COMPONENTS {
+        let state = told.gate(component, gate);
+        if state.enabled && state.evidence == Evidence::Flag {
+            return Verdict::On(format!("{gate} is on in {name} ({})", state.evidence));
+        }
+        if !state.evidence.is_of_now() {
+            return Verdict::Unknown(format!(
+                "nothing shows whether {gate} is off in every {name}; say it with {flag} {gate}=false"
+            ));
+        }
+    }
+    Verdict::Off
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dra_model::GateState;
+
+    type Check<'a> = &'a dyn Fn(&Verdict) -> bool;
+    type States<'a> = &'a [(Component, bool, Evidence)];
+
+    fn environment(states: States<'_>) -> Environment {
+        let gate = Gate::DRAWorkloadResourceClaims;
+        let states = states.iter().map(|(component, enabled, evidence)| {
+            let (enabled, evidence) = (*enabled, evidence.clone());
+            (*component, gate, GateState { enabled, evidence })
+        });
+        Environment {
+            gates: states.collect(),
+            ..Environment::default()
+        }
+    }
+
+    #[test]
+    fn what_the_cluster_shows_beats_what_the_user_says() {
+        use Component::{ControllerManager, Scheduler};
+        let pod = |name: &str| Evidence::Arguments(name.to_owned());
+        let word = [
+            (Scheduler, false, Evidence::Flag),
+            (ControllerManager, false, Evidence::Flag),
+        ];
+        let shown = [(Scheduler, false, pod("a")), (ControllerManager, false, pod("b"))];
+        let one_on = [(Scheduler, false, pod("a")), (Scheduler, true, pod("c"))];
+        let holders = |holder: &str| {
+            let holder = Some(holder).filter(|holder| !holder.is_empty());
+            holder
+                .map(|holder| ("kube-scheduler".to_owned(), holder.to_owned()))
+                .into_iter()
+                .collect()
+        };
+        let off = |verdict: &Verdict| *verdict == Verdict::Off;
+        let on = |verdict: &Verdict| matches!(verdict, Verdict::On(_));
+        let unknown = |verdict: &Verdict| matches!(verdict, Verdict::Unknown(_));
+        let cases: [(States<'_>, States<'_>, &str, &str, Check<'_>); 8] = [
+            (&[], &word, "", "", &off),
+            (&[], &word[..1], "", "", &unknown),
+            (&[], &[], "", "", &unknown),
+            (&shown, &[], "", "", &off),
+            (&one_on, &word, "", "", &on),
+            (&shown, &[], "old", "new", &off),
+            (&shown, &[], "old", "old", &on),
+            // The user's word is about processes that the user knows.
+            (&[], &word, "old", "old", &off),
+        ];
+        for (number, (bare, said, before, now, expected)) in cases.into_iter().enumerate() {
+            let told = environment(&[bare, said].concat());
+            let verdict = judge(
+                &environment(bare),
+                &told,
+                &holders(before),
+                &holders(now),
+                ClaimGate::Assumed,
+            );
+            assert!(expected(&verdict), "case {number}: {verdict:?}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What is found out before anything is written: rights, and whether a write would be accepted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::step::{is_of_policy, lacks_binding};
+use super::task::Task;
+use dra_model::{Environment, Kind};
+use dra_rules::reservation::asks_for_binding;
+use dra_sources::live::{Error, Live, MissingRights, Right};
+
+/// Claims that are tried until one is not in the middle of a change.
+const TRIALS: usize = 5;
+
+fn right(subresource: &'static str, namespace: &str) -> Right {
+    Right {
+        verb: "patch",
+        group: Kind::ResourceClaim.group(),
+        resource: Kind::ResourceClaim.plural(),
+        subresource,
+        namespace: namespace.to_owned(),
+    }
+}
+
+/// What the tasks need: the status in each namespace, and who uses a claim in all at once. The API server asks its authorizers for
+/// the latter without a namespace (`resourceclaim/strategy.go`, `AuthorizedForBinding`, v1.37.2), so a right in one is not enough.
+fn wanted(environment: &Environment, tasks: &[Task]) -> BTreeSet<Right> {
+    let mut rights = BTreeSet::new();
+    for task in tasks {
+        rights.insert(right("status", &task.key.namespace));
+        if task.patch.releases() {
+            rights.insert(right("", &task.key.namespace));
+        }
+    }
+    if !tasks.is_empty() && asks_for_binding(environment) {
+        rights.insert(right("binding", ""));
+    }
+    rights
+}
+
+/// Asks for the rights, then lets the server try one of the writes without keeping it.
+pub(super) async fn check(
+    live: &Live,
+    environment: &Environment,
+    tasks: &[Task],
+) -> Result<Result<(), MissingRights>, Error> {
+    let mut missing = BTreeSet::new();
+    let mut everywhere = BTreeMap::new();
+    for right in wanted(environment, tasks) {
+        // Who has a right in all namespaces is not asked about each of them.
+        let anywhere = Right {
+            namespace: String::new(),
+            ..right.clone()
+        };
+        let has_all = match everywhere.get(&anywhere) {
+            Some(known) => *known,
+            None => {
+                let allowed = live.allowed(&anywhere).await?;
+                everywhere.insert(anywhere, allowed);
+                allowed
+            }
+        };
+        if !has_all && (right.namespace.is_empty() || !live.allowed(&right).await?) {
+            missing.insert(right);
+        }
+    }
+    if let Some(missing) = live.lacks(missing).await? {
+        return Ok(Err(missing));
+    }
+    for task in tasks.iter().take(TRIALS) {
+        match live.patch_claim(&task.key, &task.patch, true).await {
+            // In the middle of a change, or gone: says nothing about rights.
+            Err(Error::Refused { code: 404 | 409, .. }) => {}
+            Err(Error::Refused { message, .. }) if lacks_binding(&message) => {
+                let missing = live.lacks(BTreeSet::from([right("binding", "")])).await?;
+                return Ok(missing.map_or(Ok(()), Err));
+            }
+            // What passes by itself is for the writes to deal with.
+            Ok(_)
+            | Err(
+                Error::Refused {
+                    code: 429 | 500.., ..
+                }
+                | Error::Cut { .. }
+                | Error::TimedOut { .. },
+            ) => break,
+            // A refusal of this one write; the others may be accepted.
+            Err(Error::Refused { code: 422, .. }) => {}
+            Err(Error::Refused {
+                code: 403, message, ..
+            }) if is_of_policy(&message) => {}
+            // A webhook that would act all the same keeps every write from being tried, and none from being done.
+            Err(Error::Refused {
+                code: 400, message, ..
+            }) if message.contains("does not support dry run") => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,254 @@
+//! Which events are told, and which are counted, put together or left out.
+//!
+//! Mirrors client-go `tools/record/events_cache.go`, `EventCorrelator` with its default options, v0.37.1.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use foldhash::fast::RandomState;
+
+use super::Event;
+use dra_model::Time;
+
+/// So many different messages of one reason about one object within [`AGGREGATION_PERIOD`] become one event.
+const AGGREGATED: usize = 10;
+const AGGREGATION_PERIOD: Duration = Duration::from_secs(600);
+const AGGREGATED_PREFIX: &str = "(combined from similar events): ";
+
+/// Events about one object by one source: so many at once, then one per period.
+const BURST: u32 = 25;
+const REFILL: Duration = Duration::from_secs(300);
+
+/// Entries of each memory. What is beyond is forgotten, the oldest first.
+const REMEMBERED: usize = 4096;
+
+/// What to send.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Telling {
+    /// The message, which may be that of several events.
+    pub(super) message: String,
+    /// How often it happened.
+    pub(super) count: u64,
+    /// When it happened first.
+    pub(super) first: Time,
+    /// The name of the event in the cluster that is to be changed; a new one where there is none.
+    pub(super) name: Option<String>,
+}
+
+/// What an event is about, whatever its message.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Group {
+    component: &'static str,
+    object: String,
+    uid: String,
+    type_: &'static str,
+    reason: &'static str,
+}
+
+#[derive(Debug)]
+struct Similar {
+    messages: HashSet<String, RandomState>,
+    last: Time,
+}
+
+#[derive(Debug)]
+struct Known {
+    count: u64,
+    first: Time,
+    name: String,
+    used: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Correlator {
+    similar: HashMap<Group, Similar, RandomState>,
+    known: HashMap<(Group, String), Known, RandomState>,
+    /// By source and object, when its bucket is full again.
+    full: HashMap<(&'static str, String), Time, RandomState>,
+    uses: u64,
+}
+
+impl Correlator {
+    /// What to tell of an event, if anything. `name` is what a new event would be called.
+    pub(super) fn tell(&mut self, event: &Event, name: &str, now: Time) -> Option<Telling> {
+        self.bound();
+        let group = Group {
+            component: event.component,
+            object: format!("{}/{}", event.about.kind, event.about.key),
+            uid: event.about.uid.to_string(),
+            type_: event.type_,
+            reason: event.reason,
+        };
+        let message = self.aggregate(&group, &event.message, now);
+        // Events that were put together are one, whatever they say.
+        let key_message = if message.starts_with(AGGREGATED_PREFIX) {
+            AGGREGATED_PREFIX.to_owned()
+        } else {
+            message.clone()
+        };
+        let object = group.object.clone();
+        self.uses += 1;
+        let uses = self.uses;
+        let telling = match self.known.get_mut(&(group.clone(), key_message.clone())) {
+            Some(known) => {
+                known.count += 1;
+                known.used = uses;
+                Telling {
+                    message,
+                    count: known.count,
+                    first: known.first,
+                    name: Some(known.name.clone()),
+                }
+            }
+            None => {
+                let known = Known {
+                    count: 1,
+                    first: now,
+                    name: name.to_owned(),
+                    used: uses,
+                };
+                self.known.insert((group, key_message), known);
+                Telling {
+                    message,
+                    count: 1,
+                    first: now,
+                    name: None,
+                }
+            }
+        };
+        self.takes(event.component, object, now).then_some(telling)
+    }
+
+    fn aggregate(&mut self, group: &Group, message: &str, now: Time) -> String {
+        let similar = self.similar.entry(group.clone()).or_insert_with(|| Similar {
+            messages: HashSet::default(),
+            last: now,
+        });
+        if similar.last.after(AGGREGATION_PERIOD) < now {
+            similar.messages.clear();
+        }
+        similar.last = now;
+        similar.messages.insert(message.to_owned());
+        if similar.messages.len() < AGGREGATED {
+            return message.to_owned();
+        }
+        // One is forgotten, so that the set stays as large as it may be.
+        if let Some(some) = similar.messages.iter().next().cloned() {
+            similar.messages.remove(&some);
+        }
+        format!("{AGGREGATED_PREFIX}{message}")
+    }
+
+    /// Whether one more event about the object may be told.
+    fn takes(&mut self, component: &'static str, object: String, now: Time) -> bool {
+        let full = self.full.entry((component, object)).or_insert(now);
+        let next = (*full).max(now).after(REFILL);
+        let is_allowed = next.since(now) <= REFILL * BURST;
+        if is_allowed {
+            *full = next;
+        }
+        is_allowed
+    }
+
+    fn bound(&mut self) {
+        if self.known.len() > REMEMBERED {
+            let mut uses: Vec<u64> = self.known.values().map(|known| known.used).collect();
+            let middle = uses.len() / 2;
+            let (_, limit, _) = uses.select_nth_unstable(middle);
+            let limit = *limit;
+            self.known.retain(|_, known| known.used > limit);
+        }
+        if self.similar.len() > REMEMBERED {
+            let mut times: Vec<Time> = self.similar.values().map(|similar| similar.last).collect();
+            let middle = times.len() / 2;
+            let (_, limit, _) = times.select_nth_unstable(middle);
+            let limit = *limit;
+            self.similar.retain(|_, similar| similar.last > limit);
+        }
+        if self.full.len() > REMEMBERED {
+            let mut times: Vec<Time> = self.full.values().copied().collect();
+            let middle = times.len() / 2;
+            let (_, limit, _) = times.select_nth_unstable(middle);
+            let limit = *limit;
+            self.full.retain(|_, full| *full > limit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::About;
+    use dra_model::{Key, Kind};
+
+    fn event(pod: &str, message: &str) -> Event {
+        Event {
+            component: "resource_claim",
+            about: About {
+                kind: Kind::Pod.name(),
+                key: Key::new("a", pod),
+                uid: format!("uid-{pod}").into(),
+            },
+            version: String::new(),
+            type_: "Warning",
+            reason: "FailedResourceClaimCreation",
+            message: message.to_owned(),
+        }
+    }
+
+    fn at(seconds: i64) -> Time {
+        Time::from_unix_seconds(1_800_000_000 + seconds)
+    }
+
+    #[test]
+    fn the_same_again_is_counted() {
+        let mut correlator = Correlator::default();
+        let first = correlator.tell(&event("p", "no"), "p.1", at(0)).unwrap();
+        assert_eq!((first.count, first.name), (1, None));
+        let again = correlator.tell(&event("p", "no"), "p.2", at(3)).unwrap();
+        assert_eq!(
+            (again.count, again.name.as_deref(), again.first),
+            (2, Some("p.1"), at(0))
+        );
+        let other = correlator.tell(&event("q", "no"), "q.1", at(3)).unwrap();
+        assert_eq!((other.count, other.name), (1, None));
+    }
+
+    #[test]
+    fn many_alike_become_one() {
+        let mut correlator = Correlator::default();
+        let messages: Vec<String> = (0..12)
+            .map(|n| {
+                let told = correlator.tell(&event("p", &format!("no {n}")), &format!("p.{n}"), at(n));
+                told.unwrap().message
+            })
+            .collect();
+        assert_eq!(messages[8], "no 8");
+        assert_eq!(messages[9], "(combined from similar events): no 9");
+        let told = correlator.tell(&event("p", "no 12"), "p.12", at(12)).unwrap();
+        assert_eq!((told.count, told.name.as_deref()), (4, Some("p.9")));
+        // After a pause nothing is alike any more.
+        let told = correlator.tell(&event("p", "later"), "p.13", at(700)).unwrap();
+        assert_eq!(told.message, "later");
+    }
+
+    #[test]
+    fn a_flood_about_one_object_is_cut() {
+        let mut correlator = Correlator::default();
+        let mut told = |second| correlator.tell(&event("p", "no"), "p.1", at(second)).is_some();
+        assert_eq!((0..40).filter(|_| told(0)).count(), 25);
+        assert!(!told(299));
+        assert!(told(300) && !told(300));
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let mut correlator = Correlator::default();
+        for pod in 0..20_000 {
+            correlator.tell(&event(&format!("p{pod}"), "no"), "name", at(pod));
+        }
+        assert!(correlator.known.len() <= REMEMBERED + 1);
+        assert!(correlator.similar.len() <= REMEMBERED + 1);
+        assert!(correlator.full.len() <= REMEMBERED + 1);
+    }
+}

@@ -1,0 +1,284 @@
+//! Events, told to the cluster as kube-controller-manager tells them, and never in the way of what they are about.
+
+mod correlator;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use self::correlator::{Correlator, Telling};
+use dra_model::{Key, Kind, Str, Time};
+use dra_rules::controllers::{ControllerName, Owner, PodRef, Warning};
+use dra_sources::live::{Error, Writer};
+
+/// Events that wait to be told. More are dropped.
+const WAITING: usize = 1000;
+
+/// How often an event is tried that no API server answers, and how long after each time.
+const TRIES: u32 = 12;
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// What the claim controller calls itself in events, which is not its name.
+const CLAIMS: &str = "resource_claim";
+
+/// Something to be told of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// Who tells it.
+    component: &'static str,
+    /// Of what.
+    about: About,
+    /// The version of the object's kind, with its group.
+    version: String,
+    type_: &'static str,
+    reason: &'static str,
+    message: String,
+}
+
+impl Event {
+    fn controller(&self) -> ControllerName {
+        match self.component {
+            CLAIMS => ControllerName::ResourceClaim,
+            _ => ControllerName::DeviceTaintEviction,
+        }
+    }
+}
+
+/// The object that an event is about.
+#[derive(Clone, Debug)]
+struct About {
+    kind: &'static str,
+    key: Key,
+    uid: Str,
+}
+
+impl From<Owner> for About {
+    fn from(owner: Owner) -> Self {
+        Self {
+            kind: owner.kind.name(),
+            key: owner.key,
+            uid: owner.uid,
+        }
+    }
+}
+
+/// Takes events and tells them in the background.
+///
+/// Mirrors client-go `tools/record/event.go`, `recordToSink`, v0.37.1: core/v1 events with a count, what is refused is dropped, what gets
+/// no answer is tried again.
+pub(super) struct Recorder {
+    queue: mpsc::Sender<(Event, Time)>,
+    teller: tokio::task::JoinHandle<()>,
+    writer: Arc<Writer>,
+}
+
+impl Recorder {
+    /// A recorder that writes with `writer`.
+    pub(super) fn start(writer: Arc<Writer>) -> Self {
+        let (queue, inbox) = mpsc::channel(WAITING);
+        let teller = tokio::spawn(tell(Arc::clone(&writer), inbox));
+        Self {
+            queue,
+            teller,
+            writer,
+        }
+    }
+
+    /// A claim could not be made.
+    pub(super) fn warn(&self, warning: &Warning, now: Time) {
+        let event = Event {
+            component: CLAIMS,
+            version: self.writer.api_version(warning.about.kind),
+            about: warning.about.clone().into(),
+            type_: "Warning",
+            reason: "FailedResourceClaimCreation",
+            message: warning.message.clone(),
+        };
+        self.record(event, now);
+    }
+
+    /// The pod is about to be deleted. Mirrors `device_taint_eviction.go`, `emitPodDeletionEvent`, v1.37.2.
+    pub(super) fn evicting(&self, pod: &PodRef, now: Time) {
+        self.about_pod(pod, "Marking for deletion", now);
+    }
+
+    /// The pod will not be deleted. Mirrors `device_taint_eviction.go`, `emitCancelPodDeletionEvent`, v1.37.2.
+    pub(super) fn spared(&self, pod: &PodRef, now: Time) {
+        self.about_pod(pod, "Cancelling deletion", now);
+    }
+
+    /// Nobody is evicted because of the rule.
+    pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
+        let event = Event {
+            component: ControllerName::DeviceTaintEviction.as_str(),
+            version: self.writer.api_version(Kind::DeviceTaintRule),
+            about: About {
+                kind: Kind::DeviceTaintRule.name(),
+                key: Key::new("", rule.clone()),
+                uid: uid.clone(),
+            },
+            type_: "Warning",
+            reason: "EvictionHeld",
+            message: why.to_owned(),
+        };
+        self.record(event, now);
+    }
+
+    /// This one ends, since another controller does the same work: `why`. That is told of the lease, given with its UID, where those who
+    /// operate it look; where there is none, of what the other one wrote.
+    pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: Owner, why: &str, now: Time) {
+        let (version, about) = match lease {
+            Some((key, uid)) => (
+                "coordination.k8s.io/v1".to_owned(),
+                About {
+                    kind: "Lease",
+                    key,
+                    uid,
+                },
+            ),
+            None => (self.writer.api_version(written.kind), written.into()),
+        };
+        let event = Event {
+            component: "kubectl-dra",
+            version,
+            about,
+            type_: "Warning",
+            reason: "AnotherControllerAtWork",
+            message: format!("{why}; kubectl dra run ends"),
+        };
+        self.record(event, now);
+    }
+
+    fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
+        let event = Event {
+            component: ControllerName::DeviceTaintEviction.as_str(),
+            version: self.writer.api_version(Kind::Pod),
+            about: About {
+                kind: Kind::Pod.name(),
+                key: pod.key.clone(),
+                uid: pod.uid.clone(),
+            },
+            type_: "Normal",
+            reason: "DeviceTaintManagerEviction",
+            message: message.to_owned(),
+        };
+        self.record(event, now);
+    }
+
+    fn record(&self, event: Event, now: Time) {
+        // A full queue drops what comes: an event is never worth waiting for.
+        _ = self.queue.try_send((event, now));
+    }
+
+    /// Tells what waits, for at most `patience`.
+    pub(super) async fn finish(self, patience: Duration) {
+        drop(self.queue);
+        let abort = self.teller.abort_handle();
+        if tokio::time::timeout(patience, self.teller).await.is_err() {
+            abort.abort();
+        }
+    }
+}
+
+/// Names for events. No two are the same, also at one instant: the API server would refuse the second event.
+#[derive(Debug, Default)]
+struct Names {
+    last: i128,
+}
+
+impl Names {
+    /// A name for an event about an object called `about`, as client-go has them.
+    fn name(&mut self, about: &str, now: Time) -> String {
+        self.last = now.unix_nanoseconds().max(self.last + 1);
+        format!("{about}.{:x}", self.last)
+    }
+}
+
+async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
+    let mut correlator = Correlator::default();
+    let mut names = Names::default();
+    while let Some((event, now)) = inbox.recv().await {
+        tracing::debug!(
+            controller = event.controller().as_str(),
+            object = %format_args!("{}/{}", event.about.kind, event.about.key),
+            reason = event.reason,
+            "{}",
+            event.message
+        );
+        let name = names.name(&event.about.key.name, now);
+        let Some(telling) = correlator.tell(&event, &name, now) else {
+            continue;
+        };
+        for _ in 0..TRIES {
+            match send(&writer, &event, &name, &telling, now).await {
+                Err(Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. }) => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                // What is refused is refused.
+                Ok(()) | Err(_) => break,
+            }
+        }
+    }
+}
+
+async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now: Time) -> Result<(), Error> {
+    let namespace = namespace_of(&event.about);
+    let last = Time::from_unix_seconds(now.unix_seconds()).to_string();
+    if let Some(known) = &telling.name {
+        let patch = json!({"count": telling.count, "lastTimestamp": last, "message": telling.message});
+        match writer.patch_event(namespace, known, &patch).await {
+            // The cluster keeps events for an hour.
+            Err(Error::Refused { code: 404, .. }) => {}
+            done => return done,
+        }
+    }
+    let name = telling.name.as_deref().unwrap_or(name);
+    writer
+        .create_event(namespace, &body(event, name, telling, &last))
+        .await
+}
+
+/// Events about objects without a namespace are in `default`, as client-go has them.
+fn namespace_of(about: &About) -> &str {
+    match about.key.namespace.as_str() {
+        "" => "default",
+        namespace => namespace,
+    }
+}
+
+fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
+    let about = &event.about;
+    let first = Time::from_unix_seconds(telling.first.unix_seconds()).to_string();
+    json!({
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": name, "namespace": namespace_of(about)},
+        "involvedObject": {
+            "apiVersion": event.version, "kind": about.kind,
+            "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},
+        "type": event.type_, "reason": event.reason, "message": telling.message, "count": telling.count,
+        "firstTimestamp": first, "lastTimestamp": last,
+        "source": {"component": event.component},
+        "reportingComponent": event.component, "reportingInstance": ""})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_events_at_one_instant_have_two_names() {
+        let mut names = Names::default();
+        let now: Time = "2026-11-23T10:00:00Z".parse().unwrap();
+        let first = names.name("p", now);
+        assert_eq!(first, format!("p.{:x}", now.unix_nanoseconds()));
+        let second = names.name("p", now);
+        assert_ne!(first, second);
+        let later = now.after(Duration::from_secs(1));
+        assert_eq!(
+            names.name("p", later),
+            format!("p.{:x}", later.unix_nanoseconds())
+        );
+    }
+}

@@ -1,0 +1,234 @@
+//! Whether `run` does its work: what its watches say of themselves.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use dra_model::Kind;
+use dra_rules::controllers::Subject;
+use dra_sources::live::Trouble;
+
+/// A watch that is interrupted for longer is stale: what is known of its kind may be wrong by now.
+const STALE: Duration = Duration::from_secs(60);
+
+/// How often it is asked whether what was refused is still wanted.
+const ASKED: Duration = Duration::from_secs(1);
+
+/// How each watch stands. The probes ask it while the controllers work.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    /// Nothing until the watches are begun.
+    watches: Mutex<Option<BTreeMap<Kind, Standing>>>,
+    /// The items whose writes were not allowed when they were tried last.
+    forbidden: Mutex<Forbidden>,
+}
+
+/// What is not allowed.
+#[derive(Debug, Default)]
+struct Forbidden {
+    /// Which right each item lacks.
+    items: BTreeMap<Subject, String>,
+    /// When it is asked next whether they are still wanted.
+    ask_at: Option<Instant>,
+}
+
+#[derive(Clone, Debug)]
+enum Standing {
+    /// It has not been open yet.
+    Begun,
+    InStep,
+    Trouble(Trouble),
+}
+
+impl Health {
+    /// Watches over `kinds` have begun.
+    pub(super) fn begin(&self, kinds: impl Iterator<Item = Kind>) {
+        *self.watches() = Some(kinds.map(|kind| (kind, Standing::Begun)).collect());
+    }
+
+    /// The watch of `kind` is open.
+    pub(super) fn in_step(&self, kind: Kind) {
+        self.put(kind, Standing::InStep);
+    }
+
+    /// A watch is interrupted.
+    pub(super) fn trouble(&self, trouble: &Trouble) {
+        self.put(trouble.kind, Standing::Trouble(trouble.clone()));
+    }
+
+    /// What an item needs could not be written at `now`, as a right is missing: `why` names it.
+    pub(super) fn may_not_write(&self, subject: &Subject, why: &str, now: Instant) {
+        let mut forbidden = locked(&self.forbidden);
+        forbidden.items.insert(subject.clone(), why.to_owned());
+        forbidden.ask_at.get_or_insert(now + ASKED);
+    }
+
+    /// What an item needs is written. That says nothing about other items, which may need other rights.
+    pub(super) fn may_write(&self, subject: &Subject) {
+        locked(&self.forbidden).items.remove(subject);
+    }
+
+    /// When to call [`Self::ask_whether`]: nothing is missing without an instant.
+    pub(super) fn ask_at(&self) -> Option<Instant> {
+        locked(&self.forbidden).ask_at
+    }
+
+    /// Forgets what was refused for items that are no longer wanted, if it is time to ask for that. Their turn may come much later.
+    pub(super) fn ask_whether(&self, now: Instant, is_wanted: impl Fn(&Subject) -> bool) {
+        let mut forbidden = locked(&self.forbidden);
+        if forbidden.ask_at.is_some_and(|at| at <= now) {
+            forbidden.items.retain(|subject, _| is_wanted(subject));
+            forbidden.ask_at = (!forbidden.items.is_empty()).then(|| now + ASKED);
+        }
+    }
+
+    fn put(&self, kind: Kind, standing: Standing) {
+        if let Some(watches) = &mut *self.watches() {
+            watches.insert(kind, standing);
+        }
+    }
+
+    fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, Standing>>> {
+        locked(&self.watches)
+    }
+
+    /// The watches that see nothing at `now`, with what is the matter: what is known of their kinds may be wrong.
+    pub(super) fn blind(&self, now: Instant) -> Vec<String> {
+        let watches = self.watches();
+        let watches = watches.iter().flatten();
+        let why = watches.filter_map(|(kind, standing)| match standing {
+            Standing::Trouble(trouble)
+                if trouble.fruitless
+                    || trouble.refused
+                    || now.saturating_duration_since(trouble.since) >= STALE =>
+            {
+                Some(format!("{}: {}", kind.plural(), trouble.message))
+            }
+            Standing::Begun | Standing::InStep | Standing::Trouble(_) => None,
+        });
+        why.collect()
+    }
+
+    /// What keeps the work from being done at `now`: nothing where it is.
+    pub(super) fn why_not_ready(&self, now: Instant) -> Vec<String> {
+        let watches = self.watches();
+        let Some(watches) = &*watches else {
+            return vec!["the cluster is being read".to_owned()];
+        };
+        let why = |(kind, standing): (&Kind, &Standing)| match standing {
+            Standing::InStep => None,
+            Standing::Begun => Some(format!("{}: not watched yet", kind.plural())),
+            Standing::Trouble(trouble) => {
+                let stale = now.saturating_duration_since(trouble.since);
+                (trouble.refused || stale >= STALE).then(|| {
+                    format!(
+                        "{}: stale for {} s: {}",
+                        kind.plural(),
+                        stale.as_secs(),
+                        trouble.message
+                    )
+                })
+            }
+        };
+        let forbidden = locked(&self.forbidden);
+        // One item of each controller is an example; there may be thousands.
+        let mut examples: BTreeMap<_, (&str, usize)> = BTreeMap::new();
+        for (subject, why) in &forbidden.items {
+            examples.entry(subject.controller()).or_insert((why, 0)).1 += 1;
+        }
+        let forbidden = examples
+            .into_iter()
+            .map(|(controller, (why, items))| match items {
+                1 => format!("{controller}: {why}"),
+                _ => format!("{controller}: {why} (and {} more)", items - 1),
+            });
+        watches.iter().filter_map(why).chain(forbidden).collect()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dra_model::Key;
+
+    #[test]
+    fn it_is_ready_while_every_watch_is_in_step_or_was_a_moment_ago() {
+        let health = Health::default();
+        let now = Instant::now();
+        assert_eq!(health.why_not_ready(now), ["the cluster is being read"]);
+        health.begin([Kind::Pod, Kind::ResourceClaim].into_iter());
+        health.in_step(Kind::Pod);
+        assert_eq!(health.why_not_ready(now), ["resourceclaims: not watched yet"]);
+        health.in_step(Kind::ResourceClaim);
+        assert!(health.why_not_ready(now).is_empty());
+
+        let trouble = |refused| Trouble {
+            kind: Kind::Pod,
+            message: "cannot watch pods".to_owned(),
+            since: now,
+            refused,
+            fruitless: false,
+        };
+        health.trouble(&trouble(false));
+        assert!(health.why_not_ready(now + STALE / 2).is_empty());
+        let stale = health.why_not_ready(now + STALE);
+        assert_eq!(stale, ["pods: stale for 60 s: cannot watch pods"]);
+        // The end of the run tells the same, and what was never seen however short that was.
+        assert!(health.blind(now + STALE / 2).is_empty());
+        assert_eq!(health.blind(now + STALE), ["pods: cannot watch pods"]);
+        health.trouble(&Trouble {
+            fruitless: true,
+            ..trouble(false)
+        });
+        assert_eq!(health.blind(now), ["pods: cannot watch pods"]);
+        assert!(health.why_not_ready(now).is_empty());
+        assert_eq!(health.why_not_ready(now + STALE).len(), 1);
+        health.trouble(&trouble(true));
+        assert_eq!(
+            health.why_not_ready(now),
+            ["pods: stale for 0 s: cannot watch pods"]
+        );
+        health.in_step(Kind::Pod);
+        assert!(health.why_not_ready(now).is_empty());
+    }
+
+    #[test]
+    fn an_item_that_was_written_says_nothing_about_one_that_lacks_a_right() {
+        let health = Health::default();
+        let now = Instant::now();
+        health.begin(std::iter::empty());
+        let [one, two, other] = ["one", "two", "other"].map(|name| Subject::Pod(Key::new("a", name)));
+        health.may_not_write(&one, "cannot create", now);
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create"]
+        );
+        health.may_not_write(&two, "cannot create either", now + STALE);
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create (and 1 more)"]
+        );
+        // The right to something else is still there.
+        health.may_write(&other);
+        health.may_write(&one);
+        assert_eq!(
+            health.why_not_ready(now),
+            ["resourceclaim-controller: cannot create either"]
+        );
+        // It is asked once in a while whether it is still wanted, and it is not by then.
+        assert_eq!(health.ask_at(), Some(now + ASKED));
+        health.ask_whether(now + ASKED / 2, |_| panic!("it is too early"));
+        health.ask_whether(now + ASKED, |_| true);
+        assert_eq!(health.ask_at(), Some(now + ASKED * 2));
+        assert_eq!(health.why_not_ready(now).len(), 1);
+        health.ask_whether(now + ASKED * 2, |subject| *subject != two);
+        assert!(health.why_not_ready(now).is_empty());
+        assert_eq!(health.ask_at(), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! Asks the API server for what the caches do not have.
+
+use futures::{StreamExt as _, stream};
+
+use super::refusal::is_outage;
+use dra_model::Object;
+use dra_rules::controllers::{Answer, Lookup};
+use dra_sources::live::Error;
+
+/// Lookups of one item that may be out at once: an item with hundreds of entries should not wait for as many answers in a row, nor flood the
+/// API server.
+const AT_ONCE: usize = 8;
+
+/// What there is of what an item asked for.
+pub(super) struct Looked {
+    /// In the order of the lookups; of an outage, up to the one that showed it.
+    pub(super) answers: Vec<(Lookup, Answer)>,
+    /// Why the API server as a whole could not say, which is no item's fault.
+    pub(super) outage: Option<Error>,
+}
+
+impl Looked {
+    /// Nothing could be asked at all.
+    pub(super) fn failed(lookups: Vec<Lookup>, error: Error) -> Self {
+        let why = error.to_string();
+        let failed = lookups.into_iter();
+        Self {
+            answers: failed
+                .map(|lookup| (lookup, Answer::Failed(why.clone())))
+                .collect(),
+            outage: Some(error).filter(is_outage),
+        }
+    }
+}
+
+/// Asks for all of these together. `find` says what there is of one.
+pub(super) async fn ask<F>(lookups: Vec<Lookup>, find: impl Fn(Lookup) -> F) -> Looked
+where
+    F: Future<Output = (Lookup, Result<Option<Object>, Error>)>,
+{
+    let mut asked = std::pin::pin!(stream::iter(lookups).map(find).buffered(AT_ONCE));
+    let mut answers = Vec::new();
+    while let Some((lookup, found)) = asked.next().await {
+        let answer = match found {
+            Ok(Some(object)) => Answer::Found(object),
+            Ok(None) => Answer::Absent,
+            Err(error) if is_outage(&error) => {
+                answers.push((lookup, Answer::Failed(error.to_string())));
+                let outage = Some(error);
+                return Looked { answers, outage };
+            }
+            Err(error) => Answer::Failed(error.to_string()),
+        };
+        answers.push((lookup, answer));
+    }
+    Looked {
+        answers,
+        outage: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use dra_model::{Key, Kind};
+
+    fn lookups(names: &[&str]) -> Vec<Lookup> {
+        let lookup = |name: &&str| Lookup {
+            kind: Kind::Pod,
+            key: Key::new("n", *name),
+        };
+        names.iter().map(lookup).collect()
+    }
+
+    fn refused(code: u16) -> Error {
+        Error::Refused {
+            what: "read".to_owned(),
+            code,
+            message: "no".to_owned(),
+            retry_after: None,
+        }
+    }
+
+    /// What is told of pods of these names, whether that was an outage, and which were asked for: those called `forbidden` may not be read, at
+    /// `busy` the API server is out, others are not there. The first answer comes last.
+    async fn looked(names: &[&str]) -> (Vec<String>, bool, Vec<String>) {
+        let begun = Mutex::new(Vec::new());
+        let looked = ask(lookups(names), |lookup| {
+            let name = lookup.key.name.to_string();
+            let is_first = {
+                let mut begun = begun.lock().unwrap();
+                begun.push(name.clone());
+                begun.len() == 1
+            };
+            async move {
+                if is_first {
+                    tokio::task::yield_now().await;
+                }
+                let found = match name.as_str() {
+                    "forbidden" => Err(refused(403)),
+                    "busy" => Err(refused(429)),
+                    _ => Ok(None),
+                };
+                (lookup, found)
+            }
+        })
+        .await;
+        let told = looked.answers.iter().map(|(lookup, answer)| {
+            let answer = match answer {
+                Answer::Absent => "absent",
+                Answer::Found(_) => "found",
+                Answer::Failed(_) => "failed",
+            };
+            format!("{} {answer}", lookup.key.name)
+        });
+        (
+            told.collect(),
+            looked.outage.is_some(),
+            begun.into_inner().unwrap(),
+        )
+    }
+
+    #[tokio::test]
+    async fn lookups_go_out_together_and_come_back_in_their_order() {
+        let (told, is_outage, begun) = looked(&["a", "forbidden", "c"]).await;
+        assert_eq!(told, ["a absent", "forbidden failed", "c absent"]);
+        assert!(!is_outage);
+        assert_eq!(begun, ["a", "forbidden", "c"]);
+        let many: Vec<String> = (0..20).map(|number| format!("p-{number:02}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let (told, _, begun) = looked(&many).await;
+        assert_eq!((told.len(), begun.len()), (20, 20));
+        assert!(told.is_sorted());
+    }
+
+    #[tokio::test]
+    async fn an_outage_is_no_answer_and_ends_the_asking() {
+        let mut names = vec!["a", "busy"];
+        names.extend(["later"; 20]);
+        let (told, is_outage, begun) = looked(&names).await;
+        assert_eq!(told, ["a absent", "busy failed"]);
+        assert!(is_outage);
+        assert!(begun.len() < names.len(), "{begun:?}");
+    }
+}

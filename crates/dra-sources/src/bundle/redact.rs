@@ -1,0 +1,368 @@
+//! What a snapshot keeps of objects, so that it can be handed to somebody else.
+//!
+//! Only the fields that an answer of this program can depend on are kept (those of the model's structs, in `fields.rs`); everything else
+//! stays behind, whatever it is called and wherever Kubernetes adds it next. What is kept stays as it was received: values are passed
+//! through as raw JSON.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize as _;
+use serde_json::value::RawValue;
+
+use super::fields::{Rule, rules};
+use dra_model::{Kind, json};
+
+/// Whether to leave out what may be secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redaction {
+    /// Leave it out.
+    On,
+    /// Keep everything as it was received.
+    Off,
+}
+
+impl Redaction {
+    /// Appends the object `json` to `out`, beginning with its `apiVersion` and `kind`, which servers leave out of the items of
+    /// a list.
+    pub fn write(
+        self,
+        kind: Kind,
+        api_version: &str,
+        json: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), serde_json::Error> {
+        let object: &RawValue = json::from_slice(json)?;
+        let members = members(object)?;
+        out.extend_from_slice(b"{\"apiVersion\":");
+        serde_json::to_writer(&mut *out, api_version)?;
+        out.extend_from_slice(b",\"kind\":");
+        serde_json::to_writer(&mut *out, kind.name())?;
+        let own = |(key, _): &(String, &RawValue)| key != "apiVersion" && key != "kind";
+        let members = members.into_iter().filter(own);
+        match self {
+            Self::On => write_members(rules(kind), members, false, out)?,
+            Self::Off => {
+                for (key, value) in members {
+                    out.push(b',');
+                    serde_json::to_writer(&mut *out, &key)?;
+                    out.push(b':');
+                    out.extend_from_slice(value.get().as_bytes());
+                }
+            }
+        }
+        out.push(b'}');
+        Ok(())
+    }
+}
+
+/// The members of an object in their order, with values as written.
+pub(crate) fn members(object: &RawValue) -> Result<Vec<(String, &RawValue)>, serde_json::Error> {
+    struct Visitor;
+    impl<'de> serde::de::Visitor<'de> for Visitor {
+        type Value = Vec<(String, &'de RawValue)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+    use serde::Deserializer as _;
+    serde_json::Deserializer::from_str(object.get()).deserialize_map(Visitor)
+}
+
+fn write_members<'a>(
+    rule: &Rule,
+    members: impl Iterator<Item = (String, &'a RawValue)>,
+    mut first: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    for (key, value) in members {
+        let Some(rule) = rule.of(&key) else { continue };
+        if !std::mem::take(&mut first) {
+            out.push(b',');
+        }
+        serde_json::to_writer(&mut *out, &key)?;
+        out.push(b':');
+        write_value(rule, value, out)?;
+    }
+    Ok(())
+}
+
+fn write_value(rule: &Rule, value: &RawValue, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+    let text = value.get();
+    match (rule, text.as_bytes().first()) {
+        (_, Some(b'n') | None) => out.extend_from_slice(text.as_bytes()),
+        (Rule::Hash, _) => {
+            let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+            let mut hash = String::with_capacity(64);
+            for byte in digest.as_ref() {
+                let _ = write!(hash, "{byte:02x}");
+            }
+            out.extend_from_slice(format!(r#"{{"redacted":"sha256:{hash}"}}"#).as_bytes());
+        }
+        // What holds for a field holds for each element of its list.
+        (_, Some(b'[')) => {
+            let elements = Vec::<&RawValue>::deserialize(value)?;
+            out.push(b'[');
+            let mut first = true;
+            for element in elements.into_iter().filter(|element| rule.takes(element)) {
+                if !std::mem::take(&mut first) {
+                    out.push(b',');
+                }
+                write_value(rule, element, out)?;
+            }
+            out.push(b']');
+        }
+        (Rule::Members(_) | Rule::Conditions(..), Some(b'{')) => {
+            out.push(b'{');
+            write_members(rule, members(value)?.into_iter(), true, out)?;
+            out.push(b'}');
+        }
+        (Rule::Present | Rule::Keep, Some(b'{')) => out.extend_from_slice(b"{}"),
+        (Rule::Keep, Some(_)) | (_, Some(b't' | b'f' | b'-' | b'0'..=b'9')) => {
+            out.extend_from_slice(text.as_bytes());
+        }
+        // Not of the field's shape. It stays of the wrong shape, so that it is malformed in the copy as well, without its text.
+        (Rule::Members(_) | Rule::Conditions(..) | Rule::Present, Some(_)) => {
+            out.extend_from_slice(br#""redacted""#);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn redacted(redaction: Redaction, kind: Kind, json: &str) -> String {
+        let mut out = Vec::new();
+        redaction.write(kind, "v1", json.as_bytes(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap();
+        text
+    }
+
+    #[test]
+    fn a_pod_keeps_what_answers_need() {
+        let pod = r#"{"metadata":{"name":"p","managedFields":[{}],"annotations":{"a":"secret",
+            "resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c","image":"secret",
+            "env":[{"name":"TOKEN","value":"secret"},{"name":"REF","valueFrom":{"secretKeyRef":{"name":"secret"}}}],
+            "args":["--token=secret"],"livenessProbe":{"httpGet":{}},"resources":{"claims":[{"name":"gpu"}]}}],
+            "volumes":[{"name":"secret","csi":{"volumeAttributes":{"password":"secret"}}},
+                {"name":"secret","persistentVolumeClaim":{"claimName":"secret"}}],
+            "imagePullSecrets":[{"name":"secret"}],"affinity":{"podAffinity":{"x":"secret"}},
+            "topologySpreadConstraints":[{"topologyKey":"secret"}],"initContainers":null},
+            "status":{"phase":"Running","message":"secret","conditions":[{"type":"Ready","message":"m"},{"type":"Other","message":"secret"}],
+            "containerStatuses":[{"name":"c","state":{"terminated":{"message":"secret"}}}]}}"#;
+        assert_eq!(
+            redacted(Redaction::On, Kind::Pod, pod),
+            concat!(
+                r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","annotations":"#,
+                r#"{"resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c","#,
+                r#""resources":{"claims":[{"name":"gpu"}]}}],"volumes":[{},{"persistentVolumeClaim":{}}],"#,
+                r#""affinity":{"podAffinity":{}},"topologySpreadConstraints":[{}],"initContainers":null},"#,
+                r#""status":{"phase":"Running","conditions":[{"type":"Ready","message":"m"}],"containerStatuses":[{"name":"c","state":{"terminated":{}}}]}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_not_of_a_fields_shape_stays_malformed_without_its_text() {
+        let pod = r#"{"metadata":"secret","spec":{"nodeName":{"a":"secret"},"containers":"secret","priority":"secret-kept",
+            "volumes":{"persistentVolumeClaim":"secret"}},"status":["secret",{"phase":"x","y":"secret"}]}"#;
+        let text = redacted(Redaction::On, Kind::Pod, pod);
+        assert_eq!(
+            text.replace("secret-kept", ""),
+            concat!(
+                r#"{"apiVersion":"v1","kind":"Pod","metadata":"redacted","spec":{"nodeName":{},"containers":"redacted","priority":"","#,
+                r#""volumes":{"persistentVolumeClaim":"redacted"}},"status":["redacted",{"phase":"x"}]}"#
+            )
+        );
+    }
+
+    /// Every text of every recorded object replaced by one of its own: none reaches the copy but those of fields on the list.
+    #[test]
+    fn a_text_reaches_the_copy_only_by_a_field_on_the_list() {
+        use serde_json::{Value, json};
+        fn plant(value: &mut Value, path: &mut Vec<String>, planted: &mut Vec<(String, Vec<String>)>) {
+            match value {
+                Value::String(text) => {
+                    *text = format!("planted-{}-", planted.len());
+                    planted.push((text.clone(), path.clone()));
+                }
+                Value::Array(elements) => elements
+                    .iter_mut()
+                    .for_each(|element| plant(element, path, planted)),
+                Value::Object(members) => {
+                    // Fields of the next release, of every kind.
+                    if !path.iter().any(|part| part == "futureList") {
+                        members.insert("futureText".to_owned(), json!("x"));
+                        members.insert("futureList".to_owned(), json!(["x", {"name": "x"}]));
+                    }
+                    for (key, value) in members {
+                        path.push(key.clone());
+                        plant(value, path, planted);
+                        path.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut count = 0;
+        for (kind, _, mut item) in recorded() {
+            let mut planted = Vec::new();
+            plant(&mut item, &mut Vec::new(), &mut planted);
+            let text = redacted(Redaction::On, kind, &item.to_string());
+            for (secret, path) in planted {
+                let listed = listed(kind, &path);
+                assert_eq!(text.contains(&secret), listed, "{kind} {path:?}");
+                count += 1;
+            }
+        }
+        assert!(count > 10_000, "{count}");
+    }
+
+    /// All recorded objects, with their kinds and versions.
+    fn recorded() -> Vec<(Kind, String, serde_json::Value)> {
+        use serde_json::Value;
+        let mut all = Vec::new();
+        for file in
+            std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/snapshots")).unwrap()
+        {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "yaml") {
+                continue;
+            }
+            #[expect(clippy::disallowed_methods, reason = "tests read files")]
+            let text = std::fs::read_to_string(&path).unwrap();
+            let documents: Vec<Value> = serde_saphyr::from_multiple(&text).unwrap();
+            for mut document in documents {
+                let items = match document.get_mut("items").map(Value::take) {
+                    Some(Value::Array(items)) => items,
+                    _ => vec![document],
+                };
+                for item in items {
+                    let api_version = item["apiVersion"].as_str().unwrap_or_default().to_owned();
+                    let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+                    if let Some(kind) = Kind::find(group, item["kind"].as_str().unwrap_or_default()) {
+                        all.push((kind, api_version, item));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Commands see nothing but what the decoder makes of objects: where that is the same, every answer is.
+    #[test]
+    fn the_copy_says_the_same_as_the_original() {
+        use serde_json::Value;
+        fn without_parameters(value: &mut Value) {
+            match value {
+                Value::Array(elements) => elements.iter_mut().for_each(without_parameters),
+                Value::Object(members) => {
+                    for (key, value) in members {
+                        if key == "opaque" {
+                            value["parameters"] = Value::Null;
+                        }
+                        without_parameters(value);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut count = 0;
+        for (kind, api_version, mut original) in recorded() {
+            let (group, version) = crate::decode::group_version(&api_version);
+            let mut copy = Vec::new();
+            let text = original.to_string();
+            Redaction::On
+                .write(kind, &api_version, text.as_bytes(), &mut copy)
+                .unwrap();
+            let mut copy: Value = serde_json::from_slice(&copy).unwrap();
+            without_parameters(&mut original);
+            without_parameters(&mut copy);
+            let decode = |value: &Value| {
+                let object = crate::decode::Decoder::default().decode(
+                    kind,
+                    group,
+                    version,
+                    value.to_string().as_bytes(),
+                );
+                format!("{object:?}")
+            };
+            assert_eq!(decode(&copy), decode(&original), "{kind}");
+            count += 1;
+        }
+        assert!(count > 500, "{count}");
+    }
+
+    /// Whether the text at `path` is on the list, and not only as its hash.
+    fn listed(kind: Kind, path: &[String]) -> bool {
+        let mut rule = rules(kind);
+        for part in path {
+            match rule.of(part) {
+                // The planted text is no type of a condition.
+                None | Some(Rule::Conditions(_)) => return false,
+                Some(next) => rule = next,
+            }
+        }
+        matches!(rule, Rule::Keep)
+    }
+
+    #[test]
+    fn opaque_configuration_becomes_its_hash_wherever_it_is() {
+        let config = r#""config":[{"opaque":{"driver":"d","parameters":{"k":"secret"}}}]"#;
+        // printf '{"k":"secret"}' | sha256sum
+        let hash =
+            r#"{"redacted":"sha256:c1ef65fd02733f1e0863d8a6ccab1f5f5c1f3dd4e8ef9fd8b4dc667ff486b50e"}"#;
+        for (kind, json) in [
+            (Kind::DeviceClass, format!(r#"{{"spec":{{{config}}}}}"#)),
+            (
+                Kind::ResourceClaim,
+                format!(r#"{{"spec":{{"devices":{{{config}}}}}}}"#),
+            ),
+            (
+                Kind::ResourceClaim,
+                format!(r#"{{"status":{{"allocation":{{"devices":{{{config}}}}}}}}}"#),
+            ),
+            (
+                Kind::ResourceClaim,
+                r#"{"status":{"devices":[{"driver":"d","data":{"k":"secret"}}]}}"#.to_owned(),
+            ),
+            (
+                Kind::ResourceClaimTemplate,
+                format!(r#"{{"spec":{{"spec":{{"devices":{{{config}}}}}}}}}"#),
+            ),
+        ] {
+            let text = redacted(Redaction::On, kind, &json);
+            assert!(!text.contains("secret"), "{text}");
+            assert!(text.contains(hash), "{text}");
+            assert!(text.contains(r#""driver":"d""#), "{text}");
+        }
+    }
+
+    #[test]
+    fn without_redaction_the_object_stays_as_it_was_received() {
+        let json = r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","annotations":{"a":"\u00e9 1.10"}},"x":1e400}"#;
+        assert_eq!(
+            redacted_raw(json),
+            r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","annotations":{"a":"\u00e9 1.10"}},"x":1e400}"#
+        );
+    }
+
+    fn redacted_raw(json: &str) -> String {
+        let mut out = Vec::new();
+        Redaction::Off
+            .write(Kind::Pod, "v1", json.as_bytes(), &mut out)
+            .unwrap();
+        String::from_utf8(out).unwrap()
+    }
+}

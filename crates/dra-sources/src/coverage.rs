@@ -1,0 +1,284 @@
+//! Which kinds the files of `--from` tell everything of, and which they leave open.
+//!
+//! That a file has no pods says nothing about pods. A kind is known when a file has objects of it, is a list of that kind alone, be it
+//! an empty one, or is a snapshot that says so. What is known no better becomes a [`Gap`], as a list does that may not be read from a
+//! cluster. A snapshot also tells how many objects of each kind it has, so that a missing one is noticed.
+//!
+//! Most clusters have no object of some kinds, such as DeviceTaintRules, and what `kubectl get` printed of one does not name them.
+//! Files with objects of every kind that each cluster with DRA has are such a picture: there, a kind that no object refers to counts as
+//! empty, and a warning says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::bundle::SnapshotInfo;
+use super::needs::{Needs, Problem};
+use dra_model::{Component, Environment, Gap, Gate, Kind, Object, Str};
+
+/// What the files tell, file by file.
+#[derive(Debug, Default)]
+pub(super) struct Coverage {
+    files: BTreeMap<Arc<str>, File>,
+    /// Kinds that an object refers to.
+    referred: BTreeSet<Kind>,
+}
+
+/// What every cluster has whose devices are in use. Without them, files are no picture of a cluster.
+const IN_EVERY_CLUSTER: [Kind; 5] = [
+    Kind::Node,
+    Kind::DeviceClass,
+    Kind::ResourceSlice,
+    Kind::ResourceClaim,
+    Kind::Pod,
+];
+
+/// What one file tells.
+#[derive(Debug, Default)]
+struct File {
+    /// Objects that are there, sound or not.
+    objects: BTreeMap<Kind, u64>,
+    /// Kinds of which the file has a whole list.
+    listed: BTreeSet<Kind>,
+    /// Kinds of which the file has one page of several.
+    cut: BTreeSet<Kind>,
+    snapshots: Vec<SnapshotInfo>,
+}
+
+/// What follows from all files together.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    /// What is not known.
+    pub(super) gaps: Vec<Gap>,
+    /// Snapshots that do not hold what they say.
+    pub(super) damaged: Vec<Problem>,
+    /// Kinds that no file says anything of, so that they are unknown.
+    pub(super) absent: Vec<Kind>,
+    /// Kinds that no file says anything of, and that count as empty.
+    pub(super) assumed: Vec<Kind>,
+}
+
+impl Coverage {
+    /// There are `count` more objects of `kind`.
+    pub(super) fn objects(&mut self, file: &Arc<str>, kind: Kind, count: u64) {
+        *self.file(file).objects.entry(kind).or_default() += count;
+    }
+
+    /// There is a list of `kind` alone; `whole` unless it says that more pages follow.
+    pub(super) fn list(&mut self, file: &Arc<str>, kind: Kind, whole: bool) {
+        let file = self.file(file);
+        let lists = if whole { &mut file.listed } else { &mut file.cut };
+        lists.insert(kind);
+    }
+
+    /// Notes what `object` refers to.
+    pub(super) fn refers(&mut self, object: &Object) {
+        let refers_to_group = match object {
+            Object::Pod(pod) => {
+                let mut claims = pod.spec.resource_claims.iter();
+                if claims.any(|claim| claim.resource_claim_template_name.is_some()) {
+                    self.referred.insert(Kind::ResourceClaimTemplate);
+                }
+                pod.pod_group().is_some()
+            }
+            Object::ResourceClaim(claim) => {
+                let mut entries = claim.status.reserved_for.iter();
+                entries.any(|entry| entry.resource == Kind::PodGroup.plural())
+                    || claim
+                        .metadata
+                        .controller()
+                        .is_some_and(|owner| owner.kind == Kind::PodGroup.name())
+            }
+            _ => false,
+        };
+        if refers_to_group {
+            self.referred.insert(Kind::PodGroup);
+        }
+    }
+
+    /// Whether the files show a whole cluster rather than some objects of one.
+    fn shows_a_cluster(&self) -> bool {
+        let tells = |kind| {
+            self.files
+                .values()
+                .any(|file| file.tells(kind) == Told::Everything)
+        };
+        IN_EVERY_CLUSTER.into_iter().all(tells)
+    }
+
+    /// There is a snapshot.
+    pub(super) fn snapshot(&mut self, file: &Arc<str>, info: SnapshotInfo) {
+        self.file(file).snapshots.push(info);
+    }
+
+    /// Every snapshot with the file that it is in, in the order of the files.
+    pub(super) fn snapshots(&self) -> impl Iterator<Item = (&str, &SnapshotInfo)> + Clone {
+        let files = self.files.iter();
+        files.flat_map(|(name, file)| file.snapshots.iter().map(move |info| (&**name, info)))
+    }
+
+    fn file(&mut self, name: &Arc<str>) -> &mut File {
+        // Cloned for the first object alone.
+        if !self.files.contains_key(name) {
+            self.files.insert(Arc::clone(name), File::default());
+        }
+        self.files.entry(Arc::clone(name)).or_default()
+    }
+
+    /// What is missing of `needs`.
+    pub(super) fn verdict(&self, needs: &Needs, environment: &Environment) -> Verdict {
+        let mut verdict = Verdict::default();
+        // A snapshot says itself what was read.
+        let is_picture = self.snapshots().next().is_none() && self.shows_a_cluster();
+        for kind in needs.kind_set() {
+            let mut told = Vec::new();
+            for (name, file) in &self.files {
+                told.push(file.tells(kind));
+                if let Some((said, found)) = file.miscounts(kind) {
+                    let reason = format!("`{name}` is damaged");
+                    verdict.gaps.push(hole(kind, reason));
+                    verdict.damaged.push(Problem {
+                        place: name.to_string(),
+                        object: None,
+                        message: format!(
+                            "is damaged: its snapshot lists {said} {}, and {found} are there",
+                            kind.plural()
+                        ),
+                    });
+                }
+                if file.cut.contains(&kind) {
+                    verdict
+                        .gaps
+                        .push(hole(kind, format!("`{name}` has one page of several")));
+                }
+            }
+            if told.contains(&Told::Everything) {
+                continue;
+            }
+            let gaps: Vec<Gap> = told.into_iter().filter_map(Told::gaps).flatten().collect();
+            if !gaps.is_empty() {
+                verdict.gaps.extend(gaps);
+            } else if is_picture
+                && !IN_EVERY_CLUSTER.contains(&kind)
+                && !Kind::OF_RIGHTS.contains(&kind)
+                && (!self.referred.contains(&kind) || cannot_exist(kind, environment))
+            {
+                verdict.assumed.push(kind);
+            } else if Kind::OF_RIGHTS.contains(&kind) || !needs.takes_files_for_whole() {
+                // Every cluster has roles: files without any do not tell of rights.
+                verdict.gaps.push(hole(kind, self.silence().to_owned()));
+                if !needs.is_optional(kind) {
+                    verdict.absent.push(kind);
+                }
+            }
+        }
+        verdict
+    }
+
+    fn silence(&self) -> &'static str {
+        match self.files.len() {
+            0 | 1 => "the file says nothing about them",
+            _ => "the files say nothing about them",
+        }
+    }
+}
+
+/// Whether the cluster cannot have objects of `kind`: what refers to one is left over from another release or from other gates.
+fn cannot_exist(kind: Kind, environment: &Environment) -> bool {
+    let gate = environment.gate(Component::ApiServer, Gate::GenericWorkload);
+    kind == Kind::PodGroup && (!environment.serves_groups() || (!gate.enabled && gate.evidence.is_of_now()))
+}
+
+/// What a file tells of one kind.
+#[derive(Debug, PartialEq, Eq)]
+enum Told {
+    /// Which objects there are.
+    Everything,
+    /// That some are missing.
+    Gaps(Vec<Gap>),
+    /// Nothing.
+    Nothing,
+}
+
+impl Told {
+    fn gaps(self) -> Option<Vec<Gap>> {
+        match self {
+            Self::Gaps(gaps) => Some(gaps),
+            Self::Everything | Self::Nothing => None,
+        }
+    }
+}
+
+impl File {
+    fn tells(&self, kind: Kind) -> Told {
+        if self.listed.contains(&kind) {
+            return Told::Everything;
+        }
+        if self.snapshots.is_empty() {
+            let any = self.objects.get(&kind).is_some_and(|count| *count > 0);
+            return if any && !self.cut.contains(&kind) {
+                Told::Everything
+            } else {
+                Told::Nothing
+            };
+        }
+        let mut gaps = Vec::new();
+        for info in &self.snapshots {
+            let missing = info.gaps_of(kind);
+            if missing.is_empty() && info.knows(kind) {
+                return Told::Everything;
+            }
+            gaps.extend(missing);
+        }
+        if gaps.is_empty() {
+            Told::Nothing
+        } else {
+            Told::Gaps(gaps)
+        }
+    }
+
+    /// How many objects of `kind` the snapshots in the file say that it has, and how many it has, where these differ.
+    fn miscounts(&self, kind: Kind) -> Option<(u64, u64)> {
+        if self.snapshots.is_empty() {
+            return None;
+        }
+        let said = self.snapshots.iter().map(|info| info.count_of(kind));
+        let said = said.fold(0_u64, u64::saturating_add);
+        let found = self.objects.get(&kind).copied().unwrap_or_default();
+        (said != found).then_some((said, found))
+    }
+}
+
+/// Objects of `kind` may be missing in every namespace.
+pub(super) fn hole(kind: Kind, reason: String) -> Gap {
+    Gap {
+        kind,
+        namespace: Str::default(),
+        except: Str::default(),
+        reason,
+    }
+}
+
+/// What is said of kinds that count as empty since a picture of a cluster has none.
+pub(super) fn assumption(names: &str, assumed: &[Kind]) -> Option<String> {
+    if assumed.is_empty() {
+        return None;
+    }
+    let kinds: Vec<_> = assumed.iter().map(|kind| kind.plural()).collect();
+    Some(format!(
+        "{names} has no {}; assuming that the cluster has none (a file of `kubectl dra snapshot` says so itself)",
+        kinds.join(", ")
+    ))
+}
+
+/// What to do about kinds of which nothing is told.
+pub(super) fn advice(names: &str, absent: &[Kind]) -> Option<String> {
+    if absent.is_empty() {
+        return None;
+    }
+    let kinds: Vec<_> = absent.iter().map(|kind| kind.plural()).collect();
+    Some(format!(
+        "{names} says nothing about {}, and what depends on them is unknown; save the cluster with `kubectl dra snapshot`, \
+         add what `kubectl get -A -o yaml` prints of them with a further --from, or say with --complete that there are none",
+        kinds.join(", ")
+    ))
+}

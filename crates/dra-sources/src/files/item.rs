@@ -1,0 +1,198 @@
+//! What reading a source yields: objects that are not decoded yet, and what could not be read.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::json;
+use super::list_head::ListHead;
+
+/// Where an object was read from. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The file as the user named it, or `stdin`.
+    pub file: Arc<str>,
+    /// The line the object begins in, from 1. Of the decompressed text, if the file is compressed.
+    pub line: u64,
+    /// The object's place in its list, from 0. None for an object outside of a list.
+    pub index: Option<u64>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        match self.index {
+            Some(index) => write!(f, " (items[{index}])"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text an object was written in. Decoding errors count lines in [`RawItem::json`], which is that text only for JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The object's own text is handed out.
+    Json,
+    /// The object was converted.
+    Yaml,
+}
+
+/// One complete object, not decoded.
+#[derive(Debug, Clone)]
+pub struct RawItem<'a> {
+    /// A JSON object from `{` to `}`. In YAML it was converted; in JSON it is as found, so it can still be malformed.
+    pub json: &'a [u8],
+    /// Its `apiVersion`, or what its list says of its items.
+    pub api_version: Option<&'a str>,
+    /// Its `kind`, or what its list says of its items.
+    pub kind: Option<&'a str>,
+    /// What its list says of its items, where it says something else of itself, as `ListHead::contradicted_by` has it.
+    pub listed_as: Option<&'a str>,
+    /// Where it was read from.
+    pub origin: Origin,
+    /// What it was written in.
+    pub format: Format,
+}
+
+impl<'a> RawItem<'a> {
+    /// The object with the kind that its list says its items have, if it says nothing itself.
+    pub(crate) fn kind_from<'b>(self, list: Option<&'b ListHead>) -> RawItem<'b>
+    where
+        'a: 'b,
+    {
+        match list.and_then(|list| Some((list, list.item_kind()?))) {
+            Some((list, kind)) => RawItem {
+                kind: self.kind.or(Some(kind)),
+                api_version: self.api_version.or(list.api_version.as_deref()),
+                listed_as: list.contradicted_by(self.kind, self.api_version),
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// `kind/namespace/name`, as far as the object tells.
+    pub fn name(&self) -> Option<String> {
+        json::name(self.json, self.kind)
+    }
+
+    /// The problem that this object could not be used.
+    pub fn problem(&self, message: impl Into<String>) -> Problem {
+        Problem {
+            origin: self.origin.clone(),
+            object: self.name(),
+            head: self
+                .api_version
+                .zip(self.kind)
+                .map(|(version, kind)| (version.to_owned(), kind.to_owned())),
+            message: message.into(),
+        }
+    }
+
+    /// A member that says what the object is and is there twice, so that readers differ in what it is.
+    pub(crate) fn repeated_head(&self) -> Option<&'static str> {
+        json::repeated_head(self.json)
+    }
+
+    /// The problem that this object could not be decoded, at the line the decoder stopped.
+    pub fn decode_problem(&self, error: &serde_json::Error) -> Problem {
+        let text = error.to_string();
+        // The position is that in the object; in YAML it means nothing, in JSON the line is named by the origin.
+        let position = format!(" at line {} column {}", error.line(), error.column());
+        self.decode_problem_in_words(
+            error,
+            &without_types(text.strip_suffix(&position).unwrap_or(&text)),
+        )
+    }
+
+    /// The same in other words than the decoder's.
+    pub fn decode_problem_in_words(&self, error: &serde_json::Error, words: &str) -> Problem {
+        let mut problem = self.problem(words);
+        if self.format == Format::Json {
+            problem.origin.line += (error.line() as u64).saturating_sub(1);
+        }
+        problem
+    }
+}
+
+/// What the decoder says, without the names of types of this program.
+fn without_types(text: &str) -> Cow<'_, str> {
+    const NAMED: [&str; 3] = [
+        "expected struct ",
+        "expected enum ",
+        "expected internally tagged enum ",
+    ];
+    let found = NAMED.into_iter().find_map(|named| text.rsplit_once(named));
+    let Some((before, behind)) = found else {
+        return Cow::Borrowed(text);
+    };
+    let rest = behind.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
+    Cow::Owned(format!("{before}expected an object{rest}"))
+}
+
+/// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it was read from.
+    pub origin: Origin,
+    /// `kind/namespace/name`, as far as it is known.
+    pub object: Option<String>,
+    /// `apiVersion` and `kind` of the object, where they can be told although the rest cannot be used.
+    pub head: Option<(String, String)>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.origin)?;
+        if let Some(object) = &self.object {
+            write!(f, "`{object}`: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(json: &str, format: Format) -> RawItem<'_> {
+        let origin = Origin {
+            file: "a.json".into(),
+            line: 10,
+            index: Some(3),
+        };
+        RawItem {
+            json: json.as_bytes(),
+            api_version: None,
+            kind: Some("Pod"),
+            listed_as: None,
+            origin,
+            format,
+        }
+    }
+
+    #[test]
+    fn a_problem_names_file_line_and_object() {
+        let json = "{\"metadata\":\n{\"name\":\"a\",\"namespace\":\"b\"}}";
+        assert_eq!(
+            item(json, Format::Json).problem("no status").to_string(),
+            "a.json:10 (items[3]): `Pod/b/a`: no status"
+        );
+        assert_eq!(
+            item("{}", Format::Json).problem("no status").to_string(),
+            "a.json:10 (items[3]): no status"
+        );
+    }
+
+    #[test]
+    fn a_decoding_problem_names_the_line_in_the_file() {
+        let json = "{\"metadata\":{},\n\"spec\":\n[1,}";
+        let error = serde_json::from_str::<serde_json::Value>(json).expect_err("malformed");
+        let problem = item(json, Format::Json).decode_problem(&error);
+        assert_eq!(problem.to_string(), "a.json:12 (items[3]): expected value");
+        let problem = item(json, Format::Yaml).decode_problem(&error);
+        assert_eq!(problem.to_string(), "a.json:10 (items[3]): expected value");
+    }
+}

@@ -1,0 +1,32 @@
+//! Where objects come from: files, examples and the API server; snapshots, and the files that the user names to be written.
+//!
+//! Sources hand over objects as they were written, one by one; what is in them is decoded into the model by `model`.
+
+#![cfg_attr(
+    test,
+    expect(clippy::disallowed_methods, reason = "tests read what they made")
+)]
+
+pub mod bundle;
+mod coverage;
+mod decode;
+pub mod destination;
+pub mod examples;
+pub mod files;
+mod gates;
+pub mod live;
+mod load;
+mod manifests;
+mod needs;
+mod recognize;
+pub mod rewrite;
+mod scheduler_config;
+mod successor;
+mod upgrade;
+mod workloads;
+
+pub use gates::{GateSetting, MinorVersion, VersionSettings};
+pub use load::{LoadError, Refused, Request, document_of, files_read, load, text_of};
+pub use manifests::{Daemon, MOST_PODS, Manifests, Validate, Workload, manifests};
+pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};
+pub use successor::{Successor, SuccessorError};

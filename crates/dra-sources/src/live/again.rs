@@ -1,0 +1,108 @@
+//! Single objects, read again: what a finding rests on that joins lists of different times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::{StreamExt as _, TryStreamExt as _, stream};
+use serde_json::value::RawValue;
+
+use super::discovery::{Served, Serving};
+use super::error::Error;
+use super::request::JSON;
+use super::{Live, discovery, list};
+use crate::decode::Decoder;
+use dra_model::{Change, Key, Kind};
+
+/// Requests at the same time.
+const AT_ONCE: usize = 16;
+
+/// So many objects are read again at most. Whoever has more defects than that need not be sure of each.
+const MOST: usize = 2000;
+
+/// What reading again came to.
+#[derive(Debug, Default)]
+pub struct Again {
+    /// What the objects are now, claims before pods: whoever is missing in the latter was missing after the former were read.
+    pub changes: Vec<Change>,
+    /// Objects that could not be read.
+    pub unread: BTreeSet<(Kind, Key)>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Live {
+    /// Reads `objects` again, one by one, kind by kind.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn read_again(&self, objects: BTreeSet<(Kind, Key)>) -> Result<Again, Error> {
+        let kinds: BTreeSet<Kind> = objects.iter().map(|(kind, _)| *kind).collect();
+        let served = discovery::discover(&self.target, &kinds).await?;
+        let mut again = Again::default();
+        let mut by_kind: BTreeMap<Kind, Vec<Key>> = BTreeMap::new();
+        for (number, (kind, key)) in objects.into_iter().enumerate() {
+            if number < MOST {
+                by_kind.entry(kind).or_default().push(key);
+            } else {
+                again.unread.insert((kind, key));
+            }
+        }
+        if !again.unread.is_empty() {
+            again.warnings.push(format!(
+                "of the objects that findings rest on only {MOST} were read again; the other findings stay possible"
+            ));
+        }
+        for (kind, keys) in by_kind {
+            let answers: Vec<_> = stream::iter(keys)
+                .map(|key| self.read_one(kind, key, &served))
+                .buffered(AT_ONCE)
+                .try_collect()
+                .await?;
+            for (key, answer) in answers {
+                match answer {
+                    Ok(change) => again.changes.push(change),
+                    Err(warning) => {
+                        if !again.warnings.contains(&warning) {
+                            again.warnings.push(warning);
+                        }
+                        again.unread.insert((kind, key));
+                    }
+                }
+            }
+        }
+        Ok(again)
+    }
+
+    /// What one object is now, or why that is not known.
+    async fn read_one(
+        &self,
+        kind: Kind,
+        key: Key,
+        served: &Served,
+    ) -> Result<(Key, Result<Change, String>), Error> {
+        let version = match served.kind(kind) {
+            Serving::Version(version) | Serving::Perhaps(version) => version,
+            Serving::No => return Ok((key.clone(), Ok(Change::Delete(kind, key)))),
+        };
+        let namespace = kind.is_namespaced().then_some(key.namespace.as_str());
+        // Names in claims are anybody's words; without one the path would be that of the list.
+        if key.name.is_empty() {
+            return Ok((key.clone(), Ok(Change::Delete(kind, key))));
+        }
+        let mut path = list::collection(kind, version, namespace);
+        path.push('/');
+        list::percent_encode(&key.name, &mut path);
+        let what = format!("read {}/{}", kind.name(), key.name);
+        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+            Ok(json) => {
+                let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
+                let change = decoded
+                    .map(Change::Put)
+                    .map_err(|error| format!("cannot read {what} again: {error}"));
+                Ok((key, change))
+            }
+            Err(error) if error.says_gone(&key.name) => Ok((key.clone(), Ok(Change::Delete(kind, key)))),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(error) => Ok((key, Err(format!("findings stay possible: {error}")))),
+        }
+    }
+}

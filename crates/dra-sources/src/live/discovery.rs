@@ -1,0 +1,251 @@
+//! Which version of each kind the API server serves.
+//!
+//! One request to `/apis` with the header for aggregated discovery answers for all groups (Kubernetes 1.30 and later, and 1.34 is
+//! the oldest release this build knows). Where something between here and the server does not pass the header on, the documents
+//! of the groups are read one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::connect::Target;
+use super::error::Error;
+use super::request::JSON;
+use dra_model::Kind;
+
+/// What asks for all groups in one document, and accepts the plain list of groups.
+const AGGREGATED: &str =
+    "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+/// What discovery does, for errors.
+const WHAT: &str = "find out what the API server serves";
+
+/// What an API server serves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Served {
+    /// Versions by group and resource.
+    versions: BTreeMap<(String, String), BTreeSet<String>>,
+    /// Groups whose resources could not be found out.
+    unknown: BTreeSet<String>,
+    /// Nothing could be found out.
+    nothing_known: bool,
+}
+
+/// How a kind is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Serving {
+    /// In this version, the best of those that are served.
+    Version(&'static str),
+    /// Not at all.
+    No,
+    /// Discovery does not say; this is the best version to try.
+    Perhaps(&'static str),
+}
+
+impl Served {
+    /// How `kind` is served.
+    pub(super) fn kind(&self, kind: Kind) -> Serving {
+        let best = kind.versions()[0];
+        // Every API server serves the kinds of the core group.
+        if kind.group().is_empty() {
+            return Serving::Version(best);
+        }
+        if self.nothing_known || self.unknown.contains(kind.group()) {
+            return Serving::Perhaps(best);
+        }
+        let served = self
+            .versions
+            .get(&(kind.group().to_owned(), kind.plural().to_owned()));
+        let found = kind
+            .versions()
+            .iter()
+            .find(|&&version| served.is_some_and(|served| served.contains(version)));
+        found.map_or(Serving::No, |version| Serving::Version(version))
+    }
+
+    /// Whether a kind is served in exactly this version.
+    pub(super) fn has(&self, kind: Kind, version: &str) -> bool {
+        let key = (kind.group().to_owned(), kind.plural().to_owned());
+        self.versions
+            .get(&key)
+            .is_some_and(|served| served.contains(version))
+    }
+}
+
+/// Asks `target` what it serves of the groups of `kinds`.
+pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<Served, Error> {
+    let groups: BTreeSet<&str> = kinds
+        .iter()
+        .map(|kind| kind.group())
+        .filter(|group| !group.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return Ok(Served::default());
+    }
+    match target.get::<Document>("/apis", AGGREGATED, WHAT).await {
+        Ok(Document {
+            kind,
+            items,
+            groups: listed,
+        }) => match (&*kind, items, listed) {
+            ("APIGroupDiscoveryList", Some(items), _) => Ok(aggregated(items, &groups)),
+            ("APIGroupList", _, Some(listed)) => one_by_one(target, listed, &groups).await,
+            _ => Err(Error::Foreign {
+                what: WHAT.to_owned(),
+                server: target.server.clone(),
+                message: format!("a `{kind}` without API groups"),
+            }),
+        },
+        // Users may be denied discovery and still be allowed to list.
+        Err(Error::Refused { code: 403, .. }) => Ok(Served {
+            nothing_known: true,
+            ..Served::default()
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// The two documents that `/apis` answers with: an `APIGroupDiscoveryList` with items, or an `APIGroupList` with groups.
+#[derive(Deserialize)]
+struct Document {
+    kind: String,
+    items: Option<Vec<AggregatedGroup>>,
+    groups: Option<Vec<Group>>,
+}
+
+#[derive(Deserialize)]
+struct AggregatedGroup {
+    #[serde(default)]
+    metadata: Named,
+    #[serde(default)]
+    versions: Vec<AggregatedVersion>,
+}
+
+#[derive(Default, Deserialize)]
+struct Named {
+    #[serde(default)]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct AggregatedVersion {
+    version: String,
+    #[serde(default)]
+    resources: Vec<AggregatedResource>,
+    #[serde(default)]
+    freshness: String,
+}
+
+#[derive(Deserialize)]
+struct AggregatedResource {
+    resource: String,
+}
+
+#[derive(Deserialize)]
+struct Group {
+    name: String,
+    #[serde(default)]
+    versions: Vec<GroupVersion>,
+}
+
+#[derive(Deserialize)]
+struct GroupVersion {
+    version: String,
+}
+
+/// An `APIResourceList`. An answer without resources is another one.
+#[derive(Deserialize)]
+struct Resources {
+    resources: Option<Vec<Named>>,
+}
+
+fn aggregated(items: Vec<AggregatedGroup>, wanted: &BTreeSet<&str>) -> Served {
+    let mut served = Served::default();
+    for group in items {
+        let name = group.metadata.name;
+        if !wanted.contains(name.as_str()) {
+            continue;
+        }
+        for version in group.versions {
+            if version.freshness == "Stale" {
+                served.unknown.insert(name.clone());
+            }
+            for resource in version.resources {
+                let key = (name.clone(), resource.resource);
+                served
+                    .versions
+                    .entry(key)
+                    .or_default()
+                    .insert(version.version.clone());
+            }
+        }
+    }
+    served
+}
+
+async fn one_by_one(target: &Target, groups: Vec<Group>, wanted: &BTreeSet<&str>) -> Result<Served, Error> {
+    let mut served = Served::default();
+    for group in groups
+        .into_iter()
+        .filter(|group| wanted.contains(group.name.as_str()))
+    {
+        for GroupVersion { version } in group.versions {
+            let path = format!("/apis/{}/{version}", group.name);
+            match target.get::<Resources>(&path, JSON, WHAT).await {
+                Ok(Resources {
+                    resources: Some(resources),
+                }) => {
+                    for resource in resources {
+                        let key = (group.name.clone(), resource.name);
+                        served.versions.entry(key).or_default().insert(version.clone());
+                    }
+                }
+                Err(error) if error.is_fatal() => return Err(error),
+                Ok(Resources { resources: None }) | Err(_) => {
+                    served.unknown.insert(group.name.clone());
+                }
+            }
+        }
+    }
+    Ok(served)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dra_model::json;
+
+    fn document(json: &str) -> Served {
+        let wanted = BTreeSet::from(["resource.k8s.io", "scheduling.k8s.io"]);
+        let document: Document = json::from_str(json).unwrap();
+        assert_eq!(document.kind, "APIGroupDiscoveryList");
+        aggregated(document.items.unwrap(), &wanted)
+    }
+
+    #[test]
+    fn the_best_version_that_serves_the_resource_is_chosen() {
+        // As a 1.36 server answers: the group's best version does not serve rules.
+        let served = document(
+            r#"{"kind":"APIGroupDiscoveryList","items":[
+                {"metadata":{"name":"resource.k8s.io"},"versions":[
+                    {"version":"v1","freshness":"Current","resources":[{"resource":"resourceclaims"}]},
+                    {"version":"v1beta2","resources":[{"resource":"resourceclaims"},{"resource":"devicetaintrules"}]}]},
+                {"metadata":{"name":"scheduling.k8s.io"},"versions":[
+                    {"version":"v1","resources":[{"resource":"priorityclasses"}]}]}]}"#,
+        );
+        assert_eq!(served.kind(Kind::ResourceClaim), Serving::Version("v1"));
+        assert_eq!(served.kind(Kind::DeviceTaintRule), Serving::Version("v1beta2"));
+        assert_eq!(served.kind(Kind::PodGroup), Serving::No);
+        assert_eq!(served.kind(Kind::Pod), Serving::Version("v1"));
+    }
+
+    #[test]
+    fn a_stale_group_is_unknown_rather_than_not_served() {
+        let served = document(
+            r#"{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"scheduling.k8s.io"},"versions":[
+                {"version":"v1beta1","freshness":"Stale"}]}]}"#,
+        );
+        assert_eq!(served.kind(Kind::PodGroup), Serving::Perhaps("v1beta1"));
+        assert_eq!(served.kind(Kind::ResourceClaim), Serving::No);
+    }
+}

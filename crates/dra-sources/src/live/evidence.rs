@@ -1,0 +1,233 @@
+//! What the API server and the static pods tell of versions and feature gates.
+//!
+//! Every question here may be forbidden or come to nothing, as on managed clusters that show no control plane. Then there is no
+//! evidence, and the defaults of the release are assumed.
+
+use futures::future::try_join;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::connect::Target;
+use super::discovery::Served;
+use super::error::Error;
+use super::request::JSON;
+use crate::gates::{ControlPlanePod, VersionAnswer, from_metric};
+use crate::scheduler_config::profiles;
+use dra_model::{Component, Environment, Evidence, Gate, GateState, Kind, SchedulerProfile};
+
+/// States with their evidence, as the environment holds them.
+pub(super) type Gates = Vec<(Component, Gate, GateState)>;
+
+/// Where kubeadm, kops, kind and others run the control plane.
+const CONTROL_PLANE: &str = "/api/v1/namespaces/kube-system/pods?labelSelector=component%20in%20%28kube-apiserver%2C\
+                             kube-scheduler%2Ckube-controller-manager%29";
+
+/// Where schedulers find their configuration, by custom.
+const CONFIG_MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
+
+/// The metric comes after some megabytes of others at most; a server that sends more is not worth waiting for.
+const METRICS_LIMIT: usize = 256 << 20;
+
+/// The server's versions, and a warning where it does not tell them.
+pub(super) async fn version(target: &Target) -> Result<(Environment, Vec<String>), Error> {
+    let what = "ask the API server for its version";
+    let assumed = |why: &str| {
+        let environment = Environment::default();
+        let warning = format!("{why}; assuming Kubernetes {}", environment.version);
+        Ok((environment, vec![warning]))
+    };
+    match target.get::<VersionAnswer>("/version", JSON, what).await {
+        Ok(answer) => match answer.environment() {
+            Ok(environment) => Ok((environment, Vec::new())),
+            Err(error) => assumed(&format!("the API server's version cannot be understood: {error}")),
+        },
+        Err(Error::Refused { code: 403 | 404, .. }) => assumed("the API server does not tell its version"),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is known of gates because something is served.
+pub(super) fn served(served: &Served) -> Gates {
+    // Mirrors `storage_scheduling.go`, `NewRESTStorage`, v1.37.2: without the gate there is no storage. The other way round the API
+    // version may just not be enabled.
+    let version = Kind::PodGroup
+        .versions()
+        .iter()
+        .find(|version| served.has(Kind::PodGroup, version));
+    let Some(version) = version else {
+        return Gates::new();
+    };
+    let evidence = Evidence::Served(format!("podgroups.{}/{version}", Kind::PodGroup.group()));
+    vec![(
+        Component::ApiServer,
+        Gate::GenericWorkload,
+        GateState {
+            enabled: true,
+            evidence,
+        },
+    )]
+}
+
+/// The profiles of kube-scheduler, where a ConfigMap holds its configuration, as it does for schedulers that run as Deployments. Static
+/// pods have theirs in a file, which no API shows.
+///
+/// # Errors
+/// When the server cannot be asked at all.
+pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerProfile>>, Error> {
+    #[derive(Deserialize)]
+    struct ConfigMaps {
+        #[serde(default)]
+        items: Vec<Box<RawValue>>,
+    }
+    let what = "list the ConfigMaps of kube-system";
+    let Some(maps) = perhaps(target.get::<ConfigMaps>(CONFIG_MAPS, JSON, what).await)? else {
+        return Ok(None);
+    };
+    let of_map = |map: &RawValue| {
+        profiles(Some("v1"), Some("ConfigMap"), map.get().as_bytes())
+            .ok()
+            .flatten()
+    };
+    let maps = maps.items.iter().filter_map(|map| of_map(map));
+    let found: Vec<SchedulerProfile> = maps.flatten().collect();
+    Ok((!found.is_empty()).then_some(found))
+}
+
+/// All evidence there is.
+pub(super) async fn gates(target: &Target, server: &Environment, offered: &Served) -> Result<Gates, Error> {
+    let (mut gates, metrics) = try_join(static_pods(target, server), metrics(target)).await?;
+    gates.extend(metrics);
+    gates.extend(served(offered));
+    Ok(gates)
+}
+
+/// The value of `--controllers` of each kube-controller-manager that runs as a static pod.
+///
+/// # Errors
+/// When the server cannot be asked at all.
+pub(super) async fn controllers(target: &Target) -> Result<Vec<String>, Error> {
+    let pods = control_plane(target).await?;
+    Ok(pods.iter().filter_map(ControlPlanePod::controllers).collect())
+}
+
+/// Gates by the arguments of static pods.
+pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result<Gates, Error> {
+    let pods = control_plane(target).await?;
+    Ok(pods
+        .iter()
+        .flat_map(|pod| pod.gates(server).collect::<Vec<_>>())
+        .collect())
+}
+
+/// The control plane's pods, as far as they can be seen.
+async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
+    #[derive(Deserialize)]
+    struct Pods {
+        #[serde(default)]
+        items: Vec<Box<RawValue>>,
+    }
+    let what = "list the control plane's pods";
+    let Some(pods) = perhaps(target.get::<Pods>(CONTROL_PLANE, JSON, what).await)? else {
+        return Ok(Vec::new());
+    };
+    let pods = pods.items.iter();
+    Ok(pods
+        .filter_map(|pod| ControlPlanePod::of(pod.get().as_bytes()))
+        .collect())
+}
+
+async fn metrics(target: &Target) -> Result<Gates, Error> {
+    let Some(mut answer) = perhaps(
+        target
+            .open("/metrics", "text/plain", "read the API server's metrics")
+            .await,
+    )?
+    else {
+        return Ok(Gates::new());
+    };
+    let mut reader = MetricsReader::default();
+    while let Some(Some(piece)) = perhaps(answer.next().await)? {
+        if reader.take(&piece) {
+            break;
+        }
+    }
+    let state = |enabled| GateState {
+        enabled,
+        evidence: Evidence::Metrics,
+    };
+    Ok(reader
+        .found
+        .into_iter()
+        .map(|(gate, enabled)| (Component::ApiServer, gate, state(enabled)))
+        .collect())
+}
+
+/// Finds the lines about features in metrics, which stand together.
+#[derive(Default)]
+struct MetricsReader {
+    line: Vec<u8>,
+    found: Vec<(Gate, bool)>,
+    bytes: usize,
+}
+
+impl MetricsReader {
+    /// Reads on; whether there is nothing more to come.
+    fn take(&mut self, piece: &[u8]) -> bool {
+        const METRIC: &[u8] = b"kubernetes_feature_enabled{";
+        self.bytes += piece.len();
+        let mut rest = piece;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            let (line, next) = rest.split_at(end);
+            rest = &next[1..];
+            let whole;
+            let line = if self.line.is_empty() {
+                line
+            } else {
+                self.line.extend_from_slice(line);
+                whole = std::mem::take(&mut self.line);
+                &whole
+            };
+            if line.starts_with(METRIC) {
+                self.found
+                    .extend(std::str::from_utf8(line).ok().and_then(from_metric));
+            } else if !self.found.is_empty() {
+                return true;
+            }
+        }
+        self.line.extend_from_slice(rest);
+        self.bytes > METRICS_LIMIT
+    }
+}
+
+/// Nothing where a question was refused or came to nothing; an error where the server cannot be asked at all.
+fn perhaps<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
+    match answer {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error, Error::Foreign { .. }) || !error.is_fatal() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_are_read_across_pieces_and_no_further_than_needed() {
+        let text = "# HELP x\nother 1\nkubernetes_feature_enabled{name=\"DRADeviceTaints\",stage=\"\"} 1\n\
+                    kubernetes_feature_enabled{name=\"GenericWorkload\",stage=\"BETA\"} 0\nlater 1\nmore 1\n";
+        for size in 1..text.len() {
+            let mut reader = MetricsReader::default();
+            let mut enough = false;
+            for piece in text.as_bytes().chunks(size) {
+                enough = enough || reader.take(piece);
+            }
+            assert!(enough, "{size}");
+            assert_eq!(
+                reader.found,
+                [(Gate::DRADeviceTaints, true), (Gate::GenericWorkload, false)],
+                "{size}"
+            );
+        }
+    }
+}

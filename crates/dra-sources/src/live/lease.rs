@@ -1,0 +1,103 @@
+//! Leases: who of several may work. Read and written whole, each write locked to the version that was read.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::Live;
+use super::error::Error;
+use super::list::percent_encode;
+use super::request::JSON;
+use dra_model::{Key, json};
+
+/// How long a request about a lease may take. The same time is asked of the server, so that a write which nobody waits for any more
+/// does not come true later. Mirrors client-go `tools/leaderelection/resourcelock/interface.go`, `NewFromKubeconfig`, v0.37.1: half of
+/// the deadline of a renewal.
+const LIMIT: Duration = Duration::from_secs(5);
+
+impl Live {
+    /// The lease as it is; nothing where there is none.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer within five seconds.
+    pub async fn lease(&self, key: &Key) -> Result<Option<Value>, Error> {
+        let what = format!("read lease/{key}");
+        let path = path(key, true);
+        let asked = async {
+            let mut answer = self.target.open(&path, JSON, &what).await?;
+            let mut text = Vec::new();
+            while let Some(piece) = answer.next().await? {
+                text.extend_from_slice(&piece);
+            }
+            Ok(text)
+        };
+        match in_time(&what, asked).await {
+            Ok(text) => self.parsed(what, &text).map(Some),
+            Err(error) if error.says_gone(&key.name) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes a lease; what the server made of it. After an error it may be there all the same.
+    ///
+    /// # Errors
+    /// As [`Live::lease`].
+    pub async fn create_lease(&self, key: &Key, spec: Value) -> Result<Value, Error> {
+        let what = format!("create lease/{key}");
+        let lease = json!({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {"namespace": key.namespace, "name": key.name}, "spec": spec});
+        self.submit_lease(Method::POST, &path(key, false), &lease, what)
+            .await
+    }
+
+    /// Replaces a lease, if it is still of the version that `lease` says; what the server made of it. After an error it may have been
+    /// replaced all the same.
+    ///
+    /// # Errors
+    /// As [`Live::lease`].
+    pub async fn replace_lease(&self, key: &Key, lease: &Value) -> Result<Value, Error> {
+        let what = format!("update lease/{key}");
+        self.submit_lease(Method::PUT, &path(key, true), lease, what)
+            .await
+    }
+
+    async fn submit_lease(
+        &self,
+        method: Method,
+        path: &str,
+        lease: &Value,
+        what: String,
+    ) -> Result<Value, Error> {
+        let path = format!("{path}?timeout={}s", LIMIT.as_secs());
+        let body = lease.to_string().into_bytes();
+        let asked = self.target.submit(method, &path, JSON, body, &what);
+        let text = in_time(&what, asked).await?;
+        self.parsed(what, &text)
+    }
+
+    fn parsed(&self, what: String, text: &[u8]) -> Result<Value, Error> {
+        json::from_slice(text).map_err(|error| self.foreign(what, error.to_string()))
+    }
+}
+
+async fn in_time<T>(what: &str, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let answered = tokio::time::timeout(LIMIT, asked).await;
+    answered.unwrap_or_else(|_| {
+        Err(Error::TimedOut {
+            what: what.to_owned(),
+            after: LIMIT,
+        })
+    })
+}
+
+fn path(key: &Key, named: bool) -> String {
+    let mut path = "/apis/coordination.k8s.io/v1/namespaces/".to_owned();
+    percent_encode(&key.namespace, &mut path);
+    path.push_str("/leases");
+    if named {
+        path.push('/');
+        percent_encode(&key.name, &mut path);
+    }
+    path
+}

@@ -1,0 +1,421 @@
+//! Lists: one request per kind and namespace, decoded while the answer arrives.
+//!
+//! A list is asked for whole. Pages cost the server and the network a round trip each (kubectl's pages of 500 make most of its 20
+//! seconds for 50,000 claims), and a page token may expire in between. What answers in pages all the same, as a proxy may, is asked for
+//! the next one to the end. Nothing of the answer is held but the item being read: the
+//! runtime's threads decrypt, a thread of the list's own cuts the body into items and hands each to a [`Sink`].
+//!
+//! No `resourceVersion` is sent, so the answer is consistent: never older than what the server had stored at the request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::mpsc;
+
+use super::connect::Target;
+use super::error::Error;
+use super::request::{Answer, JSON, Patience};
+use crate::decode::group_version;
+use crate::files::{JsonEvent, JsonItems, JsonLimits, ListHead};
+use crate::needs::{Observer, Want};
+use dra_model::Kind;
+
+/// Bytes of a body that are handed to the decoder together.
+const BATCH: usize = 64 << 10;
+
+/// Batches between network and decoder. More would only hold memory: the decoder is faster than the server.
+const PIECES: usize = 8;
+
+/// Takes the items of one list, in their order.
+pub(super) trait Sink: Send + 'static {
+    /// One item as it was received.
+    fn item(&mut self, json: &[u8]);
+
+    /// Something in the place of an item that is none.
+    fn bad(&mut self, index: u64, message: String);
+}
+
+/// A list to its end.
+pub(super) struct Listed<S> {
+    pub(super) sink: S,
+    /// Version of the list, where a watch continues.
+    pub(super) resource_version: String,
+    /// Items that the list says it has and has not, nor says where they are.
+    pub(super) missing: u64,
+}
+
+/// What is listed.
+#[derive(Clone, Copy)]
+pub(super) struct Listing<'l> {
+    pub(super) kind: Kind,
+    pub(super) version: &'static str,
+    /// All without one.
+    pub(super) namespace: Option<&'l str>,
+    pub(super) want: &'l Want,
+}
+
+impl Listing<'_> {
+    /// What it is called in messages: `list resourceclaims.resource.k8s.io in namespace `a``.
+    pub(super) fn name(&self) -> String {
+        name(self.kind, self.namespace)
+    }
+}
+
+/// Counts what all lists of a load have read.
+pub(super) struct Meter {
+    observer: Arc<dyn Observer>,
+    objects: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Meter {
+    pub(super) fn new(observer: Arc<dyn Observer>) -> Self {
+        Self {
+            observer,
+            objects: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    fn add(&self, objects: u64, bytes: u64) {
+        let objects = self.objects.fetch_add(objects, Ordering::Relaxed) + objects;
+        let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.observer.progress(objects, bytes);
+    }
+}
+
+/// Lists objects. An answer that ends early is asked for once more, into a fresh sink.
+pub(super) async fn list<S: Sink>(
+    target: &Target,
+    listing: Listing<'_>,
+    meter: &Arc<Meter>,
+    sink: impl Fn() -> S,
+) -> Result<Listed<S>, Error> {
+    let mut patience = Patience::new(target.timing);
+    loop {
+        match pages(target, listing, meter, sink()).await {
+            Ok(listed) => return Ok(listed),
+            Err(error) => patience.again(error).await?,
+        }
+    }
+}
+
+/// Lists every object there is.
+///
+/// # Errors
+/// As [`list`], and where the list says that it lacks some.
+pub(super) async fn whole<S: Sink>(
+    target: &Target,
+    listing: Listing<'_>,
+    meter: &Arc<Meter>,
+    sink: impl Fn() -> S,
+) -> Result<Listed<S>, Error> {
+    let listed = list(target, listing, meter, sink).await?;
+    match listed.missing {
+        0 => Ok(listed),
+        missing => Err(foreign(target, listing, lacks(missing))),
+    }
+}
+
+/// What is wrong with a list that has fewer items than it says.
+pub(super) fn lacks(missing: u64) -> String {
+    format!("the list lacks {missing} of its items, and does not say where they are")
+}
+
+fn foreign(target: &Target, listing: Listing<'_>, message: String) -> Error {
+    Error::Foreign {
+        what: listing.name(),
+        server: target.server.clone(),
+        message,
+    }
+}
+
+/// Lists page by page, nearly always a single one.
+async fn pages<S: Sink>(
+    target: &Target,
+    listing: Listing<'_>,
+    meter: &Arc<Meter>,
+    mut sink: S,
+) -> Result<Listed<S>, Error> {
+    let first = path(listing.kind, listing.version, listing.namespace, listing.want);
+    let mut path = first.clone();
+    // Of several versions the first one misses nothing.
+    let mut version = None;
+    let (mut token, mut idle) = (None, 0);
+    loop {
+        let page = page(target, listing, &path, meter, sink).await;
+        let page = page.map_err(|error| match error {
+            // The server forgot the version of the first page, and only from there it goes on.
+            Error::Refused {
+                code: 410, message, ..
+            } if token.is_some() => Error::Cut {
+                what: listing.name(),
+                message,
+            },
+            error => error,
+        })?;
+        sink = page.sink;
+        let resource_version = version.get_or_insert(page.resource_version);
+        idle = if page.is_empty { idle + 1 } else { 0 };
+        let Some(next) = page.next else {
+            return Ok(Listed {
+                sink,
+                resource_version: std::mem::take(resource_version),
+                missing: page.missing,
+            });
+        };
+        if idle > IDLE || token.as_ref() == Some(&next) {
+            let message = "its pages go round in a circle".to_owned();
+            return Err(foreign(target, listing, message));
+        }
+        path.clone_from(&first);
+        path.push(if first.contains('?') { '&' } else { '?' });
+        path.push_str("continue=");
+        percent_encode(&next, &mut path);
+        token = Some(next);
+    }
+}
+
+/// Pages in a row that may have nothing in them.
+const IDLE: u32 = 100;
+
+/// One answer to a list.
+struct Page<S> {
+    sink: S,
+    resource_version: String,
+    is_empty: bool,
+    /// Where the next one is.
+    next: Option<String>,
+    /// What is on none.
+    missing: u64,
+}
+
+async fn page<S: Sink>(
+    target: &Target,
+    listing: Listing<'_>,
+    path: &str,
+    meter: &Arc<Meter>,
+    sink: S,
+) -> Result<Page<S>, Error> {
+    let what = &*listing.name();
+    let answer = target.open(path, JSON, what).await?;
+    let (pieces, inbox) = mpsc::channel(PIECES);
+    let Listing { kind, version, .. } = listing;
+    let decoder = tokio::task::spawn_blocking({
+        let meter = Arc::clone(meter);
+        move || decode(inbox, sink, &meter, (kind, version))
+    });
+    // As a task of the runtime this runs on the thread that reads the connection, instead of waking another one for every piece.
+    let receiver = tokio::spawn(receive(answer, pieces));
+    let (received, decoded) = tokio::join!(receiver, decoder);
+    received.unwrap_or_else(|error| {
+        Err(Error::Cut {
+            what: what.to_owned(),
+            message: error.to_string(),
+        })
+    })?;
+    let cut = |message: String| Error::Cut {
+        what: what.to_owned(),
+        message,
+    };
+    match decoded {
+        Ok(Ok(page)) => Ok(page),
+        Ok(Err(NotAList::Early(message))) => Err(cut(message)),
+        Ok(Err(NotAList::Other(message))) => Err(foreign(target, listing, message)),
+        // The thread panicked or the runtime ends.
+        Err(error) => Err(cut(error.to_string())),
+    }
+}
+
+/// Hands the body over in batches. The server sends every object in a chunk of its own, and each message costs two threads a turn.
+async fn receive(mut answer: Answer, pieces: mpsc::Sender<Vec<u8>>) -> Result<(), Error> {
+    let mut batch = Vec::with_capacity(BATCH);
+    while let Some(piece) = answer.next().await? {
+        if !batch.is_empty() && batch.len() + piece.len() > BATCH {
+            // The decoder is gone only if it found something that no list holds, which it then says.
+            if pieces
+                .send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH)))
+                .await
+                .is_err()
+            {
+                return Ok(());
+            }
+        }
+        batch.extend_from_slice(&piece);
+    }
+    let _ = pieces.send(batch).await;
+    Ok(())
+}
+
+/// Why a body is no list.
+enum NotAList {
+    /// It may be one, but ends within.
+    Early(String),
+    /// It is something else.
+    Other(String),
+}
+
+fn decode<S: Sink>(
+    mut inbox: mpsc::Receiver<Vec<u8>>,
+    mut sink: S,
+    meter: &Meter,
+    of: (Kind, &str),
+) -> Result<Page<S>, NotAList> {
+    let mut items = JsonItems::new(JsonLimits::default());
+    let mut head: Option<ListHead> = None;
+    while let Some(piece) = inbox.blocking_recv() {
+        let mut feed = items.feed(&piece);
+        let mut objects = 0;
+        loop {
+            match feed.next_event() {
+                Ok(None) => break,
+                Ok(Some(JsonEvent::Item(item))) => {
+                    if item.list.is_none() {
+                        return Err(NotAList::Other("the answer is not a list".to_owned()));
+                    }
+                    sink.item(item.json);
+                    objects += 1;
+                }
+                Ok(Some(JsonEvent::Bad { index, reason, .. })) => {
+                    sink.bad(index.unwrap_or(0), reason.to_string());
+                }
+                Ok(Some(JsonEvent::ListEnd(ended))) => {
+                    if let Some(wrong) = oddity(ended, of, head.is_some()) {
+                        return Err(NotAList::Other(wrong));
+                    }
+                    head = Some(ended.clone());
+                }
+                Err(error) => return Err(NotAList::Other(error.to_string())),
+            }
+        }
+        meter.add(objects, piece.len() as u64);
+    }
+    items
+        .finish()
+        .map_err(|error| NotAList::Early(error.to_string()))?;
+    match head {
+        Some(head) => Ok(Page {
+            sink,
+            resource_version: head.resource_version.unwrap_or_default(),
+            is_empty: head.items == 0,
+            missing: match head.continue_token {
+                Some(_) => 0,
+                None => head.remaining_items.unwrap_or_default().unsigned_abs(),
+            },
+            next: head.continue_token,
+        }),
+        None => Err(NotAList::Early("the answer is empty".to_owned())),
+    }
+}
+
+/// Why a list is not the one of `kind` in `version` that was asked for.
+fn oddity(head: &ListHead, (kind, version): (Kind, &str), is_second: bool) -> Option<String> {
+    let name = head.kind.as_deref().unwrap_or_default();
+    let said = head.api_version.as_deref().unwrap_or_default();
+    let is_asked_for = name.strip_suffix("List") == Some(kind.name())
+        && (said.is_empty() || group_version(said) == (kind.group(), version));
+    if is_second {
+        Some("the answer has more than one list".to_owned())
+    } else if !is_asked_for {
+        Some(format!("the answer is a `{name}` of `{said}`"))
+    } else if !head.has_items {
+        Some("the answer is a list without `items`".to_owned())
+    } else if head.is_odd {
+        Some("the answer is a list whose `metadata` cannot be read, or that says twice what it is".to_owned())
+    } else {
+        None
+    }
+}
+
+/// The path and query that list `kind` in `version`, in one namespace or in all.
+pub(super) fn path(kind: Kind, version: &str, namespace: Option<&str>, want: &Want) -> String {
+    let mut path = collection(kind, version, namespace);
+    let mut separator = '?';
+    for (name, value) in [("labelSelector", &want.labels), ("fieldSelector", &want.fields)] {
+        if !value.is_empty() {
+            path.push(separator);
+            path.push_str(name);
+            path.push('=');
+            percent_encode(value, &mut path);
+            separator = '&';
+        }
+    }
+    path
+}
+
+/// The path of a kind's collection.
+pub(super) fn collection(kind: Kind, version: &str, namespace: Option<&str>) -> String {
+    let mut path = if kind.group().is_empty() {
+        format!("/api/{version}")
+    } else {
+        format!("/apis/{}/{version}", kind.group())
+    };
+    if let Some(namespace) = namespace.filter(|_| kind.is_namespaced()) {
+        path.push_str("/namespaces/");
+        percent_encode(namespace, &mut path);
+    }
+    path.push('/');
+    path.push_str(kind.plural());
+    path
+}
+
+/// What a list is called in messages: `list resourceclaims.resource.k8s.io in namespace "a"`.
+pub(super) fn name(kind: Kind, namespace: Option<&str>) -> String {
+    let resource = resource(kind);
+    match namespace {
+        Some(namespace) if kind.is_namespaced() => format!("list {resource} in namespace `{namespace}`"),
+        _ => format!("list {resource}"),
+    }
+}
+
+/// `resourceclaims.resource.k8s.io`, or `pods`.
+pub(super) fn resource(kind: Kind) -> String {
+    if kind.group().is_empty() {
+        kind.plural().to_owned()
+    } else {
+        format!("{}.{}", kind.plural(), kind.group())
+    }
+}
+
+pub(super) fn percent_encode(text: &str, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            into.push(char::from(byte));
+        } else {
+            into.push('%');
+            for nibble in [byte >> 4, byte & 15] {
+                into.push(char::from(b"0123456789ABCDEF"[usize::from(nibble)]));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_the_api_with_escaped_selectors() {
+        let want = Want {
+            labels: "app in (a,b)".into(),
+            fields: "metadata.name=x".into(),
+            ..Want::default()
+        };
+        assert_eq!(
+            path(Kind::Pod, "v1", Some("a/b"), &Want::default()),
+            "/api/v1/namespaces/a%2Fb/pods"
+        );
+        assert_eq!(
+            path(Kind::Node, "v1", Some("a"), &Want::default()),
+            "/api/v1/nodes"
+        );
+        assert_eq!(
+            path(Kind::ResourceClaim, "v1beta1", None, &want),
+            "/apis/resource.k8s.io/v1beta1/resourceclaims?labelSelector=app%20in%20%28a%2Cb%29&fieldSelector=metadata.name%3Dx"
+        );
+        assert_eq!(
+            name(Kind::ResourceClaim, None),
+            "list resourceclaims.resource.k8s.io"
+        );
+    }
+}

@@ -1,0 +1,105 @@
+//! Single objects, asked for because no list or watch has shown them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::discovery::{Served, Serving, discover};
+use super::error::Error;
+use super::request::JSON;
+use super::{Live, list};
+use crate::decode::Decoder;
+use dra_model::{Key, Kind, Object, json};
+
+/// Finds single objects, in the versions that the server served when it was asked.
+pub struct Finder {
+    live: Live,
+    served: Served,
+}
+
+impl Finder {
+    /// The object; nothing where the server says that there is none. That it does not serve a kind at all says nothing about the object,
+    /// and is an error.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub async fn object(&self, kind: Kind, key: &Key) -> Result<Option<Object>, Error> {
+        self.live.object(&self.served, kind, key).await
+    }
+}
+
+impl Live {
+    /// A finder of objects of these kinds.
+    ///
+    /// # Errors
+    /// When it cannot be found out what the server serves.
+    pub async fn finder(&self, kinds: &BTreeSet<Kind>) -> Result<Finder, Error> {
+        Ok(Finder {
+            live: self.clone(),
+            served: discover(&self.target, kinds).await?,
+        })
+    }
+
+    /// The object as the server has it, with the kind and the version that it is served in; nothing where the server says that there is
+    /// none.
+    ///
+    /// # Errors
+    /// When the server cannot be asked, or does not serve the kind.
+    pub async fn manifest(&self, kind: Kind, key: &Key) -> Result<Option<Value>, Error> {
+        let served = discover(&self.target, &[kind].into()).await?;
+        let Some((_, json)) = self.text(&served, kind, key).await? else {
+            return Ok(None);
+        };
+        let what = format!("read {}/{key}", list::resource(kind));
+        let object = json::from_str(json.get());
+        object
+            .map(Some)
+            .map_err(|error| self.foreign(what, error.to_string()))
+    }
+
+    pub(super) async fn object(
+        &self,
+        served: &Served,
+        kind: Kind,
+        key: &Key,
+    ) -> Result<Option<Object>, Error> {
+        let Some((version, json)) = self.text(served, kind, key).await? else {
+            return Ok(None);
+        };
+        let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
+        let what = format!("read {}/{key}", list::resource(kind));
+        decoded
+            .map(Some)
+            .map_err(|error| self.foreign(what, error.to_string()))
+    }
+
+    /// The text of an object, with the version that it is in.
+    async fn text<'s>(
+        &self,
+        served: &'s Served,
+        kind: Kind,
+        key: &Key,
+    ) -> Result<Option<(&'s str, Box<RawValue>)>, Error> {
+        let what = format!("read {}/{key}", list::resource(kind));
+        let version = match served.kind(kind) {
+            Serving::Version(version) | Serving::Perhaps(version) => version,
+            Serving::No => {
+                return Err(Error::Refused {
+                    what,
+                    code: 404,
+                    message: "the API server does not serve this kind".to_owned(),
+                    retry_after: None,
+                });
+            }
+        };
+        let mut path = list::collection(kind, version, Some(&key.namespace));
+        path.push('/');
+        list::percent_encode(&key.name, &mut path);
+        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+            Ok(json) => Ok(Some((version, json))),
+            Err(error) if error.says_gone(&key.name) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,511 @@
+//! A cluster asked through its API server.
+//!
+//! [`Live`] is the one reader of the API: it finds out what is served, lists the kinds that a command needs at the same time, and
+//! says what it could not read. What is missing becomes a [`Gap`] of the environment rather than an error, unless the command
+//! cannot do without it.
+
+mod address;
+mod again;
+mod connect;
+mod credentials;
+mod discovery;
+mod error;
+mod evidence;
+mod facts;
+mod kubeconfig;
+mod lease;
+mod list;
+mod lookup;
+mod names;
+mod plugin;
+#[doc(hidden)]
+pub mod probe;
+mod processes;
+mod proxy;
+mod request;
+mod rights;
+mod server_time;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+mod timing;
+mod user;
+mod watch;
+mod write;
+mod writer;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+use futures::future::{join_all, try_join, try_join3};
+
+pub use self::again::Again;
+pub use self::connect::{ConfiguredNames, Connection, Impersonation, no_path_segment};
+pub use self::credentials::Secret;
+pub use self::error::Error;
+pub use self::facts::Facts;
+pub use self::lookup::Finder;
+pub use self::processes::end_programs;
+pub use self::proxy::check_proxy;
+pub use self::request::jittered;
+pub use self::rights::{MissingRights, Right};
+pub use self::server_time::{Dated, ServerTime};
+pub use self::snapshot::{SnapshotRequest, Taken};
+pub use self::watch::{Persistence, Trouble, Unreadable, Watch, Watched};
+pub use self::writer::Writer;
+
+use self::connect::Target;
+use self::discovery::{Served, Serving};
+use self::list::{Listed, Listing, Meter, Sink};
+use super::decode::{Decoder, key_of, name_of};
+use super::gates::VersionSettings;
+use super::needs::{Loaded, Needs, Observer, Problem, Unobserved, Want};
+use dra_model::{
+    Cluster, ClusterBuilder, Environment, Gap, Key, Kind, NewerFields, Object, SchedulerProfile, Str, Time,
+};
+
+/// A cluster behind its API server.
+#[derive(Clone)]
+pub struct Live {
+    target: Target,
+    /// The version in which claims are written, once it was found out.
+    claim_version: Arc<OnceLock<&'static str>>,
+}
+
+impl Live {
+    /// Resolves the flags and the kubeconfig to a cluster. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    /// Says why the flags lead to no cluster.
+    pub async fn connect(flags: &Connection) -> Result<Self, Error> {
+        Ok(Self {
+            target: flags.resolve().await?,
+            claim_version: Arc::default(),
+        })
+    }
+
+    /// Name of the kubeconfig's context; absent in a pod.
+    pub fn context(&self) -> Option<&str> {
+        self.target.context.as_deref()
+    }
+
+    /// What to know of the connection before believing what comes through it.
+    pub fn warning(&self) -> Option<&str> {
+        self.target.warning.as_deref()
+    }
+
+    /// Address of the API server, without user, password and query.
+    pub fn server(&self) -> &str {
+        &self.target.server
+    }
+
+    /// The time by the server's clock, as far as its answers tell it.
+    pub fn server_time(&self) -> &ServerTime {
+        &self.target.server_time
+    }
+
+    /// What the cluster is called for people: its context, else its address.
+    pub fn name(&self) -> &str {
+        self.target.context.as_deref().unwrap_or(&self.target.server)
+    }
+
+    /// Reads what `needs` says, as of now (`read_at`); `versions` is what the user knows better.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all, or not for a kind that is required.
+    pub async fn load(
+        &self,
+        needs: &Needs,
+        versions: &VersionSettings,
+        read_at: Time,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Loaded, Error> {
+        let survey = self.survey(needs).await?;
+        let meter = Arc::new(Meter::new(observer));
+        let lists = self.lists(needs, &survey.served, &meter, Objects::new);
+        let (lists, gates, scheduler_profiles) =
+            try_join3(lists, self.gates(needs, &survey), self.schedulers(needs)).await?;
+
+        let mut environment = Environment {
+            scheduler_profiles,
+            read_at: Some(read_at),
+            source: format!("cluster {}", self.name()),
+            not_served: lists.not_served,
+            gaps: lists.gaps,
+            ..survey.environment
+        };
+        environment.gates = gates;
+        let warnings = versions.apply(&mut environment);
+        let mut loaded = Loaded {
+            warnings: survey.warnings,
+            ..Loaded::default()
+        };
+        loaded.warnings.extend(warnings);
+        loaded.take(lists.listed, environment);
+        Ok(loaded)
+    }
+
+    /// Reads what `needs` says as of now, of a server whose versions and gates are known already.
+    ///
+    /// # Errors
+    /// As [`Live::load`].
+    pub async fn reload(&self, needs: &Needs, known: &Environment) -> Result<Cluster, Error> {
+        let served = discovery::discover(&self.target, &needs.kind_set()).await?;
+        let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
+        let lists = self.lists(needs, &served, &meter, Objects::new).await?;
+        let environment = Environment {
+            not_served: lists.not_served,
+            gaps: lists.gaps,
+            ..known.clone()
+        };
+        let mut loaded = Loaded::default();
+        loaded.take(lists.listed, environment);
+        Ok(loaded.cluster)
+    }
+
+    /// The value of `--controllers` of each kube-controller-manager that can be seen.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn built_in_controllers(&self) -> Result<Vec<String>, Error> {
+        evidence::controllers(&self.target).await
+    }
+
+    /// What the server is and serves.
+    async fn survey(&self, needs: &Needs) -> Result<Survey, Error> {
+        let mut kinds = needs.kind_set();
+        if needs.wants_gates() {
+            // Whether these are served says something about gates, whoever may read them.
+            kinds.insert(Kind::PodGroup);
+        }
+        let (version, served) = try_join(
+            evidence::version(&self.target),
+            discovery::discover(&self.target, &kinds),
+        )
+        .await?;
+        let (environment, warnings) = version;
+        Ok(Survey {
+            environment,
+            served,
+            warnings,
+        })
+    }
+
+    async fn gates(&self, needs: &Needs, survey: &Survey) -> Result<evidence::Gates, Error> {
+        if !needs.wants_gates() {
+            return Ok(evidence::served(&survey.served));
+        }
+        evidence::gates(&self.target, &survey.environment, &survey.served).await
+    }
+
+    async fn schedulers(&self, needs: &Needs) -> Result<Option<Vec<SchedulerProfile>>, Error> {
+        if !needs.wants_schedulers() {
+            return Ok(None);
+        }
+        evidence::schedulers(&self.target).await
+    }
+
+    /// Lists every wanted kind into sinks of its own.
+    async fn lists<S: Sink>(
+        &self,
+        needs: &Needs,
+        served: &Served,
+        meter: &Arc<Meter>,
+        sink: impl Fn(Kind, &'static str) -> S,
+    ) -> Result<Lists<S>, Error> {
+        let one = async |kind: Kind, want: &Want| (kind, self.one(kind, want, served, meter, &sink).await);
+        // Pods that are listed after the claims include every pod that was there when a claim was written.
+        let (first, later): (Vec<_>, Vec<_>) = needs
+            .wants()
+            .partition(|(kind, _)| !(needs.wants_pods_after_claims() && *kind == Kind::Pod));
+        let mut answers = join_all(first.iter().map(|(kind, want)| one(*kind, want))).await;
+        answers.extend(join_all(later.iter().map(|(kind, want)| one(*kind, want))).await);
+
+        let mut lists = Lists {
+            listed: Vec::new(),
+            gaps: Vec::new(),
+            not_served: Vec::new(),
+        };
+        for (kind, answer) in answers {
+            match answer? {
+                One::Listed(listed, gaps) => {
+                    lists.listed.push((kind, listed));
+                    lists.gaps.extend(gaps);
+                }
+                One::Missing(gap) => lists.gaps.push(gap),
+                One::NotServed => lists.not_served.push(kind),
+            }
+        }
+        Ok(lists)
+    }
+
+    /// Lists one kind.
+    async fn one<S: Sink>(
+        &self,
+        kind: Kind,
+        want: &Want,
+        served: &Served,
+        meter: &Arc<Meter>,
+        sink: &impl Fn(Kind, &'static str) -> S,
+    ) -> Result<One<S>, Error> {
+        let namespace = want.namespace.as_deref();
+        let (versions, certain): (Vec<&'static str>, bool) = match served.kind(kind) {
+            Serving::No => (Vec::new(), false),
+            Serving::Version(version) => (vec![version], true),
+            Serving::Perhaps(_) => (kind.versions().to_vec(), false),
+        };
+        let ask = async |version: &'static str, namespace: Option<&str>| {
+            let listing = Listing {
+                kind,
+                version,
+                namespace,
+                want,
+            };
+            list::list(&self.target, listing, meter, || sink(kind, version)).await
+        };
+        for version in versions {
+            let error = match ask(version, namespace).await {
+                Ok(listed) => {
+                    let gaps = lack(kind, namespace, listed.missing);
+                    return Ok(One::Listed(listed, gaps));
+                }
+                // Another version may be there. What is served for certain is not found by accident, and may hold objects.
+                Err(Error::Refused { code: 404, .. }) if !certain => continue,
+                Err(error) => error,
+            };
+            if error.is_fatal() {
+                return Err(error);
+            }
+            let forbidden = matches!(error, Error::Refused { code: 403, .. });
+            let gap = Gap {
+                kind,
+                namespace: namespace.map(Str::from).unwrap_or_default(),
+                except: Str::default(),
+                reason: reason(kind, namespace, &error),
+            };
+            if let Some(fallback) = want.fallback.as_deref().filter(|_| forbidden) {
+                match ask(version, Some(fallback)).await {
+                    Ok(listed) => {
+                        let gap = Gap {
+                            except: fallback.into(),
+                            ..gap
+                        };
+                        let mut gaps = lack(kind, Some(fallback), listed.missing);
+                        gaps.push(gap);
+                        return Ok(One::Listed(listed, gaps));
+                    }
+                    Err(error) if error.is_fatal() => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            return if want.required {
+                Err(error)
+            } else {
+                Ok(One::Missing(gap))
+            };
+        }
+        if !is_essential(kind) {
+            return Ok(One::NotServed);
+        }
+        let error = Error::Refused {
+            what: list::name(kind, namespace),
+            code: 404,
+            message: "the API server does not serve them".to_owned(),
+            retry_after: None,
+        };
+        if want.required {
+            return Err(error);
+        }
+        Ok(One::Missing(Gap {
+            kind,
+            namespace: Str::default(),
+            except: Str::default(),
+            reason: error.to_string(),
+        }))
+    }
+}
+
+/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and it is
+/// unknown whether these exist.
+fn is_essential(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::ResourceClaim | Kind::ResourceClaimTemplate | Kind::ResourceSlice | Kind::DeviceClass
+    )
+}
+
+impl Loaded {
+    /// Makes a cluster of the lists.
+    fn take(&mut self, lists: Vec<(Kind, Listed<Objects>)>, mut environment: Environment) {
+        let mut builder = ClusterBuilder::default();
+        for (kind, listed) in lists {
+            // Without a version a watch lists everything itself before it begins.
+            let version = if listed.missing == 0 {
+                listed.resource_version
+            } else {
+                String::new()
+            };
+            self.resource_versions.insert(kind, version);
+            let Objects {
+                objects,
+                problems,
+                broken,
+                ..
+            } = listed.sink;
+            // What cannot be read is missing, and a verdict that depends on it is unknown.
+            if let Some(first) = problems.first().filter(|_| broken > 0) {
+                environment.gaps.push(Gap {
+                    kind,
+                    namespace: Str::default(),
+                    except: Str::default(),
+                    reason: format!(
+                        "{broken} could not be read, the first because it {}",
+                        first.message
+                    ),
+                });
+            }
+            self.problems.extend(problems);
+            for object in objects {
+                builder.add(object);
+            }
+        }
+        environment.gaps.sort();
+        let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
+        self.warnings.extend(newer.warnings());
+        let (mut cluster, duplicates) = builder.build(environment);
+        cluster.learn_gates();
+        // A list of the API server holds each object once; two lists that overlap do not.
+        debug_assert!(duplicates.is_empty(), "{duplicates:?}");
+        self.cluster = cluster;
+    }
+}
+
+/// What was found out before the lists.
+struct Survey {
+    environment: Environment,
+    served: Served,
+    warnings: Vec<String>,
+}
+
+/// All lists of a load.
+struct Lists<S> {
+    listed: Vec<(Kind, Listed<S>)>,
+    gaps: Vec<Gap>,
+    not_served: Vec<Kind>,
+}
+
+/// What became of one list.
+enum One<S> {
+    /// It was read, with gaps where only one namespace could be, or where the list itself says that it lacks some.
+    Listed(Listed<S>, Vec<Gap>),
+    /// It could not be read.
+    Missing(Gap),
+    /// There are no such objects.
+    NotServed,
+}
+
+/// What a list says that it lacks.
+fn lack(kind: Kind, namespace: Option<&str>, missing: u64) -> Vec<Gap> {
+    let gap = || Gap {
+        kind,
+        namespace: namespace.map(Str::from).unwrap_or_default(),
+        except: Str::default(),
+        reason: list::lacks(missing),
+    };
+    (missing > 0).then(gap).into_iter().collect()
+}
+
+/// Why a kind is missing, with the permission that would let it be read.
+fn reason(kind: Kind, namespace: Option<&str>, error: &Error) -> String {
+    let Error::Refused {
+        code: 403, message, ..
+    } = error
+    else {
+        return error.to_string();
+    };
+    let resource = list::resource(kind);
+    let role = match namespace {
+        Some(namespace) if kind.is_namespaced() => format!("a Role in `{namespace}`"),
+        _ => "a ClusterRole".to_owned(),
+    };
+    // The server's words repeat the user, the resource and the scope; only the user is news.
+    let user = message
+        .split("User ")
+        .nth(1)
+        .and_then(|rest| rest.split('"').nth(1));
+    match user {
+        Some(user) => format!("user `{user}` must be allowed to list {resource} by {role}"),
+        None => format!("{role} must allow to list {resource}"),
+    }
+}
+
+/// The decoded objects of one list.
+struct Objects {
+    kind: Kind,
+    version: &'static str,
+    decoder: Decoder,
+    objects: Vec<Object>,
+    problems: Vec<Problem>,
+    broken: u64,
+    unread: Unread,
+}
+
+/// Which objects of a list could not be read.
+#[derive(Default)]
+struct Unread {
+    keys: BTreeSet<Key>,
+    /// Whether there are some whose name could not be read either.
+    nameless: bool,
+}
+
+/// Problems of a list that are described one by one. The others are counted.
+const DESCRIBED: usize = 20;
+
+impl Objects {
+    fn new(kind: Kind, version: &'static str) -> Self {
+        Self {
+            kind,
+            version,
+            decoder: Decoder::default(),
+            objects: Vec::new(),
+            problems: Vec::new(),
+            broken: 0,
+            unread: Unread::default(),
+        }
+    }
+
+    fn problem(&mut self, object: Option<String>, message: String) {
+        self.broken += 1;
+        if self.problems.len() < DESCRIBED {
+            self.problems.push(Problem {
+                place: list::name(self.kind, None),
+                object,
+                message,
+            });
+        }
+    }
+}
+
+impl Sink for Objects {
+    fn item(&mut self, json: &[u8]) {
+        match self
+            .decoder
+            .decode(self.kind, self.kind.group(), self.version, json)
+        {
+            Ok(object) => self.objects.push(object),
+            Err(error) => {
+                match key_of(json).filter(|key| !key.name.is_empty()) {
+                    Some(key) => drop(self.unread.keys.insert(key)),
+                    None => self.unread.nameless = true,
+                }
+                let name = name_of(json, self.kind);
+                self.problem(name, error.to_string());
+            }
+        }
+    }
+
+    fn bad(&mut self, index: u64, message: String) {
+        self.unread.nameless = true;
+        self.problem(Some(format!("item {index}")), message);
+    }
+}

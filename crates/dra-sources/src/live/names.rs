@@ -1,0 +1,76 @@
+//! Names of objects without the objects: for completion, and to say where something is that was looked for elsewhere.
+
+use super::error::Error;
+use super::{Live, list};
+use crate::needs::by_name;
+use dra_model::Kind;
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct List {
+    items: Vec<Item>,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Item {
+    metadata: Metadata,
+}
+
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Metadata {
+    namespace: String,
+    name: String,
+}
+
+/// The metadata alone: the server then does not send what is not looked at.
+const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
+
+impl Live {
+    /// Names of the objects of `kind`, in one namespace or in all, in order; with their namespaces.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn names(&self, kind: Kind, namespace: Option<&str>) -> Result<Vec<(String, String)>, Error> {
+        self.named(kind, namespace, "").await
+    }
+
+    /// The namespaces with an object of `kind` of that name, in order.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn namespaces_with(&self, kind: Kind, name: &str) -> Result<Vec<String>, Error> {
+        let mut query = "?fieldSelector=".to_owned();
+        list::percent_encode(&by_name(name), &mut query);
+        let found = self.named(kind, None, &query).await?;
+        Ok(found.into_iter().map(|(namespace, _)| namespace).collect())
+    }
+
+    async fn named(
+        &self,
+        kind: Kind,
+        namespace: Option<&str>,
+        query: &str,
+    ) -> Result<Vec<(String, String)>, Error> {
+        for version in kind.versions() {
+            let path = list::collection(kind, version, namespace) + query;
+            match self
+                .target
+                .get::<List>(&path, METADATA, &list::name(kind, namespace))
+                .await
+            {
+                Ok(list) => {
+                    let names = list
+                        .items
+                        .into_iter()
+                        .map(|Item { metadata }| (metadata.namespace, metadata.name));
+                    return Ok(names.collect());
+                }
+                Err(Error::Refused { code: 404, .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,166 @@
+//! A snapshot of a live cluster: every kind the model knows, as the API server sends it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use futures::future::try_join3;
+
+use super::list::{Meter, Sink};
+use super::{Error, Lists, Live};
+use crate::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo};
+use crate::gates::VersionSettings;
+use crate::needs::{Needs, Observer};
+use dra_model::{Environment, Gap, Kind, Str, Time};
+
+/// What a snapshot contains and how.
+#[derive(Clone, Debug)]
+pub struct SnapshotRequest<'a> {
+    /// Only this namespace, besides what lives in none.
+    pub namespace: Option<&'a str>,
+    /// Whether roles and their bindings are read too.
+    pub rights: bool,
+    /// Whether what may be secret is left out.
+    pub redact: bool,
+    /// How the file is compressed.
+    pub compression: Compression,
+    /// Where temporary files go.
+    pub directory: &'a Path,
+    /// The time of the snapshot.
+    pub now: Time,
+    /// What the user knows of versions and gates.
+    pub versions: &'a VersionSettings,
+}
+
+/// A snapshot, and what could not be read for it.
+#[derive(Debug)]
+pub struct Taken {
+    /// To be saved.
+    pub snapshot: Snapshot,
+    /// What could not be read.
+    pub gaps: Vec<Gap>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Live {
+    /// Reads everything into temporary files.
+    ///
+    /// # Errors
+    /// When the cluster cannot be asked, or the files not be written.
+    pub async fn snapshot(
+        &self,
+        request: &SnapshotRequest<'_>,
+        observer: Arc<dyn Observer>,
+    ) -> Result<Taken, SnapshotError> {
+        let mut needs = Needs::everything();
+        if request.rights {
+            needs = needs.with_rights();
+        }
+        if let Some(namespace) = request.namespace {
+            needs = needs.in_namespace(namespace);
+        }
+        let redaction = if request.redact {
+            Redaction::On
+        } else {
+            Redaction::Off
+        };
+        let part = |kind: Kind, version: &'static str| {
+            let api_version = if kind.group().is_empty() {
+                version.to_owned()
+            } else {
+                format!("{}/{version}", kind.group())
+            };
+            Part::new(
+                kind,
+                api_version,
+                redaction,
+                request.directory,
+                request.compression,
+            )
+        };
+        let (lists, mut environment, mut warnings) = self.parts(&needs, observer, part).await?;
+        environment.read_at = Some(request.now);
+        warnings.extend(request.versions.apply(&mut environment));
+        let Lists {
+            mut listed,
+            gaps,
+            not_served,
+        } = lists;
+        environment.not_served = not_served;
+        listed.sort_by_key(|(kind, _)| *kind);
+
+        let unreadable = gaps.clone();
+        environment.gaps = gaps;
+        if let Some(namespace) = request.namespace {
+            environment
+                .gaps
+                .extend(elsewhere(namespace, listed.iter().map(|(kind, _)| *kind)));
+        }
+        environment
+            .gaps
+            .extend(
+                listed
+                    .iter()
+                    .filter(|(_, listed)| listed.sink.broken() > 0)
+                    .map(|(kind, listed)| {
+                        let reason = format!("{} items of the list were not objects", listed.sink.broken());
+                        Gap {
+                            kind: *kind,
+                            namespace: Str::default(),
+                            except: Str::default(),
+                            reason,
+                        }
+                    }),
+            );
+        environment.gaps.sort();
+
+        let infos = listed
+            .iter()
+            .map(|(_, listed)| listed.sink.info(listed.resource_version.clone()))
+            .collect();
+        let info = SnapshotInfo::new(&environment, infos, request.redact, request.namespace);
+        let parts = listed.into_iter().map(|(_, listed)| listed.sink).collect();
+        let snapshot = Snapshot::new(info, parts, request.directory, request.compression)?;
+        Ok(Taken {
+            snapshot,
+            gaps: unreadable,
+            warnings,
+        })
+    }
+
+    async fn parts(
+        &self,
+        needs: &Needs,
+        observer: Arc<dyn Observer>,
+        part: impl Fn(Kind, &'static str) -> Part,
+    ) -> Result<(Lists<Part>, Environment, Vec<String>), Error> {
+        let survey = self.survey(needs).await?;
+        let meter = Arc::new(Meter::new(observer));
+        let lists = self.lists(needs, &survey.served, &meter, part);
+        let (lists, gates, scheduler_profiles) =
+            try_join3(lists, self.gates(needs, &survey), self.schedulers(needs)).await?;
+        let environment = Environment {
+            gates,
+            scheduler_profiles,
+            source: format!("cluster {}", self.name()),
+            ..survey.environment
+        };
+        Ok((lists, environment, survey.warnings))
+    }
+}
+
+/// What a snapshot of one namespace does not tell of the others.
+fn elsewhere(namespace: &str, kinds: impl Iterator<Item = Kind>) -> impl Iterator<Item = Gap> {
+    let namespaced = kinds.filter(|kind| kind.is_namespaced());
+    namespaced.map(move |kind| Gap::elsewhere(kind, namespace))
+}
+
+impl Sink for Part {
+    fn item(&mut self, json: &[u8]) {
+        self.add(json);
+    }
+
+    fn bad(&mut self, _: u64, _: String) {
+        Self::bad(self);
+    }
+}

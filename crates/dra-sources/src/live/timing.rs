@@ -1,0 +1,46 @@
+//! How long to wait for an API server.
+
+use std::time::Duration;
+
+/// How long to wait for what. A value, so that tests of slow servers need not be slow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    /// Until the server begins to answer. A consistent list of 100,000 pods takes it some seconds; after 60 it gives up itself.
+    pub(super) first_byte: Duration,
+    /// Until the server goes on within an answer.
+    pub(super) pause: Duration,
+    /// The same within a watch, which is quiet when nothing happens; bookmarks come about once a minute.
+    pub(super) watch_pause: Duration,
+    /// Until a watch that lasts begins.
+    pub(super) watch_opens: Duration,
+    /// Until the server goes on within a watch that lasts: it is asked to end such a watch earlier than this.
+    pub(super) lasting_watch_pause: Duration,
+    /// After how long an open watch that says nothing is taken to wait for changes, where watches before it ended without a change.
+    pub(super) watch_proof: Duration,
+    /// How long a watch that lasts is tried with credentials that are refused.
+    pub(super) unauthorized: Duration,
+    /// How long transient refusals are answered with another try. A server that cannot decode an object refuses for ever, so this
+    /// bounds how long a user waits for the news.
+    pub(super) patience: Duration,
+    /// First pause between tries; doubles each time.
+    pub(super) first_delay: Duration,
+    /// Longest pause between tries, also when the server asks for more.
+    pub(super) longest_delay: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            first_byte: Duration::from_secs(70),
+            pause: Duration::from_secs(30),
+            watch_pause: Duration::from_secs(150),
+            watch_opens: Duration::from_secs(30),
+            lasting_watch_pause: Duration::from_secs(40),
+            watch_proof: Duration::from_millis(250),
+            unauthorized: Duration::from_secs(300),
+            patience: Duration::from_secs(10),
+            first_delay: Duration::from_millis(200),
+            longest_delay: Duration::from_secs(3),
+        }
+    }
+}

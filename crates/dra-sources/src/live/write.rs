@@ -1,0 +1,285 @@
+//! Writes of claims, and what is asked before them: rights, leases, whether an object is still there.
+//!
+//! Each write is one JSON patch and is sent once. Whether to send it again is for whoever knows what it was for: after an error it
+//! may have taken effect all the same.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use http::Method;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::discovery::{Serving, discover};
+use super::error::Error;
+use super::list::{self, Listing, Meter, Sink};
+use super::request::JSON;
+use super::{Live, Unobserved};
+use crate::decode::Decoder;
+use crate::needs::Want;
+use dra_model::{Claim, ClaimPatch, ConsumerReference, Key, Kind, Object, Str, json};
+
+const JSON_PATCH: &str = "application/json-patch+json";
+const GROUP: &str = "resource.k8s.io";
+
+/// Who writes claims. Without a name of ours the server makes one of the user agent.
+pub(super) const FIELD_MANAGER: &str = "?fieldManager=kubectl-dra";
+
+impl Live {
+    /// Applies a patch to a claim, once; the claim as the API server answers with it. With `dry_run` the server does everything but keep it.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn patch_claim(&self, key: &Key, patch: &ClaimPatch, dry_run: bool) -> Result<Claim, Error> {
+        let version = self.claim_version().await?;
+        let mut path = claim_path(version, key);
+        if patch.is_of_status() {
+            path.push_str("/status");
+        }
+        path.push_str(FIELD_MANAGER);
+        if dry_run {
+            path.push_str("&dryRun=All");
+        }
+        self.send_claim(version, key, &path, &patch.to_json()).await
+    }
+
+    /// Sends the JSON patch of a claim, once.
+    pub(super) async fn send_claim(
+        &self,
+        version: &'static str,
+        key: &Key,
+        path: &str,
+        patch: &Value,
+    ) -> Result<Claim, Error> {
+        let what = format!("patch resourceclaim/{key}");
+        let body = patch.to_string().into_bytes();
+        let answer = self
+            .target
+            .submit(Method::PATCH, path, JSON_PATCH, body, &what)
+            .await?;
+        let kind = Kind::ResourceClaim;
+        match Decoder::default().decode(kind, kind.group(), version, &answer) {
+            Ok(Object::ResourceClaim(claim)) => Ok(Arc::unwrap_or_clone(claim)),
+            Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
+            Err(error) => Err(self.foreign(what, error.to_string())),
+        }
+    }
+
+    /// Who holds a lease of kube-system; nothing where there is none or it may not be read.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn lease_holder(&self, name: &str) -> Result<Option<String>, Error> {
+        #[derive(Deserialize)]
+        struct Lease {
+            #[serde(default)]
+            spec: Spec,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(rename_all = "camelCase", default)]
+        struct Spec {
+            holder_identity: Option<String>,
+        }
+        let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{name}");
+        match self.target.get::<Lease>(&path, JSON, "read a lease").await {
+            Ok(lease) => Ok(lease.spec.holder_identity.filter(|holder| !holder.is_empty())),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// UID of the namespace kube-system, which identifies a cluster whatever address leads to it; nothing where it may not be read.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn cluster_uid(&self) -> Result<Option<Str>, Error> {
+        #[derive(Deserialize)]
+        struct Namespace {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            uid: Str,
+        }
+        let path = "/api/v1/namespaces/kube-system";
+        match self
+            .target
+            .get::<Namespace>(path, JSON, "read namespace kube-system")
+            .await
+        {
+            Ok(namespace) => Ok(Some(namespace.metadata.uid).filter(|uid| !uid.is_empty())),
+            Err(error) if error.is_fatal() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The UID of the object that an entry of a claim in `namespace` names, whatever its kind; nothing when there is none.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub async fn uid_of(&self, entry: &ConsumerReference, namespace: &str) -> Result<Option<Str>, Error> {
+        #[derive(Deserialize)]
+        struct Group {
+            versions: Vec<Version>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Version {
+            group_version: String,
+        }
+        #[derive(Deserialize)]
+        struct Bare {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            uid: Str,
+        }
+        let what = format!("read {}/{namespace}/{}", entry.group_resource(), entry.name);
+        let mut object = String::new();
+        for part in ["namespaces", namespace, &entry.resource, &entry.name] {
+            object.push('/');
+            list::percent_encode(part, &mut object);
+        }
+        // A group may serve the kind in another version than its preferred one, as it is with PodGroups.
+        let versions = if entry.api_group.is_empty() {
+            vec!["/api/v1".to_owned()]
+        } else {
+            let mut group = "/apis/".to_owned();
+            list::percent_encode(&entry.api_group, &mut group);
+            match self.target.get::<Group>(&group, JSON, &what).await {
+                Ok(group) => {
+                    let versions = group.versions.into_iter();
+                    versions
+                        .map(|version| format!("/apis/{}", version.group_version))
+                        .collect()
+                }
+                Err(Error::Refused { code: 404, .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            }
+        };
+        for version in versions {
+            let path = format!("{version}{object}");
+            match self.target.get::<Bare>(&path, JSON, &what).await {
+                Ok(object) => return Ok(Some(object.metadata.uid)),
+                Err(Error::Refused { code: 404, .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The claims `wanted` as the server sends them, of one namespace or of all. Those that are gone are left out.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub async fn claims_as_sent(
+        &self,
+        namespace: Option<&str>,
+        wanted: &BTreeSet<Key>,
+    ) -> Result<Vec<Box<RawValue>>, Error> {
+        let version = self.claim_version().await?;
+        let listing = Listing {
+            kind: Kind::ResourceClaim,
+            version,
+            namespace,
+            want: &Want::default(),
+        };
+        let meter = Arc::new(Meter::new(Arc::new(Unobserved)));
+        let wanted = Arc::new(wanted.clone());
+        let api_version = format!("{GROUP}/{version}");
+        let sink = || Raw {
+            wanted: Arc::clone(&wanted),
+            api_version: api_version.clone(),
+            found: Vec::new(),
+        };
+        let listed = list::whole(&self.target, listing, &meter, sink).await?;
+        Ok(listed.sink.found)
+    }
+
+    /// The version in which claims are written.
+    pub(super) async fn claim_version(&self) -> Result<&'static str, Error> {
+        let kind = Kind::ResourceClaim;
+        if let Some(version) = self.claim_version.get() {
+            return Ok(version);
+        }
+        let served = discover(&self.target, &BTreeSet::from([kind])).await?;
+        let version = match served.kind(kind) {
+            Serving::Version(version) | Serving::Perhaps(version) => version,
+            Serving::No => kind.versions()[0],
+        };
+        Ok(self.claim_version.get_or_init(|| version))
+    }
+
+    pub(super) async fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        path: &str,
+        question: &Value,
+        what: &str,
+    ) -> Result<T, Error> {
+        let body = question.to_string().into_bytes();
+        let answer = self.target.submit(Method::POST, path, JSON, body, what).await?;
+        json::from_slice(&answer).map_err(|error| self.foreign(what.to_owned(), error.to_string()))
+    }
+
+    pub(super) fn foreign(&self, what: String, message: String) -> Error {
+        Error::Foreign {
+            what,
+            server: self.target.server.clone(),
+            message,
+        }
+    }
+}
+
+pub(super) fn claim_path(version: &str, key: &Key) -> String {
+    let mut path = list::collection(Kind::ResourceClaim, version, Some(&key.namespace));
+    path.push('/');
+    list::percent_encode(&key.name, &mut path);
+    path
+}
+
+/// Keeps some claims of a list as they are.
+struct Raw {
+    wanted: Arc<BTreeSet<Key>>,
+    api_version: String,
+    found: Vec<Box<RawValue>>,
+}
+
+impl Sink for Raw {
+    fn item(&mut self, json: &[u8]) {
+        #[derive(Deserialize)]
+        struct Named {
+            kind: Option<Str>,
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            namespace: Str,
+            name: Str,
+        }
+        let Ok(Named { kind, metadata }) = json::from_slice::<Named>(json) else {
+            return;
+        };
+        if !self.wanted.contains(&Key::new(metadata.namespace, metadata.name)) {
+            return;
+        }
+        let text = String::from_utf8_lossy(json);
+        // Items of a list need not say what they are; objects in a file must.
+        if kind.is_some() {
+            self.found.extend(RawValue::from_string(text.into_owned()).ok());
+            return;
+        }
+        let Some(fields) = text.trim_start().strip_prefix('{') else {
+            return;
+        };
+        let head = format!(
+            "{{\"apiVersion\":\"{}\",\"kind\":\"ResourceClaim\",",
+            self.api_version
+        );
+        self.found
+            .extend(RawValue::from_string(format!("{head}{fields}")).ok());
+    }
+
+    fn bad(&mut self, _: u64, _: String) {}
+}

@@ -1,0 +1,435 @@
+//! Writes of the controllers, in the form that kube-controller-manager gives them.
+//!
+//! Each is sent once and is over within [`WRITE_TIMEOUT`] at the server: a write that comes later than its writer may have lost its
+//! lease meanwhile. Whether to send it again is for whoever knows what it was for.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use foldhash::fast::RandomState;
+use http::Method;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::Live;
+use super::discovery::{Served, Serving, discover};
+use super::error::Error;
+use super::list;
+use super::request::JSON;
+use super::write::{FIELD_MANAGER, claim_path};
+use crate::decode::Decoder;
+use dra_model::{
+    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Object, ReservationPatch, Str, Time, json,
+};
+
+const APPLY: &str = "application/apply-patch+yaml";
+const STRATEGIC: &str = "application/strategic-merge-patch+json";
+
+/// How long the server may work on a write. Mirrors apiserver `pkg/endpoints/filters/request_deadline.go`, which ends the request.
+const WRITE_TIMEOUT: &str = "timeout=4s";
+
+/// Templates whose text is kept. More are rarely in use at once.
+const TEMPLATES: usize = 1000;
+
+/// A writer for the controllers.
+pub struct Writer {
+    live: Live,
+    served: Served,
+    claims: &'static str,
+    dry_run: bool,
+    /// Templates as the server sent them, since a claim gets the fields too that this build does not know.
+    templates: Mutex<HashMap<Key, Arc<SentTemplate>, RandomState>>,
+}
+
+/// A template as the server sent it.
+struct SentTemplate {
+    uid: Str,
+    version: Str,
+    labels: Option<Box<RawValue>>,
+    annotations: BTreeMap<String, Value>,
+    spec: Box<RawValue>,
+}
+
+impl Live {
+    /// A writer that goes by what the server serves now. With `dry_run` the server does everything but keep it.
+    ///
+    /// # Errors
+    /// When the server cannot be asked what it serves.
+    pub async fn writer(&self, dry_run: bool) -> Result<Writer, Error> {
+        let kinds = BTreeSet::from([Kind::ResourceClaim, Kind::PodGroup, Kind::DeviceTaintRule]);
+        Ok(Writer {
+            live: self.clone(),
+            served: discover(&self.target, &kinds).await?,
+            claims: self.claim_version().await?,
+            dry_run,
+            templates: Mutex::default(),
+        })
+    }
+}
+
+impl Writer {
+    /// Whether nothing is kept of what is written.
+    pub fn is_dry_run(&self) -> bool {
+        self.dry_run
+    }
+
+    /// The version that the server serves of a kind, or the best one to try.
+    fn version(&self, kind: Kind) -> &'static str {
+        match self.served.kind(kind) {
+            Serving::Version(version) | Serving::Perhaps(version) => version,
+            Serving::No => kind.versions()[0],
+        }
+    }
+
+    /// `group/version` of a kind.
+    pub fn api_version(&self, kind: Kind) -> String {
+        let version = self.version(kind);
+        if kind.group().is_empty() {
+            version.to_owned()
+        } else {
+            format!("{}/{version}", kind.group())
+        }
+    }
+
+    /// One object, as a [`Finder`](super::Finder) finds it.
+    ///
+    /// # Errors
+    /// When that cannot be found out.
+    pub async fn object(&self, kind: Kind, key: &Key) -> Result<Option<Object>, Error> {
+        self.live.object(&self.served, kind, key).await
+    }
+
+    fn path(&self, kind: Kind, key: &Key, more: &str) -> String {
+        let namespace = kind.is_namespaced().then_some(key.namespace.as_str());
+        let mut path = list::collection(kind, self.version(kind), namespace);
+        path.push('/');
+        list::percent_encode(&key.name, &mut path);
+        path.push_str(more);
+        path
+    }
+
+    fn limited(&self, mut path: String) -> String {
+        path.push(if path.contains('?') { '&' } else { '?' });
+        path.push_str(WRITE_TIMEOUT);
+        if self.dry_run {
+            path.push_str("&dryRun=All");
+        }
+        path
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: String,
+        content_type: &str,
+        body: &Value,
+        what: &str,
+    ) -> Result<Vec<u8>, Error> {
+        let body = body.to_string().into_bytes();
+        let path = self.limited(path);
+        self.live
+            .target
+            .submit(method, &path, content_type, body, what)
+            .await
+    }
+
+    fn decode(&self, kind: Kind, version: &str, answer: &[u8], what: String) -> Result<Object, Error> {
+        Decoder::default()
+            .decode(kind, kind.group(), version, answer)
+            .map_err(|error| self.live.foreign(what, error.to_string()))
+    }
+
+    /// Creates the claim from the template as the server has it; nothing where that is no longer the template that was read.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn create_claim(
+        &self,
+        claim: &Claim,
+        template: &ClaimTemplate,
+    ) -> Result<Option<Object>, Error> {
+        let Some(sent) = self.template(template).await? else {
+            return Ok(None);
+        };
+        let body = self.claim_body(claim, &sent)?;
+        let metadata = &claim.metadata;
+        let what = format!("create resourceclaim/{}", metadata.key());
+        let path = list::collection(Kind::ResourceClaim, self.claims, Some(&metadata.namespace));
+        let answer = self
+            .send(Method::POST, path + FIELD_MANAGER, JSON, &body, &what)
+            .await?;
+        self.decode(Kind::ResourceClaim, self.claims, &answer, what)
+            .map(Some)
+    }
+
+    fn claim_body(&self, claim: &Claim, template: &SentTemplate) -> Result<Value, Error> {
+        let metadata = &claim.metadata;
+        let mut annotations: Map<String, Value> = template.annotations.clone().into_iter().collect();
+        for (name, value) in &metadata.annotations {
+            annotations.insert(name.to_string(), json!(value.as_str()));
+        }
+        let owners: Vec<Value> = metadata
+            .owner_references
+            .iter()
+            .map(|owner| {
+                // A server that does not have the version of the rules yet knows the group by its own.
+                let api_version = match owner.kind.as_str() {
+                    "PodGroup" => self.api_version(Kind::PodGroup),
+                    _ => owner.api_version.to_string(),
+                };
+                json!({"apiVersion": api_version, "kind": owner.kind.as_str(), "name": owner.name.as_str(),
+                       "uid": owner.uid.as_str(), "controller": owner.controller})
+            })
+            .collect();
+        let unreadable = |error: serde_json::Error| {
+            let what = format!("make a claim of template/{}", metadata.key());
+            self.live.foreign(what, error.to_string())
+        };
+        let mut head = Map::from_iter([
+            ("name".to_owned(), json!(metadata.name.as_str())),
+            ("namespace".to_owned(), json!(metadata.namespace.as_str())),
+            ("annotations".to_owned(), Value::Object(annotations)),
+            ("ownerReferences".to_owned(), Value::Array(owners)),
+        ]);
+        if let Some(prefix) = metadata.generate_name() {
+            head.insert("generateName".to_owned(), json!(prefix));
+        }
+        if let Some(labels) = &template.labels {
+            let labels = json::from_str(labels.get()).map_err(unreadable)?;
+            head.insert("labels".to_owned(), labels);
+        }
+        let spec: Value = json::from_str(template.spec.get()).map_err(unreadable)?;
+        Ok(
+            json!({"apiVersion": format!("{}/{}", Kind::ResourceClaim.group(), self.claims),
+                   "kind": "ResourceClaim", "metadata": head, "spec": spec}),
+        )
+    }
+
+    /// The template as the server sends it; nothing where it is not the one that was read.
+    async fn template(&self, read: &ClaimTemplate) -> Result<Option<Arc<SentTemplate>>, Error> {
+        #[derive(Deserialize)]
+        struct Sent {
+            metadata: Identity,
+            spec: Spec,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Identity {
+            uid: Str,
+            resource_version: Str,
+        }
+        #[derive(Deserialize)]
+        struct Spec {
+            #[serde(default)]
+            metadata: Metadata,
+            spec: Box<RawValue>,
+        }
+        #[derive(Default, Deserialize)]
+        struct Metadata {
+            labels: Option<Box<RawValue>>,
+            #[serde(default)]
+            annotations: Option<BTreeMap<String, Value>>,
+        }
+        let key = read.metadata.key();
+        let is_it = |known: &SentTemplate| {
+            known.uid == read.metadata.uid && known.version == read.metadata.resource_version
+        };
+        let known = self
+            .templates
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key)
+            .map(Arc::clone);
+        if let Some(known) = known.filter(|known| is_it(known)) {
+            return Ok(Some(known));
+        }
+        let what = format!("read resourceclaimtemplate/{key}");
+        // In the version in which the claim is written, as fields can differ.
+        let mut path = list::collection(Kind::ResourceClaimTemplate, self.claims, Some(&key.namespace));
+        path.push('/');
+        list::percent_encode(&key.name, &mut path);
+        let Sent { metadata, spec } = match self.live.target.get::<Sent>(&path, JSON, &what).await {
+            Ok(sent) => sent,
+            Err(Error::Refused { code: 404, .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let sent = Arc::new(SentTemplate {
+            uid: metadata.uid,
+            version: metadata.resource_version,
+            labels: spec.metadata.labels,
+            annotations: spec.metadata.annotations.unwrap_or_default(),
+            spec: spec.spec,
+        });
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        if templates.len() >= TEMPLATES {
+            templates.clear();
+        }
+        templates.insert(key, Arc::clone(&sent));
+        Ok(is_it(&sent).then_some(sent))
+    }
+
+    /// Changes entries of the claim's `status.reservedFor`.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn reserve(&self, key: &Key, patch: &ReservationPatch) -> Result<Object, Error> {
+        let path = claim_path(self.claims, key) + "/status" + FIELD_MANAGER;
+        let path = self.limited(path);
+        let claim = self
+            .live
+            .send_claim(self.claims, key, &path, &patch.to_json())
+            .await?;
+        Ok(Object::ResourceClaim(Arc::new(claim)))
+    }
+
+    /// Changes the claim itself.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn patch_claim(&self, key: &Key, patch: &ClaimPatch) -> Result<Object, Error> {
+        let path = self.limited(claim_path(self.claims, key) + FIELD_MANAGER);
+        let claim = self
+            .live
+            .send_claim(self.claims, key, &path, &patch.to_json())
+            .await?;
+        Ok(Object::ResourceClaim(Arc::new(claim)))
+    }
+
+    /// Deletes the object, if it has this UID. What the server answers is no news: it may hold the object as it was before.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn delete(&self, kind: Kind, key: &Key, uid: &Str) -> Result<(), Error> {
+        let what = format!("delete {}/{key}", kind.name());
+        let version = match kind {
+            Kind::ResourceClaim => self.claims,
+            kind => self.version(kind),
+        };
+        let mut path = list::collection(kind, version, Some(&key.namespace));
+        path.push('/');
+        list::percent_encode(&key.name, &mut path);
+        let body = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+                          "preconditions": {"uid": uid.as_str()}});
+        self.send(Method::DELETE, path, JSON, &body, &what).await?;
+        Ok(())
+    }
+
+    /// Applies the claims of a pod's or PodGroup's entries to its status, of the object with this UID alone: upstream does not ask for
+    /// it, so that another object of the name can get them.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn apply_statuses(
+        &self,
+        kind: Kind,
+        key: &Key,
+        uid: &Str,
+        statuses: &[(Str, Str)],
+    ) -> Result<Object, Error> {
+        let statuses: Vec<Value> = statuses
+            .iter()
+            .map(|(entry, claim)| json!({"name": entry.as_str(), "resourceClaimName": claim.as_str()}))
+            .collect();
+        let status = json!({"resourceClaimStatuses": statuses});
+        self.apply(kind, key, uid, "ResourceClaimController", &status)
+            .await
+    }
+
+    /// Applies the condition to the rule with that UID.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn apply_condition(
+        &self,
+        rule: &Str,
+        uid: &Str,
+        condition: &Condition,
+    ) -> Result<Object, Error> {
+        let mut applied = condition_json(condition);
+        applied["observedGeneration"] = json!(condition.observed_generation);
+        let status = json!({"conditions": [applied]});
+        let key = Key::new("", rule.clone());
+        let manager = "device-taint-eviction-controller";
+        self.apply(Kind::DeviceTaintRule, &key, uid, manager, &status)
+            .await
+    }
+
+    async fn apply(
+        &self,
+        kind: Kind,
+        key: &Key,
+        uid: &Str,
+        manager: &str,
+        status: &Value,
+    ) -> Result<Object, Error> {
+        let what = format!("update the status of {}/{key}", kind.name());
+        let mut more = String::new();
+        // Infallible: a string takes what it is given.
+        _ = write!(more, "/status?fieldManager={manager}&force=true");
+        let mut metadata = json!({"name": key.name.as_str(), "uid": uid.as_str()});
+        if kind.is_namespaced() {
+            metadata["namespace"] = json!(key.namespace.as_str());
+        }
+        let body = json!({"apiVersion": self.api_version(kind), "kind": kind.name(),
+                          "metadata": metadata, "status": status});
+        let path = self.path(kind, key, &more);
+        let answer = self.send(Method::PATCH, path, APPLY, &body, &what).await?;
+        self.decode(kind, self.version(kind), &answer, what)
+    }
+
+    /// Sets the condition of the pod with that UID.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn set_pod_condition(
+        &self,
+        key: &Key,
+        uid: &Str,
+        condition: &Condition,
+    ) -> Result<Object, Error> {
+        let what = format!("update the status of pod/{key}");
+        let body =
+            json!({"metadata": {"uid": uid.as_str()}, "status": {"conditions": [condition_json(condition)]}});
+        let path = self.path(Kind::Pod, key, &format!("/status{FIELD_MANAGER}"));
+        let answer = self.send(Method::PATCH, path, STRATEGIC, &body, &what).await?;
+        self.decode(Kind::Pod, self.version(Kind::Pod), &answer, what)
+    }
+
+    /// Creates an event; `name` and `namespace` are those of its metadata.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn create_event(&self, namespace: &str, event: &Value) -> Result<(), Error> {
+        let mut path = "/api/v1/namespaces/".to_owned();
+        list::percent_encode(namespace, &mut path);
+        path.push_str("/events");
+        self.send(Method::POST, path, JSON, event, "create an event")
+            .await
+            .map(drop)
+    }
+
+    /// Changes an event that was created.
+    ///
+    /// # Errors
+    /// The server's refusal, or that it did not answer.
+    pub async fn patch_event(&self, namespace: &str, name: &str, patch: &Value) -> Result<(), Error> {
+        let mut path = "/api/v1/namespaces/".to_owned();
+        list::percent_encode(namespace, &mut path);
+        path.push_str("/events/");
+        list::percent_encode(name, &mut path);
+        self.send(Method::PATCH, path, STRATEGIC, patch, "update an event")
+            .await
+            .map(drop)
+    }
+}
+
+fn condition_json(condition: &Condition) -> Value {
+    let mut json = json!({"type": condition.type_.as_str(), "status": condition.status.as_str(),
+                          "reason": condition.reason.as_str(), "message": condition.message.as_str()});
+    if let Some(time) = condition.last_transition_time {
+        json["lastTransitionTime"] = json!(Time::from_unix_seconds(time.unix_seconds()).to_string());
+    }
+    json
+}

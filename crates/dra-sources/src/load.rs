@@ -1,0 +1,572 @@
+//! Files, directories, standard input and bundled examples, decoded into a cluster.
+//!
+//! One thread reads, others decode; results come together in the order of the text, so the same input gives the same cluster.
+
+mod decoded;
+mod parts;
+mod unknown;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::de::DeserializeOwned;
+
+use super::coverage::{Coverage, advice, assumption, hole};
+use super::destination::FileIdentity;
+use super::examples;
+use super::files;
+use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
+use super::gates::{ControlPlanePod, VersionSettings};
+use super::needs::{Loaded, Needs, Observer, Problem};
+use dra_model::{ClusterBuilder, Environment, Gap, NewerFields, Owners, SchedulerProfile, Str};
+
+use self::decoded::{Decoded, Hidden, count_ignored, decode};
+use self::parts::{Contradiction, Parts};
+use self::unknown::UnknownFields;
+
+/// Threads that decode. More do not make the reader faster.
+const MOST_WORKERS: usize = 4;
+
+/// Problems and duplicates that are described one by one. A broken file can have thousands, of which the first ones say it all.
+const DESCRIBED: usize = 20;
+
+/// Why files cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// A source cannot be read to its end.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A source has nothing in it that is sound.
+    #[error("no object can be read: {0}")]
+    Malformed(Problem),
+    /// The objects take too much memory for the size of the files.
+    #[error("the objects in the files take more than {} MiB of memory, which is the most for files of their size", limit >> 20)]
+    TooMuchMemory {
+        /// The limit.
+        limit: u64,
+    },
+    /// No example has this name.
+    #[error("there is no example `{0}`")]
+    NoExample(String),
+    /// An object is malformed or there twice, and the user wants to stop at that.
+    #[error("{0}")]
+    Strict(Problem),
+    /// Objects that no API server would take or hand out.
+    #[error("{0}")]
+    Refused(Refused),
+    /// A file for this program says something else than it should.
+    #[error("`{file}` is not what is expected: {message}")]
+    Document {
+        /// The file.
+        file: String,
+        /// What is wrong, and in which line.
+        message: String,
+    },
+    /// A manifest has more pods than can be judged.
+    #[error("{0}")]
+    TooManyPods(Problem),
+}
+
+/// What no API server would take or hand out.
+#[derive(Debug)]
+pub struct Refused {
+    what: &'static str,
+    hint: &'static str,
+    problems: Vec<Problem>,
+    more: usize,
+}
+
+impl Refused {
+    /// Problems of manifests that are described.
+    const MOST: usize = 100;
+
+    /// What is wrong with manifests: nothing yet.
+    pub(super) fn manifests() -> Self {
+        Self {
+            what: "the API server would refuse the manifest",
+            hint: "correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself",
+            problems: Vec::new(),
+            more: 0,
+        }
+    }
+
+    /// An object of a file that is none of any cluster.
+    fn stored(problem: Problem) -> Self {
+        Self {
+            what: "the files are not what an API server hands out",
+            hint: "correct the object in the file, or leave it out",
+            problems: vec![problem],
+            more: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, problem: Problem) {
+        if self.problems.len() < Self::MOST {
+            self.problems.push(problem);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    /// Counts problems that are not described.
+    pub(super) fn add_more(&mut self, count: usize) {
+        self.more += count;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)?;
+        for problem in &self.problems {
+            write!(f, "\n{problem}")?;
+        }
+        if self.more > 0 {
+            write!(f, "\nand {} more", self.more)?;
+        }
+        Ok(())
+    }
+}
+
+impl LoadError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Read(error) => error.hint(),
+            Self::NoExample(_) => {
+                let names: Vec<_> = examples::all()
+                    .map(|example| format!("`example:{}` ({})", example.name, example.about))
+                    .collect();
+                Some(format!("examples that exist: {}", names.join(", ")))
+            }
+            Self::TooMuchMemory { .. } => Some(
+                "no cluster packs so much into so few bytes; if you trust the files, unpack them yourself and read the result".to_owned(),
+            ),
+            Self::Malformed(_) | Self::Document { .. } => None,
+            Self::Refused(refused) => Some(refused.hint.to_owned()),
+            Self::TooManyPods(_) => Some(
+                "ask about fewer of them, by a smaller number in the manifest; `--max` of `simulate allocation` says how many copies of a pod fit".to_owned(),
+            ),
+            Self::Strict(_) => {
+                Some("without --strict the object is left out and the rest is read".to_owned())
+            }
+        }
+    }
+}
+
+/// Which files, and how strictly they are read.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// The arguments of `--from`: files, directories, `-`, `example:NAME`.
+    pub names: &'a [String],
+    /// Where objects are that say no namespace, as manifests mostly do.
+    pub namespace: &'a str,
+    /// Whether a malformed object or one that is there twice is an error.
+    pub strict: bool,
+    /// What the user knows of versions and gates.
+    pub versions: &'a VersionSettings,
+}
+
+/// Reads what `needs` says from files. Namespaces and selectors of `needs` are not applied: a file has been read whole anyway, and
+/// the rules see more than what is shown.
+///
+/// # Errors
+/// When a file cannot be read to its end; with `strict` at the first problem.
+pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -> Result<Loaded, LoadError> {
+    let sources = request
+        .names
+        .iter()
+        .map(|name| source(name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let bytes = Arc::new(AtomicU64::new(0));
+    let options = ReadOptions {
+        bytes_read: Some(Arc::clone(&bytes)),
+        no_empty_files: true,
+        ..ReadOptions::default()
+    };
+    let size = sources.iter().map(Source::size).sum();
+    let mut collected = Collected::default();
+    collected.take_left_out(&sources, request.strict)?;
+    let namespace = Str::from(request.namespace);
+    let read = read_parallel(
+        &sources,
+        &options,
+        workers(),
+        |batch| decode(batch, needs, &namespace),
+        |decoded| {
+            collected.take(decoded, (&options.limits, size), request.strict)?;
+            collected.refuse_other_things(request.names, options.limits.problems)?;
+            observer.progress(collected.objects, bytes.load(Ordering::Relaxed));
+            Ok::<_, LoadError>(())
+        },
+    );
+    match read {
+        Ok(_) => collected.finish(request, needs),
+        // Why there is nothing says more than that there is nothing.
+        Err(LoadError::Read(ReadError::NoObjects { .. })) if !collected.loaded.problems.is_empty() => {
+            Err(LoadError::Malformed(collected.loaded.problems.swap_remove(0)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The text of one file or example, unpacked.
+///
+/// # Errors
+/// When it cannot be read to its end.
+pub fn text_of(name: &str) -> Result<String, LoadError> {
+    Ok(files::text(&source(name)?, &ReadOptions::default())?)
+}
+
+/// What one file or example says, as a `T`.
+///
+/// # Errors
+/// When it cannot be read to its end, or is something else.
+pub fn document_of<T: DeserializeOwned>(name: &str) -> Result<T, LoadError> {
+    let text = text_of(name)?;
+    serde_saphyr::from_str(&text).map_err(|error| LoadError::Document {
+        file: name.to_owned(),
+        message: error.without_snippet().to_string(),
+    })
+}
+
+/// The files behind the arguments of `--from`, as far as they can be told apart from others; with each what to call it.
+pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
+    let mut files = Vec::new();
+    for name in names {
+        match source(name) {
+            Ok(Source::Stdin) => files.extend(FileIdentity::of_stdin().map(|file| (name.clone(), file))),
+            Ok(Source::Path(path)) if path.is_dir() => {
+                // What cannot be listed is told when it is read.
+                let inside = files::files_of(&path).unwrap_or_default();
+                files.extend(
+                    inside
+                        .iter()
+                        .filter_map(|path| Some((path.display().to_string(), FileIdentity::of(path)?))),
+                );
+            }
+            Ok(Source::Path(path)) => {
+                files.extend(FileIdentity::of(&path).map(|file| (name.clone(), file)));
+            }
+            Ok(Source::Text { .. } | Source::Bundled { .. }) | Err(_) => {}
+        }
+    }
+    files
+}
+
+/// What an argument of `--from` names.
+pub(super) fn source(name: &str) -> Result<Source, LoadError> {
+    let Some(example) = name.strip_prefix("example:") else {
+        return Ok(Source::from_argument(OsStr::new(name)));
+    };
+    let found = examples::all().find(|known| known.name == example);
+    let found = found.ok_or_else(|| LoadError::NoExample(example.to_owned()))?;
+    Ok(Source::Bundled {
+        name: name.into(),
+        bytes: found.bytes,
+    })
+}
+
+fn workers() -> NonZeroUsize {
+    // Decoding takes about twice as long as reading, so one for each core keeps all of them busy, though the reader needs one too.
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    NonZeroUsize::new(cores.clamp(1, MOST_WORKERS)).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// All batches together.
+#[derive(Default)]
+struct Collected {
+    builder: ClusterBuilder,
+    loaded: Loaded,
+    objects: u64,
+    /// The memory of the objects.
+    weight: u64,
+    undescribed: u64,
+    /// Problems by what may be missing because of them.
+    broken: BTreeMap<Hidden, u64>,
+    coverage: Coverage,
+    parts: Parts,
+    knows_any: bool,
+    control_plane: Vec<ControlPlanePod>,
+    /// Profiles of kube-scheduler, by the configurations that the files hold.
+    profiles: Vec<Vec<SchedulerProfile>>,
+    /// Objects of other kinds.
+    owners: Owners,
+    unknown_fields: UnknownFields,
+}
+
+impl Collected {
+    fn take(
+        &mut self,
+        decoded: Decoded,
+        (limits, size): (&Limits, u64),
+        strict: bool,
+    ) -> Result<(), LoadError> {
+        let Decoded {
+            objects,
+            parts,
+            problems,
+            harmless,
+            infos,
+            control_plane,
+            profiles,
+            owners,
+            ignored,
+            known: _,
+            counted,
+            lists,
+            versions,
+            weight,
+            read,
+            unknown_fields,
+            refused,
+        } = decoded;
+        if let Some(problem) = refused {
+            return Err(LoadError::Refused(Refused::stored(problem)));
+        }
+        self.unknown_fields.add_all(unknown_fields);
+        self.weight = self.weight.saturating_add(weight);
+        let limit = limits.memory(read.max(size));
+        if self.weight > limit {
+            return Err(LoadError::TooMuchMemory { limit });
+        }
+        for (hidden, problem) in problems {
+            *self.broken.entry(hidden).or_default() += 1;
+            self.problem(problem, strict)?;
+        }
+        for problem in harmless {
+            self.problem(problem, strict)?;
+        }
+        self.parts.append(parts);
+        self.objects += objects.len() as u64;
+        for object in objects {
+            self.coverage.refers(&object);
+            self.builder.add(object);
+        }
+        for (file, kind, count) in counted {
+            self.knows_any = true;
+            self.coverage.objects(&file, kind, count);
+        }
+        for (file, kind, whole) in lists {
+            self.coverage.list(&file, kind, whole);
+        }
+        for (file, info) in infos {
+            self.coverage.snapshot(&file, info);
+        }
+        self.control_plane.extend(control_plane);
+        self.profiles.extend(profiles);
+        self.owners.extend(owners);
+        for (kind, count) in ignored {
+            count_ignored(&mut self.loaded.ignored, kind, count);
+        }
+        self.loaded.resource_versions.extend(versions);
+        Ok(())
+    }
+
+    /// What is in directories and not read may be of any kind.
+    fn take_left_out(&mut self, sources: &[Source], strict: bool) -> Result<(), LoadError> {
+        for source in sources {
+            let Source::Path(path) = source else { continue };
+            // What cannot be listed is told when it is read.
+            let left_out = if path.is_dir() {
+                files::left_out(path)
+            } else {
+                Ok(Vec::new())
+            };
+            for (path, why) in left_out.unwrap_or_default() {
+                *self.broken.entry(Hidden::Anything).or_default() += 1;
+                let problem = Problem {
+                    place: path.display().to_string(),
+                    object: None,
+                    message: why.to_owned(),
+                };
+                self.problem(problem, strict)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn problem(&mut self, problem: Problem, strict: bool) -> Result<(), LoadError> {
+        if strict {
+            return Err(LoadError::Strict(problem));
+        }
+        if self.loaded.problems.len() < DESCRIBED {
+            self.loaded.problems.push(problem);
+        } else {
+            self.undescribed += 1;
+        }
+        Ok(())
+    }
+
+    /// What has next to nothing but problems is no file of objects, and to look at them all would take for ever.
+    fn refuse_other_things(&self, names: &[String], limit: u64) -> Result<(), LoadError> {
+        if self.undescribed <= limit {
+            return Ok(());
+        }
+        let file = names.join(", ").into();
+        Err(ReadError::TooManyProblems { file, limit }.into())
+    }
+
+    fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {
+        let names = request.names.join(", ");
+        let mut environment = self.environment(&names, request, needs);
+        // Each configuration is that of one kube-scheduler, of which there may be several with profiles of their own.
+        let profiles: Vec<SchedulerProfile> = std::mem::take(&mut self.profiles).concat();
+        if !profiles.is_empty() {
+            environment
+                .scheduler_profiles
+                .get_or_insert_default()
+                .extend(profiles);
+        }
+        environment.owners = Arc::new(std::mem::take(&mut self.owners));
+        let warnings = request.versions.apply(&mut environment);
+        let mut covered = self.coverage.verdict(needs, &environment);
+        if self.broken.contains_key(&Hidden::Anything) {
+            // What could not be understood hides every kind anyway, and says better why.
+            covered.gaps.retain(|gap| !covered.absent.contains(&gap.kind));
+        }
+        for problem in covered.damaged {
+            self.problem(problem, request.strict)?;
+        }
+        self.loaded.warnings.extend(advice(&names, &covered.absent));
+        if !needs.takes_files_for_whole() {
+            self.loaded.warnings.extend(assumption(&names, &covered.assumed));
+        }
+        let contradictions = self.parts.contradictions(self.builder.objects());
+        environment.gaps.retain(|gap| !needs.contains(gap.kind));
+        for Contradiction { kind, problem } in contradictions {
+            let kinds = kind.map_or_else(|| needs.kind_set(), |kind| [kind].into());
+            let reason = || "the files contradict each other".to_owned();
+            environment
+                .gaps
+                .extend(kinds.into_iter().map(|kind| hole(kind, reason())));
+            self.problem(problem, request.strict)?;
+        }
+        environment.gaps.extend(covered.gaps);
+        environment.gaps.extend(self.forgotten(needs));
+        self.loaded.warnings.extend(warnings);
+        self.loaded.warnings.extend(self.unknown_fields.warnings());
+
+        let mut builder = std::mem::take(&mut self.builder);
+        let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
+        self.loaded.warnings.extend(newer.warnings());
+        for (kind, one, other) in builder.with_same_uid() {
+            let reason = "there are several with one UID".to_owned();
+            environment.gaps.push(hole(kind, reason));
+            self.problem(Problem::same_uid(kind, &one, &other, &names), request.strict)?;
+        }
+        environment.gaps.sort();
+        environment.gaps.dedup();
+        let (mut cluster, twins) = builder.build(environment);
+        cluster.learn_gates();
+        for twin in twins {
+            self.problem(Problem::duplicate(&twin, &names), request.strict)?;
+        }
+        if !self.knows_any && !self.loaded.ignored.is_empty() {
+            let kinds = self.loaded.ignored.iter();
+            let kinds: Vec<_> = kinds
+                .map(|(kind, count)| format!("{count} {kind}"))
+                .take(3)
+                .collect();
+            self.loaded.warnings.push(format!(
+                "{names} has no object of a kind that matters, only {}",
+                kinds.join(", ")
+            ));
+        }
+        if self.undescribed > 0 {
+            self.loaded.warnings.push(format!(
+                "{} more problems like these in {names}",
+                self.undescribed
+            ));
+        }
+        Ok(Loaded {
+            cluster,
+            ..self.loaded
+        })
+    }
+
+    /// What may be missing because something could not be understood. A problem of an object whose kind is not known can hide an
+    /// object of each kind.
+    fn forgotten(&mut self, needs: &Needs) -> Vec<Gap> {
+        let mut gaps = Vec::new();
+        for (hidden, count) in std::mem::take(&mut self.broken) {
+            match hidden {
+                Hidden::Of(kind, namespace) => {
+                    let objects = if count == 1 { "object" } else { "objects" };
+                    let reason = format!("{count} malformed {objects}");
+                    gaps.push(Gap {
+                        namespace,
+                        ..hole(kind, reason)
+                    });
+                }
+                Hidden::Anything => {
+                    let parts = if count == 1 { "part" } else { "parts" };
+                    let reason = format!("{count} {parts} of the input may be of any kind");
+                    gaps.extend(
+                        needs
+                            .kind_set()
+                            .into_iter()
+                            .map(|kind| hole(kind, reason.clone())),
+                    );
+                }
+            }
+        }
+        gaps
+    }
+
+    /// What the files tell of their cluster. A snapshot says it itself; of other files the control plane's pods may say something.
+    fn environment(&mut self, names: &str, request: &Request<'_>, needs: &Needs) -> Environment {
+        let source = source_name(request.names);
+        // Of several snapshots, the newest is closest to the truth.
+        let told = self.coverage.snapshots().filter(|(_, info)| info.has_version());
+        let count = told.clone().count();
+        if let Some((file, info)) = told.max_by_key(|(_, info)| info.recorded_at) {
+            let (environment, warnings) = info.environment(source);
+            self.loaded.warnings.extend(warnings);
+            if count > 1 {
+                self.loaded.warnings.push(format!(
+                    "{names} hold {count} snapshots; versions, feature gates and time are those of `{file}`"
+                ));
+            }
+            return environment;
+        }
+        let mut environment = Environment {
+            source,
+            ..Environment::default()
+        };
+        let named = ControlPlanePod::version_of(&self.control_plane);
+        if let Some(version) = named {
+            environment.version = version;
+            environment.emulated_minor = version.minor;
+            environment.min_compatibility_minor = version.minor.saturating_sub(1);
+        } else if needs.wants_gates() && request.versions.kubernetes.is_none() {
+            self.loaded.warnings.push(format!(
+                "{names} does not say which release of Kubernetes it is from; assuming {}.{} (see --kubernetes-version)",
+                environment.version.major, environment.version.minor
+            ));
+        }
+        environment.gates = self
+            .control_plane
+            .iter()
+            .flat_map(|pod| pod.gates(&environment))
+            .collect();
+        environment
+    }
+}
+
+/// What the files are called for people.
+fn source_name(names: &[String]) -> String {
+    match names {
+        [name] if name == "-" => "standard input".to_owned(),
+        [name] if name.starts_with("example:") => name.clone(),
+        [name] => format!("file {name}"),
+        _ => format!("files {}", names.join(", ")),
+    }
+}

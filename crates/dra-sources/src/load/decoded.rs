@@ -1,0 +1,259 @@
+//! One batch of items, decoded: what is needed of it, and what the rest tells.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::parts::Parts;
+use super::unknown::UnknownFields;
+use crate::bundle::SnapshotInfo;
+use crate::decode::Decoder;
+use crate::files::{Found, ItemBatch, ListHead, Origin, RawItem};
+use crate::gates::ControlPlanePod;
+use crate::needs::{Needs, Problem};
+use crate::recognize::{Recognized, listed, recognize};
+use crate::scheduler_config::profiles;
+use crate::upgrade::UpgradeError;
+use dra_model::{Kind, Object, Owners, SchedulerProfile, Str, json};
+
+/// What one batch became.
+#[derive(Default)]
+pub(super) struct Decoded {
+    pub(super) objects: Vec<Object>,
+    /// Which of the objects came together.
+    pub(super) parts: Parts,
+    pub(super) problems: Vec<(Hidden, Problem)>,
+    /// Problems of objects that decide nothing.
+    pub(super) harmless: Vec<Problem>,
+    pub(super) infos: Vec<(Arc<str>, SnapshotInfo)>,
+    pub(super) control_plane: Vec<ControlPlanePod>,
+    /// What configurations of kube-scheduler say, one each.
+    pub(super) profiles: Vec<Vec<SchedulerProfile>>,
+    /// Objects of other kinds, which may be owners.
+    pub(super) owners: Owners,
+    pub(super) ignored: BTreeMap<String, u64>,
+    /// Objects of kinds that are known, whether they are needed or not, by file.
+    pub(super) known: BTreeMap<Kind, (Arc<str>, u64)>,
+    pub(super) counted: Vec<(Arc<str>, Kind, u64)>,
+    /// Lists of a single kind, and whether they are whole.
+    pub(super) lists: Vec<(Arc<str>, Kind, bool)>,
+    pub(super) versions: Vec<(Kind, String)>,
+    /// The memory of the objects.
+    pub(super) weight: u64,
+    /// Bytes of files that had been read when the batch was full.
+    pub(super) read: u64,
+    /// Fields of which nothing is known, and which are not read.
+    pub(super) unknown_fields: UnknownFields,
+    /// An object that no API server would hand out.
+    pub(super) refused: Option<Problem>,
+}
+
+/// What may be missing because of a problem.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hidden {
+    /// An object of any kind.
+    Anything,
+    /// An object of this kind, in this namespace if it is not empty.
+    Of(Kind, Str),
+}
+
+thread_local! {
+    /// Each thread shares its texts over all its batches.
+    static DECODER: RefCell<Decoder> = RefCell::default();
+}
+
+/// Decodes what is needed. Objects that say no namespace are put into `namespace`.
+pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decoded {
+    let mut decoded = Decoded::default();
+    DECODER.with_borrow_mut(|decoder| {
+        for found in batch.iter() {
+            match found {
+                Found::Item(item) => decoded.item(&item, needs, namespace, decoder),
+                Found::List { head, origin } => decoded.list(head, &origin),
+                Found::Problem(problem) => {
+                    // An object of a kind that does not matter may be what it likes.
+                    let of = match &problem.head {
+                        Some((version, kind)) => recognize(Some(version), Some(kind)),
+                        None => recognize(None, None),
+                    };
+                    match of {
+                        Recognized::Known { kind, .. } => decoded.problem(Some(kind), problem.into()),
+                        Recognized::Unclear { kind, .. } => decoded.problem(kind, problem.into()),
+                        Recognized::Info => decoded.problem(None, problem.into()),
+                        Recognized::Other => decoded.harmless.push(problem.into()),
+                    }
+                }
+            }
+        }
+        decoded.weight = decoder.take_weight().saturating_add(decoded.owners.weight());
+    });
+    decoded.read = batch.read_so_far();
+    let known = std::mem::take(&mut decoded.known);
+    let counted = known.into_iter().map(|(kind, (file, count))| (file, kind, count));
+    decoded.counted.extend(counted);
+    decoded
+}
+
+impl Decoded {
+    fn item(&mut self, item: &RawItem<'_>, needs: &Needs, namespace: &Str, decoder: &mut Decoder) {
+        if let Some(listed) = item.listed_as {
+            let why = format!(
+                "says that it is a `{}` of `{}`, in a list of `{listed}`",
+                item.kind.unwrap_or_default(),
+                item.api_version.unwrap_or_default()
+            );
+            return self.problem(None, item.problem(why).into());
+        }
+        let (kind, group, version) = match recognize(item.api_version, item.kind) {
+            Recognized::Known { kind, group, version } => (kind, group, version),
+            Recognized::Info => {
+                match json::from_slice(item.json) {
+                    Ok(info) => {
+                        let info: SnapshotInfo = info;
+                        self.parts.snapshot(&item.origin.file, info.clone());
+                        self.infos.push((Arc::clone(&item.origin.file), info));
+                    }
+                    Err(error) => self.problem(None, item.decode_problem(&error).into()),
+                }
+                return;
+            }
+            Recognized::Other => {
+                if let Some(key) = item.repeated_head() {
+                    return self.problem(None, item.problem(format!("key `{key}` appears twice")).into());
+                }
+                if needs.wants_gates() {
+                    match profiles(item.api_version, item.kind, item.json) {
+                        Ok(profiles) => self.profiles.extend(profiles),
+                        Err(why) => {
+                            let problem = format!("is not a valid KubeSchedulerConfiguration: {why}");
+                            return self.problem(None, item.problem(problem).into());
+                        }
+                    }
+                }
+                let (name, api_version) = (
+                    item.kind.unwrap_or_default(),
+                    item.api_version.unwrap_or_default(),
+                );
+                self.owners.add(api_version, name, item.json);
+                let name = format!("{name} of {api_version}");
+                count_ignored(&mut self.ignored, name, 1);
+                return;
+            }
+            Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why).into()),
+        };
+        self.count(kind, &item.origin.file);
+        if kind == Kind::Pod && needs.wants_gates() {
+            self.control_plane.extend(ControlPlanePod::of(item.json));
+        }
+        if !needs.contains(kind) {
+            return;
+        }
+        let problem = match decoder.decode(kind, group, version, item.json) {
+            Ok(mut object) => {
+                object.put_into(namespace);
+                self.unknown_fields.look(item, version, &object);
+                self.objects.push(object);
+                self.parts.object(&item.origin.file);
+                return;
+            }
+            Err(UpgradeError::Json(error)) => item.decode_problem(&error),
+            Err(UpgradeError::Fields { fields, error }) => item.decode_problem_in_words(&error, &fields),
+            Err(error @ UpgradeError::Required { .. }) => {
+                self.refused
+                    .get_or_insert_with(|| item.problem(error.to_string()).into());
+                return;
+            }
+            Err(UpgradeError::UnknownVersion(_)) => item.problem(format!(
+                "`{}` is no version of {kind} that can be read; {} {}",
+                item.api_version.unwrap_or_default(),
+                if kind.versions().len() == 1 {
+                    "known is"
+                } else {
+                    "known are"
+                },
+                kind.versions().join(", ")
+            )),
+            Err(error) => item.problem(error.to_string()),
+        };
+        self.problem(Some(kind), Problem::from(problem));
+    }
+
+    /// A list that ended, whose items came before.
+    fn list(&mut self, head: &ListHead, origin: &Origin) {
+        let of = listed(head.api_version.as_deref(), head.kind.as_deref());
+        self.versions.extend(of.zip(head.resource_version.clone()));
+        let name = head.kind.as_deref().unwrap_or_default();
+        let problem = |why: &str| Problem {
+            place: origin.to_string(),
+            object: None,
+            message: why.to_owned(),
+        };
+        // Lists of other kinds tell nothing that matters, and may be in pages.
+        let matters = of.is_some() || matches!(name, "" | "List");
+        if !head.has_items {
+            if let Recognized::Unclear { kind, why } =
+                recognize(head.api_version.as_deref(), head.kind.as_deref())
+            {
+                self.problem(kind, problem(&why));
+            }
+        } else if name.is_empty() {
+            // kubectl writes the kind after the items: what is cut off in between has none.
+            self.problem(
+                None,
+                problem("is a list without `kind`, so that its end may be cut off"),
+            );
+        } else if head.is_odd && matters {
+            self.problem(
+                of,
+                problem("is a list whose `metadata` cannot be read, or that says twice what it is"),
+            );
+        } else if head.is_cut() && matters {
+            let rest = match head.remaining_items {
+                Some(count) if count > 0 => format!("{count} more items"),
+                _ => "more items".to_owned(),
+            };
+            self.problem(
+                of,
+                problem(&format!("is one page of a list: {rest} are on further pages")),
+            );
+        }
+        let is_whole = !head.is_odd && !head.is_cut();
+        if let Some(kind) = of.filter(|_| head.has_items) {
+            self.lists.push((Arc::clone(&origin.file), kind, is_whole));
+        }
+        self.parts
+            .end(&origin.file, of.filter(|_| head.has_items && is_whole));
+    }
+
+    fn problem(&mut self, kind: Option<Kind>, problem: Problem) {
+        let hidden = match kind {
+            None => Hidden::Anything,
+            Some(kind) if kind.is_namespaced() => Hidden::Of(kind, problem.namespace().into()),
+            Some(kind) => Hidden::Of(kind, Str::default()),
+        };
+        self.problems.push((hidden, problem));
+    }
+
+    /// Counts an object. Those of one batch nearly always come from one file.
+    fn count(&mut self, kind: Kind, file: &Arc<str>) {
+        let (of, count) = self.known.entry(kind).or_insert_with(|| (Arc::clone(file), 0));
+        if Arc::ptr_eq(of, file) {
+            *count += 1;
+        } else {
+            self.counted.push((Arc::clone(file), kind, 1));
+        }
+    }
+}
+
+/// Counts objects of a kind that does not matter.
+pub(super) fn count_ignored(ignored: &mut BTreeMap<String, u64>, kind: String, count: u64) {
+    /// A cluster has some hundred kinds. What has more is made up, and would fill the memory with names.
+    const MOST: usize = 1000;
+    let known = ignored.len() < MOST || ignored.contains_key(&kind);
+    let name = if known {
+        kind
+    } else {
+        "of further kinds".to_owned()
+    };
+    *ignored.entry(name).or_default() += count;
+}

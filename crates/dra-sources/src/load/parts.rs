@@ -1,0 +1,175 @@
+//! Which objects came in one list, and lists of one kind that contradict each other: two of which each is said to have all objects, of two
+//! times or of two clusters, make no cluster together that ever was.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use crate::bundle::SnapshotInfo;
+use crate::needs::Problem;
+use dra_model::{Key, Kind, Object, Str};
+
+/// Objects that came together: those of one list, or those beside lists in one file.
+struct Part {
+    file: Arc<str>,
+    objects: usize,
+    /// The kind of which it is the list.
+    listed: Option<Kind>,
+    snapshots: Vec<SnapshotInfo>,
+    is_closed: bool,
+}
+
+impl Part {
+    /// Whether it has all objects of `kind`, in some namespace at least.
+    fn is_of(&self, kind: Kind) -> bool {
+        self.listed == Some(kind) || self.snapshots.iter().any(|info| info.knows(kind))
+    }
+
+    /// Whether it has all of that namespace; of the cluster where it is empty.
+    fn has_all(&self, kind: Kind, namespace: &str) -> bool {
+        let hidden = |info: &SnapshotInfo| info.gaps_of(kind).iter().any(|gap| gap.hides(kind, namespace));
+        self.listed == Some(kind)
+            || self
+                .snapshots
+                .iter()
+                .any(|info| info.knows(kind) && !hidden(info))
+    }
+}
+
+/// All parts, in the order of the text.
+#[derive(Default)]
+pub(super) struct Parts(Vec<Part>);
+
+/// What two lists say of one kind, or of their clusters.
+pub(super) struct Contradiction {
+    /// The kind, or every kind.
+    pub(super) kind: Option<Kind>,
+    pub(super) problem: Problem,
+}
+
+impl Parts {
+    fn open(&mut self, file: &Arc<str>) -> &mut Part {
+        let goes_on = self
+            .0
+            .last()
+            .is_some_and(|part| !part.is_closed && part.file == *file);
+        if !goes_on {
+            self.0.push(Part {
+                file: Arc::clone(file),
+                objects: 0,
+                listed: None,
+                snapshots: Vec::new(),
+                is_closed: false,
+            });
+        }
+        let last = self.0.len() - 1;
+        &mut self.0[last]
+    }
+
+    /// An object follows.
+    pub(super) fn object(&mut self, file: &Arc<str>) {
+        self.open(file).objects += 1;
+    }
+
+    /// What a snapshot says of itself follows.
+    pub(super) fn snapshot(&mut self, file: &Arc<str>, info: SnapshotInfo) {
+        self.open(file).snapshots.push(info);
+    }
+
+    /// A list ends, which has all objects of `kind`, if of any.
+    pub(super) fn end(&mut self, file: &Arc<str>, kind: Option<Kind>) {
+        let part = self.open(file);
+        part.listed = kind;
+        part.is_closed = true;
+    }
+
+    /// Adds those that come later.
+    pub(super) fn append(&mut self, later: Self) {
+        for part in later.0 {
+            let open = self.open(&part.file);
+            open.objects += part.objects;
+            open.snapshots.extend(part.snapshots);
+            open.listed = part.listed;
+            open.is_closed = part.is_closed;
+        }
+    }
+
+    /// What they contradict each other in; `objects` are those of all parts, in their order.
+    pub(super) fn contradictions(&self, objects: &[Object]) -> Vec<Contradiction> {
+        if self.0.len() < 2 {
+            return Vec::new();
+        }
+        let of_part = || {
+            let mut rest = objects;
+            self.0.iter().map(move |part| {
+                let (own, later) = rest.split_at(part.objects.min(rest.len()));
+                rest = later;
+                (part, own)
+            })
+        };
+        let mut found: Vec<_> = two_clusters(of_part()).into_iter().collect();
+        for kind in Kind::all() {
+            let whole = of_part().filter(|(part, _)| part.is_of(kind));
+            let whole: Vec<_> = whole.collect();
+            if whole.len() > 1 {
+                found.extend(lacking(kind, &whole));
+            }
+        }
+        found
+    }
+}
+
+/// The first object that one part has and another one of all has not.
+fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
+    let mut seen: BTreeMap<Key, BTreeSet<usize>> = BTreeMap::new();
+    for (number, (part, objects)) in parts.iter().enumerate() {
+        for object in objects.iter().filter(|object| object.kind() == kind) {
+            let key = object.metadata().key();
+            if part.has_all(kind, &key.namespace) {
+                seen.entry(key).or_default().insert(number);
+            }
+        }
+    }
+    let mut all: HashMap<Str, Vec<usize>> = HashMap::new();
+    for (key, having) in seen {
+        let all = all.entry(key.namespace.clone()).or_insert_with(|| {
+            let whole = parts.iter().enumerate();
+            whole
+                .filter(|(_, (part, _))| part.has_all(kind, &key.namespace))
+                .map(|(number, _)| number)
+                .collect()
+        });
+        let (Some(has), Some(lacks)) = (having.first(), all.iter().find(|number| !having.contains(number)))
+        else {
+            continue;
+        };
+        return Some(Contradiction {
+            kind: Some(kind),
+            problem: Problem::lacking(kind, &key, &parts[*has].0.file, &parts[*lacks].0.file),
+        });
+    }
+    None
+}
+
+/// Namespaces that each cluster has once, for as long as it is there.
+const EVERLASTING: [&str; 2] = ["kube-system", "default"];
+
+/// Two parts with different UIDs of a namespace that is never made anew.
+fn two_clusters<'p>(parts: impl Iterator<Item = (&'p Part, &'p [Object])>) -> Option<Contradiction> {
+    let mut first: BTreeMap<&str, (&Str, &Part)> = BTreeMap::new();
+    for (part, objects) in parts {
+        for object in objects.iter().filter(|object| object.kind() == Kind::Namespace) {
+            let metadata = object.metadata();
+            if metadata.uid.is_empty() || !EVERLASTING.contains(&metadata.name.as_str()) {
+                continue;
+            }
+            let (uid, known) = *first.entry(&metadata.name).or_insert((&metadata.uid, part));
+            if *uid != metadata.uid {
+                return Some(Contradiction {
+                    kind: None,
+                    problem: Problem::of_another_cluster(&metadata.key(), &known.file, &part.file),
+                });
+            }
+        }
+    }
+    None
+}

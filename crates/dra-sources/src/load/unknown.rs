@@ -1,0 +1,118 @@
+//! Fields of stored objects of which nothing is known: those of a newer release, of another version, or misspelled ones. They are not read, and
+//! whoever reads the answer has to know that.
+
+use std::collections::BTreeMap;
+
+use crate::files::RawItem;
+use dra_model::{FieldFault, Kind, Looking, Object, check_fields};
+
+/// Unknown fields by kind and by path without places in lists, so that those of many devices are one.
+#[derive(Default)]
+pub(super) struct UnknownFields {
+    fields: BTreeMap<(Kind, String), Field>,
+    more: usize,
+}
+
+struct Field {
+    /// Where it was found first, and what is said of it.
+    first: String,
+    count: usize,
+}
+
+impl UnknownFields {
+    /// Different fields that are kept.
+    const KEPT: usize = 100;
+    /// Those of them that are told.
+    const TOLD: usize = 10;
+
+    /// Looks for unknown fields in an object that was decoded from `item`.
+    pub(super) fn look(&mut self, item: &RawItem<'_>, version: &str, object: &Object) {
+        let kind = object.kind();
+        let is_looked_at = match object {
+            // Of pods, the entries for claims alone are looked at.
+            Object::Pod(pod) => !pod.spec.resource_claims.is_empty(),
+            _ => kind.group() == Kind::ResourceClaim.group(),
+        };
+        if !is_looked_at {
+            return;
+        }
+        let faults = check_fields(kind, version, item.json, Looking::ForUnknown);
+        for fault in faults.list {
+            let key = (kind, without_places(&fault.path));
+            if self.fields.len() == Self::KEPT && !self.fields.contains_key(&key) {
+                self.more += 1;
+                continue;
+            }
+            let describe = || Field {
+                first: described(item, &fault),
+                count: 0,
+            };
+            self.fields.entry(key).or_insert_with(describe).count += 1;
+        }
+        self.more += faults.more;
+    }
+
+    /// Adds those that were found later.
+    pub(super) fn add_all(&mut self, later: Self) {
+        for (key, field) in later.fields {
+            if let Some(known) = self.fields.get_mut(&key) {
+                known.count += field.count;
+            } else if self.fields.len() < Self::KEPT {
+                self.fields.insert(key, field);
+            } else {
+                self.more += field.count;
+            }
+        }
+        self.more += later.more;
+    }
+
+    /// What to tell the user.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let told = self.fields.values().take(Self::TOLD).map(|field| {
+            let others = match field.count {
+                1 => String::new(),
+                count => format!(" ({} more like it)", count - 1),
+            };
+            format!("{}{others}", field.first)
+        });
+        let mut warnings: Vec<String> = told.collect();
+        let untold = self.fields.values().skip(Self::TOLD);
+        let rest = self.more + untold.map(|field| field.count).sum::<usize>();
+        if rest > 0 {
+            warnings.push(format!("{rest} more unknown fields, which are not read"));
+        }
+        warnings
+    }
+}
+
+fn described(item: &RawItem<'_>, fault: &FieldFault) -> String {
+    item.problem(format!("{fault} is not read")).to_string()
+}
+
+/// The path without the numbers of places in lists.
+fn without_places(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some((before, behind)) = rest.split_once('[') {
+        plain.push_str(before);
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        let is_place = digits > 0 && behind[digits..].starts_with(']');
+        plain.push('[');
+        rest = if is_place { &behind[digits..] } else { behind };
+    }
+    plain.push_str(rest);
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_lists_go_and_keys_stay() {
+        assert_eq!(
+            without_places("spec.devices[12].attributes[a1].x[0]"),
+            "spec.devices[].attributes[a1].x[]"
+        );
+    }
+}

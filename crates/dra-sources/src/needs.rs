@@ -1,0 +1,312 @@
+//! What a command asks of a source, and what it gets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dra_model::{Cluster, Key, Kind, Twin};
+
+/// What a command has to know. Sources read nothing else: a list of all pods costs a large cluster seconds.
+#[derive(Clone, Debug, Default)]
+pub struct Needs {
+    wants: BTreeMap<Kind, Want>,
+    gates: bool,
+    schedulers: bool,
+    pods_after_claims: bool,
+    whole_files: bool,
+}
+
+/// How objects of one kind are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Want {
+    /// Only objects of this namespace, for kinds that live in namespaces.
+    pub(crate) namespace: Option<String>,
+    /// Where all namespaces are wanted but forbidden, at least this one.
+    pub(crate) fallback: Option<String>,
+    /// Label selector, as the API server takes it.
+    pub(crate) labels: String,
+    /// Field selector, as the API server takes it.
+    pub(crate) fields: String,
+    /// Without these objects there is nothing to say.
+    pub(crate) required: bool,
+    /// No warning says that they are missing.
+    pub(crate) optional: bool,
+}
+
+impl Needs {
+    /// Nothing but the server's version.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// These kinds, of the whole cluster.
+    pub fn kinds(kinds: impl IntoIterator<Item = Kind>) -> Self {
+        kinds.into_iter().fold(Self::none(), Self::and)
+    }
+
+    /// Every kind but those of rights.
+    pub fn everything() -> Self {
+        Self::kinds(Kind::all().filter(|kind| !Kind::OF_RIGHTS.contains(kind)))
+            .with_gates()
+            .with_schedulers()
+            .pods_after_claims()
+    }
+
+    /// This kind too, of the whole cluster.
+    #[must_use]
+    pub fn and(mut self, kind: Kind) -> Self {
+        self.wants.entry(kind).or_default();
+        self
+    }
+
+    /// This kind too, and without it the command fails: a list of claims that may not be read is an error, not an empty table.
+    #[must_use]
+    pub fn require(mut self, kind: Kind) -> Self {
+        self.wants.entry(kind).or_default().required = true;
+        self
+    }
+
+    /// The kinds that say who may do what too, where they can be read: no warning says that they are missing, which is a gap all the same.
+    #[must_use]
+    pub fn with_rights(mut self) -> Self {
+        for kind in Kind::OF_RIGHTS {
+            self.wants.entry(kind).or_default().optional = true;
+        }
+        self
+    }
+
+    /// Of the kinds wanted so far, only objects of `namespace`. Kinds without namespaces are not affected.
+    #[must_use]
+    pub fn in_namespace(mut self, namespace: &str) -> Self {
+        for (kind, want) in &mut self.wants {
+            if kind.is_namespaced() {
+                want.namespace = Some(namespace.to_owned());
+            }
+        }
+        self
+    }
+
+    /// Of the kinds wanted so far, objects of all namespaces, or at least those of `namespace` where all are forbidden.
+    #[must_use]
+    pub fn at_least_in(mut self, namespace: &str) -> Self {
+        for (kind, want) in &mut self.wants {
+            if kind.is_namespaced() && want.namespace.is_none() {
+                want.fallback = Some(namespace.to_owned());
+            }
+        }
+        self
+    }
+
+    /// Of `kind`, only objects that match the label selector. A file's objects are not filtered: whoever selects looks at the
+    /// labels itself, and this only saves a server and the network work.
+    #[must_use]
+    pub fn labeled(mut self, kind: Kind, selector: &str) -> Self {
+        selector.clone_into(&mut self.wants.entry(kind).or_default().labels);
+        self
+    }
+
+    /// Of `kind`, only the object called `name`. Not applied to files either.
+    #[must_use]
+    pub fn named(mut self, kind: Kind, name: &str) -> Self {
+        self.wants.entry(kind).or_default().fields = by_name(name);
+        self
+    }
+
+    /// The feature gates of every component as well, with the best evidence there is.
+    #[must_use]
+    pub fn with_gates(mut self) -> Self {
+        self.gates = true;
+        self
+    }
+
+    /// The profiles of kube-scheduler as well, where its configuration can be seen.
+    #[must_use]
+    pub fn with_schedulers(mut self) -> Self {
+        self.schedulers = true;
+        self
+    }
+
+    /// Pods are listed once all claims were, so that a pod that uses a claim is not missed.
+    #[must_use]
+    pub fn pods_after_claims(mut self) -> Self {
+        self.pods_after_claims = true;
+        self
+    }
+
+    /// Files that are read instead of a cluster are all there is, because the user says so: a kind of which they say nothing has no
+    /// objects.
+    #[must_use]
+    pub fn files_are_whole(mut self) -> Self {
+        self.whole_files = true;
+        self
+    }
+
+    pub(crate) fn takes_files_for_whole(&self) -> bool {
+        self.whole_files
+    }
+
+    pub(crate) fn wants(&self) -> impl Iterator<Item = (Kind, &Want)> {
+        self.wants.iter().map(|(kind, want)| (*kind, want))
+    }
+
+    pub(crate) fn kind_set(&self) -> BTreeSet<Kind> {
+        self.wants.keys().copied().collect()
+    }
+
+    pub(crate) fn contains(&self, kind: Kind) -> bool {
+        self.wants.contains_key(&kind)
+    }
+
+    /// Whether no warning says that objects of `kind` are missing.
+    pub(crate) fn is_optional(&self, kind: Kind) -> bool {
+        self.wants.get(&kind).is_some_and(|want| want.optional)
+    }
+
+    /// Whether the gates of the components are asked for.
+    pub fn wants_gates(&self) -> bool {
+        self.gates
+    }
+
+    pub(crate) fn wants_schedulers(&self) -> bool {
+        self.schedulers
+    }
+
+    pub(crate) fn wants_pods_after_claims(&self) -> bool {
+        self.pods_after_claims
+    }
+}
+
+/// The field selector of the objects called `name`.
+///
+/// Mirrors apimachinery `pkg/fields/selector.go`, `EscapeValue`, v0.37.1.
+pub(crate) fn by_name(name: &str) -> String {
+    let escaped = name.replace('\\', r"\\").replace(',', r"\,").replace('=', r"\=");
+    format!("metadata.name={escaped}")
+}
+
+/// A cluster as it was read, and what was noticed on the way.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Objects and environment.
+    pub cluster: Cluster,
+    /// Objects that could not be read, or that came twice.
+    pub problems: Vec<Problem>,
+    /// What the user should know before believing the result.
+    pub warnings: Vec<String>,
+    /// Kinds in the source that were not asked for and that are none of the model's, with their numbers; for `-v`.
+    pub ignored: BTreeMap<String, u64>,
+    /// Version of each list, for watches.
+    pub resource_versions: BTreeMap<Kind, String>,
+}
+
+/// An object that could not be read, or that came twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: `gpus.yaml:120`, or what was asked of the API server.
+    pub place: String,
+    /// Which object, as far as it is known: `ResourceClaim/default/gpu`.
+    pub object: Option<String>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Problem {
+    pub(crate) fn duplicate(twin: &Twin, place: &str) -> Self {
+        let message = if twin.contradicts {
+            "is there more than once and says different things; the last one counts, and what depends on it is unknown"
+        } else {
+            "is there more than once, each time the same"
+        };
+        Self {
+            place: place.to_owned(),
+            object: Some(object(twin.kind, &twin.key)),
+            message: message.to_owned(),
+        }
+    }
+
+    pub(crate) fn same_uid(kind: Kind, one: &Key, other: &Key, place: &str) -> Self {
+        Self {
+            place: place.to_owned(),
+            object: Some(object(kind, other)),
+            message: format!(
+                "has the UID of `{}`: one of them is not what it says",
+                object(kind, one)
+            ),
+        }
+    }
+
+    pub(crate) fn lacking(kind: Kind, key: &Key, has: &str, lacks: &str) -> Self {
+        let message = if has == lacks {
+            format!("is in one list of all {0}, and not in another one", kind.plural())
+        } else {
+            format!(
+                "is there, and not in `{lacks}`, which lists all {}",
+                kind.plural()
+            )
+        };
+        Self {
+            place: has.to_owned(),
+            object: Some(object(kind, key)),
+            message: format!("{message}: they are of two times or of two clusters"),
+        }
+    }
+
+    pub(crate) fn of_another_cluster(namespace: &Key, one: &str, other: &str) -> Self {
+        Self {
+            place: other.to_owned(),
+            object: Some(object(Kind::Namespace, namespace)),
+            message: format!("has another UID in `{one}`: they are of two clusters"),
+        }
+    }
+
+    /// The namespace of the object, as far as it is known; empty otherwise.
+    pub(crate) fn namespace(&self) -> &str {
+        let parts: Vec<&str> = self.object.as_deref().unwrap_or_default().split('/').collect();
+        if let [_, namespace, _] = parts.as_slice() {
+            namespace
+        } else {
+            ""
+        }
+    }
+}
+
+/// How problems name an object.
+fn object(kind: Kind, key: &Key) -> String {
+    if key.namespace.is_empty() {
+        format!("{kind}/{}", key.name)
+    } else {
+        format!("{kind}/{key}")
+    }
+}
+
+impl From<super::files::Problem> for Problem {
+    fn from(problem: super::files::Problem) -> Self {
+        Self {
+            place: problem.origin.to_string(),
+            object: problem.object,
+            message: problem.message,
+        }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ", self.place)?;
+        if let Some(object) = &self.object {
+            write!(f, "`{object}`: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Told how reading goes on, from any thread. The default does nothing.
+pub trait Observer: Send + Sync {
+    /// So many objects and bytes were read so far, of all kinds together.
+    fn progress(&self, objects: u64, bytes: u64) {
+        let _ = (objects, bytes);
+    }
+}
+
+/// Nothing is observed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

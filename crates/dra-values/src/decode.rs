@@ -1,0 +1,310 @@
+//! Helpers for reading objects: JSON `null` means absent, and repeating texts are shared while one source is read.
+//!
+//! Kubernetes treats `null` like a missing field everywhere, so every list, map and text of the model does too.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer};
+
+use super::repeated::Part;
+use super::{Interner, Str};
+
+thread_local! {
+    static INTERNER: RefCell<Option<Interner>> = const { RefCell::new(None) };
+    /// Bytes of memory that the object being read has taken so far.
+    static WEIGHT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The memory that one object may take. An API server stores none of more than some mebibytes; `{},` in a list of a file takes a
+/// hundred times its text.
+const HEAVIEST: usize = 32 << 20;
+
+/// Begins to count the memory of an object.
+pub fn weigh_anew() {
+    WEIGHT.set(0);
+}
+
+/// The memory that the last object read takes beside itself, in bytes: its lists and texts.
+pub fn weight() -> usize {
+    WEIGHT.get()
+}
+
+/// Counts memory of the object being read.
+fn add_weight<E: serde::de::Error>(bytes: usize) -> Result<(), E> {
+    let weight = WEIGHT.get().saturating_add(bytes);
+    WEIGHT.set(weight);
+    if weight > HEAVIEST {
+        return Err(E::custom(format_args!(
+            "has so many parts that it would take more than {} MiB of memory, as no object of a cluster does",
+            HEAVIEST >> 20
+        )));
+    }
+    Ok(())
+}
+
+/// Runs `decode` with `interner` in reach of every field that is read with `interned`, and hands it back for the next
+/// object of the same source.
+///
+/// Serde offers no way to pass state to nested fields, so the interner lies in a thread-local slot for the duration of the call.
+pub fn with_interner<T>(interner: &mut Interner, decode: impl FnOnce() -> T) -> T {
+    INTERNER.with_borrow_mut(|slot| *slot = Some(std::mem::take(interner)));
+    let result = decode();
+    INTERNER.with_borrow_mut(|slot| *interner = slot.take().unwrap_or_default());
+    result
+}
+
+/// Runs `decode` with nothing in reach to share with.
+pub fn alone<T>(decode: impl FnOnce() -> T) -> T {
+    let interner = INTERNER.with_borrow_mut(Option::take);
+    let result = decode();
+    INTERNER.with_borrow_mut(|slot| *slot = interner);
+    result
+}
+
+/// Whether there is an interner in reach.
+pub fn is_sharing() -> bool {
+    INTERNER.with_borrow(Option::is_some)
+}
+
+impl<'de> Deserialize<'de> for Str {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Str;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Str, E> {
+                add_weight(text.len() + OF_A_TEXT)?;
+                Ok(Str::from(text))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// A text that repeats within one source: driver, pool, class, namespace, node, attribute key.
+struct Repeating(Str);
+
+impl<'de> Deserialize<'de> for Repeating {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl serde::de::Visitor<'_> for Text {
+            type Value = Repeating;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Repeating, E> {
+                Ok(Repeating(shared(text)))
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
+/// The shared copy of a text that repeats within one source.
+pub fn shared(text: &str) -> Str {
+    INTERNER.with_borrow_mut(|slot| match slot {
+        Some(interner) => interner.intern(text),
+        None => Str::from(text),
+    })
+}
+
+/// What a text takes besides its letters.
+const OF_A_TEXT: usize = 2 * size_of::<usize>();
+
+/// Counts a part of an object by its text, as what its type takes is not known where it is read.
+pub fn weigh_part<E: serde::de::Error>(text: &str) -> Result<(), E> {
+    const OF_AN_ELEMENT: usize = 128;
+    let elements = text.bytes().filter(|byte| *byte == b'{').count();
+    add_weight(text.len() + elements * OF_AN_ELEMENT)
+}
+
+/// The part that was read from `text` before, or now with `read`.
+pub fn repeated<T: Part, E>(text: &str, read: impl FnOnce() -> Result<Arc<T>, E>) -> Result<Arc<T>, E> {
+    let known = INTERNER.with_borrow(|slot| slot.as_ref()?.parts.get(text));
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    // Reading uses the interner itself.
+    let part = read()?;
+    INTERNER.with_borrow_mut(|slot| {
+        if let Some(interner) = slot {
+            interner.parts.put(text, &part);
+        }
+    });
+    Ok(part)
+}
+
+/// Reads a repeating text; `null` is the empty text.
+pub fn interned<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Str, D::Error> {
+    Ok(Option::<Repeating>::deserialize(deserializer)?.map_or_else(Str::default, |text| text.0))
+}
+
+/// Reads an optional repeating text.
+pub fn interned_option<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str>, D::Error> {
+    Ok(Option::<Repeating>::deserialize(deserializer)?.map(|text| text.0))
+}
+
+/// Reads a list of repeating texts; `null` is the empty list.
+pub fn interned_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Str>, D::Error> {
+    let texts: Vec<Repeating> = list(deserializer)?;
+    Ok(texts.into_iter().map(|text| text.0).collect())
+}
+
+/// Reads a map with repeating keys and values (labels); sorted by key.
+pub fn interned_pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(Str, Str)>, D::Error> {
+    pairs(deserializer, |value: Option<Repeating>| {
+        value.map_or_else(Str::default, |text| text.0)
+    })
+}
+
+/// Reads a map with repeating keys; sorted by key.
+pub fn keyed<'de, D, T>(deserializer: D) -> Result<Vec<(Str, T)>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    pairs(deserializer, |value: T| value)
+}
+
+fn pairs<'de, D, W, T>(deserializer: D, convert: impl Fn(W) -> T) -> Result<Vec<(Str, T)>, D::Error>
+where
+    D: Deserializer<'de>,
+    W: Deserialize<'de>,
+{
+    struct Pairs<W, F>(std::marker::PhantomData<W>, F);
+    impl<'de, W: Deserialize<'de>, T, F: Fn(W) -> T> serde::de::Visitor<'de> for Pairs<W, F> {
+        type Value = Vec<(Str, T)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a map")
+        }
+
+        fn visit_unit<E: serde::de::Error>(self) -> Result<Self::Value, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut list = Vec::with_capacity(map.size_hint().unwrap_or(0).min(64));
+            while let Some((key, value)) = map.next_entry::<Repeating, W>()? {
+                add_weight(size_of::<(Str, T)>())?;
+                list.push((key.0, self.1(value)));
+            }
+            list.sort_by(|(a, _), (b, _)| a.cmp(b));
+            // The API server never sends a key twice; of a handwritten duplicate the last one counts, as in Go.
+            list.reverse();
+            list.dedup_by(|(a, _), (b, _)| a == b);
+            list.reverse();
+            list.shrink_to_fit();
+            Ok(list)
+        }
+    }
+    deserializer.deserialize_any(Pairs(std::marker::PhantomData, convert))
+}
+
+/// Reads a list; `null` is the empty list.
+///
+/// Most lists of an object have one element, for which a growing vector keeps room for four: trimmed, a cluster takes a third less.
+pub fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    let list = Option::<Weighed<T>>::deserialize(deserializer)?;
+    Ok(list.map(|list| list.0).unwrap_or_default())
+}
+
+/// A list that stops growing when its object gets too large.
+struct Weighed<T>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Weighed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items<T>(std::marker::PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> serde::de::Visitor<'de> for Items<T> {
+            type Value = Vec<T>;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a sequence")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<T>, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    add_weight(size_of::<T>())?;
+                    list.push(item);
+                }
+                list.shrink_to_fit();
+                Ok(list)
+            }
+        }
+        deserializer
+            .deserialize_seq(Items(std::marker::PhantomData))
+            .map(Self)
+    }
+}
+
+/// Reads any value; `null` is the default.
+pub fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::<T>::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// The value of `key` in a list of pairs that is sorted by key.
+pub fn lookup<'a, T>(pairs: &'a [(Str, T)], key: &str) -> Option<&'a T> {
+    let at = pairs
+        .binary_search_by(|(known, _)| known.as_str().cmp(key))
+        .ok()?;
+    Some(&pairs[at].1)
+}
+
+/// Fields that this build does not know, kept because a write must not lose them.
+pub type UnknownFields = BTreeMap<String, serde_json::Value>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Sample {
+        #[serde(default, deserialize_with = "interned_pairs")]
+        labels: Vec<(Str, Str)>,
+        #[serde(default, deserialize_with = "interned")]
+        driver: Str,
+        #[serde(default, deserialize_with = "or_default")]
+        count: i64,
+    }
+
+    #[test]
+    fn null_is_absent_and_pairs_are_sorted_with_the_last_duplicate() {
+        let sample: Sample =
+            serde_json::from_str(r#"{"labels":{"b":"1","a":"2","b":"3"},"driver":null,"count":null}"#)
+                .unwrap();
+        assert_eq!(
+            sample.labels,
+            [("a".into(), "2".into()), ("b".into(), "3".into())]
+        );
+        assert_eq!(lookup(&sample.labels, "b"), Some(&Str::from("3")));
+        assert_eq!(lookup(&sample.labels, "c"), None);
+        assert_eq!(sample.driver, "");
+        assert_eq!(sample.count, 0);
+    }
+
+    #[test]
+    fn an_interner_outlives_the_objects_of_a_source() {
+        let mut interner = Interner::default();
+        let read = |text: &str| serde_json::from_str::<Sample>(text).unwrap();
+        let first = with_interner(&mut interner, || read(r#"{"driver":"gpu.example.com"}"#));
+        let second = with_interner(&mut interner, || read(r#"{"driver":"gpu.example.com"}"#));
+        assert_eq!(first.driver.as_str().as_ptr(), second.driver.as_str().as_ptr());
+    }
+}

@@ -1,0 +1,42 @@
+//! Names that somebody may have meant.
+
+/// Whether `written` is `right` with one slip of the fingers.
+pub fn is_similar(right: &str, written: &str) -> bool {
+    if right.eq_ignore_ascii_case(written) {
+        return true;
+    }
+    let (right, written) = (right.as_bytes(), written.as_bytes());
+    if right.len().abs_diff(written.len()) > 1 || right.len() < 3 {
+        return false;
+    }
+    let same = |pair: &(&u8, &u8)| pair.0 == pair.1;
+    let front = right.iter().zip(written).take_while(same).count();
+    let (right, written) = (&right[front..], &written[front..]);
+    let back = right
+        .iter()
+        .rev()
+        .zip(written.iter().rev())
+        .take_while(same)
+        .count();
+    let (right, written) = (&right[..right.len() - back], &written[..written.len() - back]);
+    match (right, written) {
+        ([], [_]) | ([_], [] | [_]) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_letter_makes_a_name_similar() {
+        for written in ["pol", "pooll", "poll", "POOL", "opol"] {
+            assert!(is_similar("pool", written), "{written}");
+        }
+        for written in ["poolsss", "", "p", "tool2"] {
+            assert!(!is_similar("pool", written), "{written}");
+        }
+    }
+}

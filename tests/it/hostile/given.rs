@@ -1,0 +1,397 @@
+//! The files of `tests/data/hostile`: nothing in them makes a verdict good, or a device free.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::command::dra;
+use crate::support::process::Run;
+
+const FITS: &[&str] = &["simulate", "allocation", "claim/default/want"];
+
+/// What a command says of files of the folder.
+fn ask(command: &[&str], files: &[&str]) -> Run {
+    let paths: Vec<String> = files
+        .iter()
+        .map(|file| format!("tests/data/hostile/{file}"))
+        .collect();
+    let mut args = command.to_vec();
+    for path in &paths {
+        args.extend(["--from", path]);
+    }
+    dra(&args).run()
+}
+
+/// Nothing fits, no device is free, and a warning says why.
+#[track_caller]
+fn is_unknown(files: &[&str], why: &str) {
+    for command in [FITS, &["convert", "verify"]] {
+        let run = ask(command, files).exits(4);
+        assert!(run.stderr.contains(why), "{command:?}: {}", run.stderr);
+    }
+    let run = ask(&["devices", "--free"], files);
+    assert!(!run.stdout.contains("d0"), "{}", run.stdout);
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+}
+
+#[test]
+fn a_list_in_place_of_an_object_is_malformed() {
+    is_unknown(&["status-list.json"], "status: must be an object, not a list");
+    is_unknown(
+        &["allocation-list.json"],
+        "status.allocation: must be an object, not a list",
+    );
+}
+
+#[test]
+fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
+    let run = ask(FITS, &["folder-empty-file/"]).exits(3);
+    assert!(
+        run.stderr.contains("devicetaintrules.yaml` has no objects in it"),
+        "{}",
+        run.stderr
+    );
+    let zstd = |text: &[u8]| zstd::encode_all(text, 1).expect("memory");
+    for (name, text) in [
+        ("a.yaml", Vec::new()),
+        ("z.yml", b" \n\t\n".to_vec()),
+        ("z.json", b"\n".to_vec()),
+        ("z.ndjson", Vec::new()),
+        ("a.yaml", b"# nothing\n".to_vec()),
+        ("a.yaml", b"---\n".to_vec()),
+        ("a.yaml", b"---\n# nothing\n---\n...\n".to_vec()),
+        ("a.yaml", b"null\n".to_vec()),
+        ("a.json", b"null".to_vec()),
+        ("a.yaml", b"~\n---\nnull\n".to_vec()),
+        ("a.yaml", b"\xef\xbb\xbf".to_vec()),
+        ("a.yaml.gz", super::gzip(b"")),
+        ("a.yaml", super::gzip(b"# nothing")),
+        ("a.json.zst", zstd(b"")),
+        ("z.json.gz", Vec::new()),
+    ] {
+        let folder = with_cluster();
+        std::fs::write(folder.path().join(name), &text).expect("a file");
+        let run = fits_in(folder.path()).exits(3);
+        let told = format!("{name}` has no objects in it");
+        assert!(run.stderr.contains(&told), "{name} {text:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn what_is_not_read_of_a_folder_may_be_of_any_kind() {
+    let run = ask(FITS, &["folder-ndjson/"]).exits(1);
+    assert!(!run.stderr.contains("is not read"), "{}", run.stderr);
+    assert!(
+        !ask(&["devices", "--free"], &["folder-ndjson/"])
+            .stdout
+            .contains("d0")
+    );
+    fits_in(with_cluster().path()).exits(0);
+    let names = [
+        "claims.txt",
+        "claims",
+        "claims.json.xz",
+        "claims.yaml.bz2",
+        "claims.json~",
+        "claims.json.bak",
+        "README.md",
+        ".gitignore",
+        "claims.gz",
+    ];
+    for name in names {
+        let folder = with_cluster();
+        std::fs::write(folder.path().join(name), "").expect("a file");
+        let run = fits_in(folder.path()).exits(4);
+        let told = format!("{name}: is not read, as its name ends in none of");
+        assert!(run.stderr.contains(&told), "{name}: {}", run.stderr);
+    }
+    for name in ["more", "more.yaml", ".git"] {
+        let folder = with_cluster();
+        std::fs::create_dir(folder.path().join(name)).expect("a folder");
+        let run = fits_in(folder.path()).exits(4);
+        let told = format!("{name}: is not read, as it is a directory");
+        assert!(run.stderr.contains(&told), "{name}: {}", run.stderr);
+    }
+    let folder = with_cluster();
+    std::fs::write(folder.path().join("claims.txt"), "").expect("a file");
+    let from = folder.path().display().to_string();
+    dra(&[FITS, &["--strict", "--from", &from]].concat())
+        .run()
+        .exits(3);
+}
+
+/// A folder with a cluster in which `want` fits.
+fn with_cluster() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cluster = "tests/data/hostile/folder-empty-file/cluster.json";
+    std::fs::copy(cluster, folder.path().join("cluster.json")).expect("a copy");
+    folder
+}
+
+fn fits_in(folder: &Path) -> Run {
+    let from = folder.display().to_string();
+    dra(&[FITS, &["--from", &from]].concat()).run()
+}
+
+/// The file, changed.
+fn changed(file: &str, change: impl FnOnce(&mut Vec<Value>)) -> tempfile::NamedTempFile {
+    let text = std::fs::read_to_string(format!("tests/data/hostile/{file}")).expect("a file");
+    let mut list: Value = serde_json::from_str(&text).expect("JSON");
+    change(list["items"].as_array_mut().expect("items"));
+    let file = tempfile::NamedTempFile::with_suffix(".json").expect("a file");
+    std::fs::write(file.path(), list.to_string()).expect("a file");
+    file
+}
+
+#[test]
+fn what_names_no_device_is_in_no_api_server() {
+    let file = "result-without-device.json";
+    for command in [FITS, &["devices", "--free"], &["convert", "verify"]] {
+        let run = ask(command, &[file]).exits(2);
+        let told =
+            "results[0].device: Required value: no API server has a result without driver, pool and device";
+        assert!(run.stderr.contains(told), "{command:?}: {}", run.stderr);
+    }
+    let results = |items: &mut Vec<Value>| {
+        let holder = items.iter_mut().find(|item| item["metadata"]["name"] == "holder");
+        holder.expect("the claim")["status"]["allocation"]["devices"]["results"].take()
+    };
+    let put = |items: &mut Vec<Value>, results: Value| {
+        let holder = items.iter_mut().find(|item| item["metadata"]["name"] == "holder");
+        holder.expect("the claim")["status"]["allocation"]["devices"]["results"] = results;
+    };
+    for field in ["driver", "pool", "device"] {
+        for value in [Value::Null, json!("")] {
+            let file = changed(file, |items| {
+                let mut list = results(items);
+                let sound = json!({"request": "r", "driver": "d.example.com", "pool": "p", "device": "d0"});
+                list[0] = sound.clone();
+                let mut lacking = sound;
+                lacking[field] = value.clone();
+                list.as_array_mut().expect("a list").push(lacking);
+                put(items, list);
+            });
+            let run = dra(&[FITS, &["--from", file.path().to_str().expect("UTF-8")]].concat())
+                .run()
+                .exits(2);
+            let told = format!("results[1].{field}: Required value");
+            assert!(run.stderr.contains(&told), "{field}: {}", run.stderr);
+        }
+    }
+    let file = changed(file, |items| {
+        let slice = items
+            .iter_mut()
+            .find(|item| item["kind"] == "ResourceSlice")
+            .expect("a slice");
+        slice["spec"]["devices"] = json!([{"name": "d0"}, {}]);
+    });
+    let run = dra(&["devices", "--from", file.path().to_str().expect("UTF-8")])
+        .run()
+        .exits(2);
+    assert!(
+        run.stderr.contains("spec.devices[1].name: Required value"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn an_item_that_is_none_of_its_typed_list_is_malformed() {
+    const CLAIMS: &str = r#""apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimList""#;
+    const PODS: &str = r#""apiVersion": "v1", "kind": "PodList""#;
+    const OTHERS: &str = r#""apiVersion": "v1", "kind": "ConfigMapList""#;
+    let named = r#""metadata": {"namespace": "default", "name": "odd", "uid": "odd"}"#;
+    let verify = |text: &str| {
+        let file = tempfile::NamedTempFile::with_suffix(".json").expect("a file");
+        std::fs::write(file.path(), text).expect("a file");
+        let from = file.path().to_str().expect("UTF-8");
+        let cluster = "tests/data/hostile/folder-empty-file/cluster.json";
+        dra(&[
+            "convert",
+            "verify",
+            "--complete",
+            "--from",
+            cluster,
+            "--from",
+            from,
+        ])
+        .run()
+    };
+    for (list, own) in [
+        (CLAIMS, r#""apiVersion": "v1", "kind": "ConfigMap""#),
+        (CLAIMS, r#""kind": "ConfigMap""#),
+        (CLAIMS, r#""apiVersion": "example.com/v1""#),
+        (CLAIMS, r#""apiVersion": "v1", "kind": "Pod""#),
+        (CLAIMS, r#""kind": "claim""#),
+        (
+            PODS,
+            r#""apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim""#,
+        ),
+        (PODS, r#""kind": "PodTemplate""#),
+        (
+            OTHERS,
+            r#""apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim""#,
+        ),
+    ] {
+        // Servers write first what an object is, and others where they like.
+        for item in [format!("{{{own}, {named}}}"), format!("{{{named}, {own}}}")] {
+            for text in [
+                format!(r#"{{{list}, "items": [{item}]}}"#),
+                format!(r#"{{"items": [{item}], {list}}}"#),
+                format!(
+                    r#"{{"apiVersion": "v1", "kind": "List", "items": [{{{list}, "items": [{item}]}}]}}"#
+                ),
+            ] {
+                let run = verify(&text);
+                assert_eq!(run.code, Some(4), "{text}: {}{}", run.stdout, run.stderr);
+            }
+        }
+    }
+    for text in [
+        format!(r#"{{{PODS}, "items": [{{"apiVersion": "v1", "kind": "Pod", {named}}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{{{named}, "kind": "Pod", "apiVersion": "v1"}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{{{named}, "kind": null}}]}}"#),
+        format!(r#"{{{OTHERS}, "items": [{{"apiVersion": "v1", "kind": "Secret", {named}}}]}}"#),
+    ] {
+        let run = verify(&text);
+        assert_eq!(run.code, Some(0), "{text}: {}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn lists_that_contradict_each_other_make_no_cluster() {
+    let (older, newer) = ("snapshot-older.json", "snapshot-newer.json");
+    ask(&["convert", "verify"], &[older]).exits(0);
+    ask(&["convert", "verify"], &[newer]).exits(1);
+    for files in [[older, newer], [newer, older]] {
+        for command in [&["convert", "verify"][..], &["check"]] {
+            let run = ask(command, &files);
+            assert_eq!(
+                run.code,
+                Some(4),
+                "{command:?} {files:?}: {}{}",
+                run.stdout,
+                run.stderr
+            );
+        }
+        let run = ask(&["convert", "verify"], &files).exits(4);
+        let told = "snapshot-older.json: `Pod/default/user`: is there, and not in `tests/data/hostile/snapshot-newer.json`, which lists all pods";
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+        ask(&["convert", "verify", "--strict"], &files).exits(3);
+    }
+    // The same twice contradicts nothing.
+    ask(&["convert", "verify"], &[older, older]).exits(0);
+}
+
+#[test]
+fn lists_of_two_clusters_make_none() {
+    let of = |namespace: &str, uid: &str| {
+        let list = json!({"apiVersion": "v1", "kind": "List", "items": [
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "uid": uid}}]});
+        let file = tempfile::NamedTempFile::with_suffix(".json").expect("a file");
+        std::fs::write(file.path(), list.to_string()).expect("a file");
+        file
+    };
+    // Others than the first two come and go.
+    for (namespace, uid, is_told) in [
+        ("kube-system", "a", false),
+        ("kube-system", "b", true),
+        ("default", "b", true),
+        ("team", "b", false),
+    ] {
+        let files = [of(namespace, "a"), of(namespace, uid)];
+        let paths = files
+            .each_ref()
+            .map(|file| format!("--from={}", file.path().display()));
+        let run = dra(&["convert", "verify"]).args(paths).run().exits(4);
+        let told = format!(
+            "`Namespace/{namespace}`: has another UID in `{}`: they are of two clusters",
+            files[0].path().display()
+        );
+        assert_eq!(
+            run.stderr.contains(&told),
+            is_told,
+            "{namespace} {uid}: {}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_configuration_of_the_scheduler_that_is_none_is_told() {
+    let folder = with_cluster();
+    let file = folder.path().join("scheduler.yaml");
+    for (profiles, code) in [
+        ("[{schedulerName: other}]", 0),
+        ("{}", 4),
+        ("[[]]", 4),
+        ("[{schedulerName: 1}]", 4),
+    ] {
+        let text = format!(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: {profiles}\n"
+        );
+        std::fs::write(&file, text).expect("a file");
+        let run = fits_in(folder.path()).exits(code);
+        let is_told = run.stderr.contains("is not a valid KubeSchedulerConfiguration: ");
+        assert_eq!(is_told, code == 4, "{profiles}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn fields_that_came_later_than_the_release_count_for_nothing() {
+    let at = |file: &str, version: &str| {
+        ask(
+            &[FITS, &["--complete", "--kubernetes-version", version]].concat(),
+            &[file],
+        )
+    };
+    for version in ["1.34", "1.35", "1.36"] {
+        let run = at("newer-field-slice.json", version).exits(0);
+        let told = format!(
+            "`ResourceSlice/s0`: spec.skipNodeOperations is a field of Kubernetes 1.37 and later; it is not read, as API servers of {version} drop it"
+        );
+        assert!(run.stderr.contains(&told), "{}", run.stderr);
+        let run = at("newer-field-request.json", version).exits(1);
+        let told = "`ResourceClaim/default/want`: spec.devices.requests[].exactly.derivedAttributes is a field of Kubernetes 1.37";
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
+    for file in ["newer-field-slice.json", "newer-field-request.json"] {
+        let run = at(file, "1.37");
+        assert!(!run.stderr.contains("is a field of"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_manifest_loses_fields_that_came_later_than_the_release() {
+    let list = std::fs::read_to_string("tests/data/hostile/newer-field-request.json").expect("a file");
+    let list: Value = serde_json::from_str(&list).expect("JSON");
+    let items = list["items"].as_array().expect("items");
+    let mut claim = items
+        .iter()
+        .find(|item| item["kind"] == "ResourceClaim")
+        .expect("a claim")
+        .clone();
+    claim["metadata"] = json!({"name": "new", "namespace": "default"});
+    let manifest = tempfile::NamedTempFile::with_suffix(".json").expect("a file");
+    std::fs::write(manifest.path(), claim.to_string()).expect("a file");
+    let file = manifest.path().to_str().expect("UTF-8");
+    let run = ask(
+        &[
+            "simulate",
+            "allocation",
+            "-f",
+            file,
+            "--complete",
+            "--kubernetes-version",
+            "1.36",
+        ],
+        &["newer-field-request.json"],
+    )
+    .exits(1);
+    assert!(
+        run.stderr
+            .contains("`ResourceClaim/default/new`: spec.devices.requests[]"),
+        "{}",
+        run.stderr
+    );
+}
