@@ -9,6 +9,7 @@ use dra_model::{
     Allocation, Claim, Cluster, ClusterBuilder, Component, Environment, Evidence, Gate, GateState, Key, Kind,
     Node, Object, Quantity, with_interner,
 };
+use dra_testing::syntax::without_details;
 use serde_json::Value;
 
 /// A case that has been read.
@@ -107,7 +108,7 @@ impl Answer {
             ),
             Outcome::DoesNotFit { invalid_pools: true } => ("nofit", INVALID_POOLS.to_owned(), Vec::new()),
             Outcome::DoesNotFit { .. } => ("nofit", String::new(), Vec::new()),
-            Outcome::Error(error) => ("error", error.to_string(), Vec::new()),
+            Outcome::Error(error) => ("error", without_details(&error.to_string()), Vec::new()),
             Outcome::GaveUp => ("gave up", String::new(), Vec::new()),
         };
         Self {
@@ -123,7 +124,7 @@ impl Answer {
         Self {
             verdict: json["outcome"].as_str().unwrap_or_default().to_owned(),
             allocations: normalized(json.get("allocations").unwrap_or(&none)),
-            error: named_devices(json["error"].as_str().unwrap_or_default()),
+            error: without_details(&named_devices(json["error"].as_str().unwrap_or_default())),
         }
     }
 

@@ -10,6 +10,7 @@ pub mod damage;
 pub mod effort;
 pub mod names;
 pub mod random_cases;
+pub mod syntax;
 
 use std::cell::RefCell;
 
