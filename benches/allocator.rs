@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use dra_allocator::{Budget, Inputs, Limits};
 use dra_model::{Change, Claim, Cluster, Key, Kind, Object, Pod, Time};
 use dra_reports::allocation::Settings;
-use dra_reports::explanation::explain_pod;
+use dra_reports::explanation::{Explanation, explain_pod};
 use dra_rules::scheduling::in_order;
 use serde_json::{Value, json};
 
@@ -257,7 +257,7 @@ fn explain(case: &Case, count: u64) -> Duration {
     best(
         || (),
         |()| {
-            black_box(explain_pod(&cluster, &pod, &settings));
+            black_box(Explanation::from(explain_pod(&cluster, &pod, &settings)));
         },
     )
     .1

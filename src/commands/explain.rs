@@ -21,8 +21,8 @@ use crate::output::{Detail, Report, Screen, View};
 use dra_model::{Cluster, Key, Kind, Object, Str};
 use dra_reports::allocation::Settings;
 use dra_reports::explanation::{
-    ClusterVerdict, EXPLAIN_NEEDS, Explanation, explain_claims, explain_new_pods, explain_pod, rests_on,
-    unjudged,
+    ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, explain_claims, explain_new_pods, explain_pod,
+    rests_on, unjudged,
 };
 use dra_reports::presence::Mention;
 use dra_reports::{CauseItem, RoomVerdict, explain_all, node_room};
@@ -121,11 +121,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             of_named(ctx, &mut cluster, &named, &settings).await?
         }
     };
+    let report = Explanation::from(report);
     if let Some(number) = emit_fix {
         emit::fix(ctx, &report, number).await?;
         return Ok(Outcome::Done);
     }
-    if report.verdict == ClusterVerdict::Unknown && report.lacks_objects() {
+    if report.verdict == ClusterVerdict::Unknown && report.lacks_objects {
         tell_role(ctx);
     }
     let outcome = match report.verdict {
@@ -199,7 +200,7 @@ async fn of_named(
     cluster: &mut Cluster,
     named: &Named,
     settings: &Settings<'_>,
-) -> anyhow::Result<Explanation> {
+) -> anyhow::Result<Diagnosis> {
     match existing(ctx, cluster, named, settings).await {
         Err(error) if error.is::<Unread>() => Ok(unjudged(named.target(), &error.to_string())),
         explained => explained,
@@ -211,7 +212,7 @@ async fn existing(
     cluster: &mut Cluster,
     named: &Named,
     settings: &Settings<'_>,
-) -> anyhow::Result<Explanation> {
+) -> anyhow::Result<Diagnosis> {
     let report = match named.find(ctx, cluster).await? {
         Found::Pod(pod) => explain_pod(cluster, pod, settings),
         Found::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
@@ -224,13 +225,13 @@ async fn existing(
 async fn confirm(
     ctx: &Ctx,
     cluster: &mut Cluster,
-    report: Explanation,
+    report: Diagnosis,
     settings: &Settings<'_>,
-) -> anyhow::Result<Explanation> {
+) -> anyhow::Result<Diagnosis> {
     let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
     let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
-    let pod = cluster.pod(&key).filter(|_| report.target.kind == "Pod");
-    let Some(pod) = pod.filter(|_| is_live && report.verdict == ClusterVerdict::Broken) else {
+    let pod = cluster.pod(&key).filter(|_| report.target.is_pod());
+    let Some(pod) = pod.filter(|_| is_live && report.verdict() == ClusterVerdict::Broken) else {
         return Ok(report);
     };
     let objects = rests_on(pod);
@@ -246,7 +247,7 @@ fn of_manifest(
     cluster: &mut Cluster,
     manifest: &[Object],
     settings: &Settings<'_>,
-) -> anyhow::Result<Explanation> {
+) -> anyhow::Result<Diagnosis> {
     let pods = manifest.iter().filter_map(|object| match object {
         Object::Pod(pod) => Some(Arc::clone(pod)),
         _ => None,

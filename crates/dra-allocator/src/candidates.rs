@@ -13,10 +13,9 @@ use dra_model::{Device, DeviceId, Node, Quantity, Slice, Str, TOO_MUCH_WORK, Tol
 
 use super::Stop;
 use super::constraint::{Rule, Values, attribute_of};
+use super::error::{AttemptError, ErrorSubject, Failure, Shown};
 use super::index::{AlternativeIx, DeviceIx, SourceIx, ValueIx, ViewIx, stretch};
-use super::request::{
-    Alternative, Amount, AttributeSource, ClaimDemand, Demand, RequestDemand, SelectorUse, shown,
-};
+use super::request::{Alternative, Amount, AttributeSource, ClaimDemand, Demand, RequestDemand, SelectorUse};
 use crate::devices::{
     Features, InView, LOOKS_PER_OBJECT, Need, Nodes, PoolDevice, PoolStatus, PoolView, RuledOut,
     SelectorError, Usage, first_unmatched, need, not_allocatable, not_selectable, takes_all, units,
@@ -44,7 +43,7 @@ impl From<Trouble> for Unfit {
 }
 
 /// What ends the attempt where the search meets it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// An expression was not tried, since the command's work on expressions was used up.
     NotTried,
@@ -277,12 +276,11 @@ impl<'a> Problem<'a> {
                 PoolStatus::Invalid(_) if view.misses_slices => "being updated",
                 PoolStatus::Invalid(_) => "invalid",
             };
-            let error = format!(
-                "{}: asks for all devices, but resource pool {} is currently {state}",
-                self.shown_request(alternative),
+            let what = format!(
+                "asks for all devices, but resource pool {} is currently {state}",
                 view.id
             );
-            return Err(error.into());
+            return Err(self.error_of_request(alternative, what).into());
         }
         Ok(all)
     }
@@ -393,12 +391,21 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// `claim namespace/name, request name`, as errors begin.
+    /// `claim namespace/name, request name`, as kube-scheduler calls it.
     pub(super) fn shown_request(&self, alternative: AlternativeIx) -> String {
         format!(
             "claim {}, request {}",
-            shown(&self.claim_of(alternative).claim.key()),
+            Shown(&self.claim_of(alternative).claim.key()),
             self.alternative(alternative).own_name()
+        )
+    }
+
+    /// An error that is about the request of the alternative.
+    pub(super) fn error_of_request(&self, alternative: AlternativeIx, what: String) -> AttemptError {
+        AttemptError::of_request(
+            self.claim_of(alternative).claim.key(),
+            self.alternative(alternative).own_name().into(),
+            what,
         )
     }
 
@@ -544,51 +551,50 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// The words of kube-scheduler for what ends the attempt at `device`.
+    /// The error of kube-scheduler for what ends the attempt at `device`.
     pub(super) fn stop(&self, number: AlternativeIx, device: DeviceIx, trouble: Trouble) -> Stop {
         let alternative = self.alternative(number);
-        let whose = |place: usize| {
+        let selector = |place: usize, device: Option<DeviceId>| {
             let selector = alternative.selectors.get(place);
-            let of = match &alternative.class {
+            let place = selector.map_or(0, |selector| selector.place);
+            match &alternative.class {
                 Some(class) if selector.is_some_and(|selector| selector.of_class) => {
-                    format!("class {}", class.metadata.name)
+                    ErrorSubject::ClassSelector(class.metadata.name.clone(), place, device)
                 }
-                _ => format!("claim {}", shown(&self.claim_of(number).claim.key())),
-            };
-            format!(
-                "{of}: selector #{}",
-                selector.map_or(0, |selector| selector.place)
-            )
-        };
-        Stop::Error(match trouble {
-            Trouble::NotTried => return Stop::NotTried,
-            Trouble::SelectorCompile(place, why) => format!("{}: CEL compile error: {why}", whose(place)),
-            Trouble::SelectorRuntime(place, why) if !self.features.release.selector_errors_name_devices => {
-                format!("{}: CEL runtime error: {why}", whose(place))
+                _ => ErrorSubject::ClaimSelector(self.claim_of(number).claim.key(), place, device),
             }
-            Trouble::SelectorRuntime(place, why) => format!(
-                "{} on device {}: CEL runtime error: {why}{}",
-                whose(place),
-                self.device_id(device),
-                advice(&why)
-            ),
-            Trouble::NodeSelector(why) => why,
+        };
+        let error = match trouble {
+            Trouble::NotTried => return Stop::NotTried,
+            Trouble::SelectorCompile(place, why) => AttemptError {
+                subject: selector(place, None),
+                failure: Failure::Compile(why),
+            },
+            Trouble::SelectorRuntime(place, why) => {
+                let names_device = self.features.release.selector_errors_name_devices;
+                AttemptError {
+                    subject: selector(place, names_device.then(|| self.device_id(device))),
+                    failure: Failure::of_runtime(why, names_device),
+                }
+            }
+            Trouble::NodeSelector(why) => why.into(),
             Trouble::Capacity(why) => {
                 let device: &dyn std::fmt::Display = match alternative.amount {
                     Amount::All => &self.device(device).name,
                     Amount::Exactly(_) => &self.device_id(device),
                 };
-                format!(
-                    "{}: checking capacity for device {device}: {why}",
-                    self.shown_request(number),
-                )
+                self.error_of_request(number, format!("checking capacity for device {device}: {why}"))
             }
-            Trouble::AttributeCompile(name, why) => format!("compile derived attribute {name} failed: {why}"),
+            Trouble::AttributeCompile(name, why) => {
+                format!("compile derived attribute {name} failed: {why}").into()
+            }
             Trouble::AttributeRuntime(name, why) => format!(
                 "evaluate derived attribute {name} on device {} failed: {why}",
                 self.device_id(device)
-            ),
-        })
+            )
+            .into(),
+        };
+        Stop::Error(error)
     }
 
     fn is_tainted(&self, tolerations: &Tolerations, device: DeviceIx) -> bool {
@@ -658,14 +664,5 @@ impl<'a> Problem<'a> {
                 self.values.number(&value)
             }
         })
-    }
-}
-
-/// What upstream adds to errors about missing keys. Mirrors `cel/errors.go`, `EnhanceRuntimeError`.
-fn advice(error: &str) -> &'static str {
-    if error.contains("no such key:") {
-        ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields"
-    } else {
-        ""
     }
 }

@@ -38,7 +38,7 @@ pub(super) enum Clash {
 }
 
 /// Two devices and their values of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClashingValues {
     /// The device that was taken before, with its value.
     pub taken: (DeviceId, String),

@@ -72,7 +72,7 @@ impl AlternativeExplanation {
 }
 
 /// A limited amount.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shortage {
     /// The counter set; none for a capacity of the device.
     pub set: Option<Str>,
@@ -87,7 +87,7 @@ pub struct Shortage {
 }
 
 /// A constraint of a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConstraintName {
     /// The claim.
     pub claim: Key,
@@ -100,7 +100,7 @@ pub struct ConstraintName {
 }
 
 /// What keeps requests from being served together that each have enough devices.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Together {
     /// Without these constraints the node could serve the claims. No search showed that it could with one of them.
     Constraints(Vec<ConstraintName>, Option<ClashingValues>),

@@ -23,6 +23,7 @@ mod candidates;
 mod constraint;
 mod deepest;
 pub mod devices;
+mod error;
 mod explain;
 mod index;
 mod order;
@@ -49,6 +50,7 @@ use crate::devices::{Expressions, Facts, Features, PoolStatus, PoolView};
 pub use self::budget::Budget;
 pub use self::candidates::{Trouble, Unfit};
 pub use self::deepest::ClashingValues;
+pub use self::error::{AttemptError, ErrorSubject, Failure};
 pub use self::explain::{
     AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together,
 };
@@ -145,22 +147,23 @@ pub enum Outcome {
 pub enum Stop {
     /// Upstream ends the attempt with this error.
     #[error("{0}")]
-    Error(String),
+    Error(AttemptError),
     /// An expression was not tried, since the command's work on expressions was used up. Upstream goes on.
     #[error("{}", TOO_MUCH_WORK)]
     NotTried,
 }
 
-impl From<String> for Stop {
-    fn from(error: String) -> Self {
+impl From<AttemptError> for Stop {
+    fn from(error: AttemptError) -> Self {
         Self::Error(error)
     }
 }
 
-/// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct AttemptError(String);
+impl From<String> for Stop {
+    fn from(what: String) -> Self {
+        Self::Error(what.into())
+    }
+}
 
 /// The answer for one node and the work it took.
 #[derive(Clone, Debug)]
@@ -256,11 +259,11 @@ impl Inputs {
         let outcome = match flow {
             Flow::Done => match result::allocations(&problem, &state.picks) {
                 Ok(allocations) => Outcome::Allocated(allocations),
-                Err(error) => Outcome::Error(AttemptError(error)),
+                Err(error) => Outcome::Error(error.into()),
             },
             Flow::Fail => does_not_fit(problem.views.as_ref()),
-            Flow::Exceeded => Outcome::Error(AttemptError("allocation max size exceeded".to_owned())),
-            Flow::Error => Outcome::Error(AttemptError(state.error)),
+            Flow::Exceeded => Outcome::Error("allocation max size exceeded".to_owned().into()),
+            Flow::Error => Outcome::Error(state.error),
             Flow::GaveUp => Outcome::GaveUp,
         };
         Attempt {
@@ -307,7 +310,7 @@ fn search(problem: &mut Problem<'_>, limits: Limits, observer: &dyn Observer) ->
 impl Attempt {
     fn stopped(stop: Stop) -> Self {
         let outcome = match stop {
-            Stop::Error(error) => Outcome::Error(AttemptError(error)),
+            Stop::Error(error) => Outcome::Error(error),
             Stop::NotTried => Outcome::GaveUp,
         };
         Self {

@@ -103,7 +103,7 @@ pub(super) fn certainty(
         .filter(|reach| !open.is_empty() || !reach.is_in_order());
     for stop in stops.filter_map(|reach| reach.stop.as_ref()) {
         trouble.get_or_insert_with(|| match stop {
-            Stop::Error(error) => error.clone(),
+            Stop::Error(error) => error.to_string(),
             Stop::NotTried => TOO_MUCH_WORK.to_owned(),
         });
     }
@@ -179,7 +179,7 @@ fn error_of_selector(problem: &Problem<'_>, number: AlternativeIx, device: Devic
     let claim = &problem.demand.claims[problem.alternatives[number].claim].claim;
     let why = super::result::unsupported_selector(problem, device)?;
     let error = format!("create NodeSelector for claim {}: {why}", claim.metadata.name);
-    Some(Stop::Error(error))
+    Some(error.into())
 }
 
 /// The alternative in mode All that goes on as another one, if that shows in some order.
@@ -214,10 +214,8 @@ fn forbidden(
     let several = numbers.any(|number| is_all_under_constraint(problem, number) && has_several(number));
     // A solution has all of its devices in every order, unless the search comes by there on another way first.
     (!open.is_empty() || (several && !is_forced)).then(|| {
-        format!(
-            "{}: cannot add a device because a claim constraint would not be satisfied",
-            problem.shown_request(number)
-        )
+        let what = "cannot add a device because a claim constraint would not be satisfied".to_owned();
+        problem.error_of_request(number, what).to_string()
     })
 }
 

@@ -14,6 +14,7 @@ use typed_index_collections::{TiSlice, TiVec};
 use dra_model::{AllocationMode, Claim, Class, DeviceRequest, Key, MOST_RESULTS, Request, Selector, Str};
 
 use super::constraint::{ConstraintDemand, Rule};
+use super::error::{AttemptError, ErrorSubject, Failure};
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, SourceIx, stretch};
 use crate::devices::{ExpressionId, Expressions, Features};
 
@@ -30,7 +31,7 @@ pub struct Demand {
     /// Some alternative is in mode All.
     pub(super) takes_all: bool,
     /// Without mode All: the error with which every attempt ends.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<AttemptError>,
     /// Some request is sure to look for a device of its own, and no other one can be served or met by an error before: where nothing
     /// is free, nothing fits.
     pub(super) needs_a_free_device: bool,
@@ -48,7 +49,7 @@ impl Demand {
     ///
     /// # Errors
     /// What ends the attempt before the search.
-    pub(super) fn check<E: From<String>>(
+    pub(super) fn check<E: From<AttemptError>>(
         &self,
         mut count: impl FnMut(AlternativeIx, &Alternative) -> Result<i64, E>,
     ) -> Result<(), E> {
@@ -67,12 +68,11 @@ impl Demand {
                     least = least.min(count(number, alternative)?);
                 }
                 if least > MOST_RESULTS.saturating_sub(total) {
-                    let error = format!(
-                        "claim {}, request {}: adding {least} devices exceeds the claim limit of {MOST_RESULTS}, with {total} already accounted for",
-                        shown(&claim.claim.key()),
-                        request.name,
+                    let what = format!(
+                        "adding {least} devices exceeds the claim limit of {MOST_RESULTS}, with {total} already accounted for"
                     );
-                    return Err(error.into());
+                    let claim = claim.claim.key();
+                    return Err(AttemptError::of_request(claim, request.name.clone(), what).into());
                 }
                 total = total.saturating_add(least);
             }
@@ -96,7 +96,7 @@ pub(super) struct ClaimDemand {
     pub(super) requests: Vec<RequestDemand>,
     pub(super) constraints: TiVec<ConstraintIx, ConstraintDemand>,
     /// A constraint of a type that is not known.
-    pub(super) constraint_error: Option<String>,
+    pub(super) constraint_error: Option<AttemptError>,
 }
 
 /// One request: an exact one has one alternative, a prioritized list several.
@@ -104,7 +104,7 @@ pub(super) struct ClaimDemand {
 pub(super) struct RequestDemand {
     pub(super) name: Str,
     /// A feature that the request needs is off.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<AttemptError>,
     pub(super) prioritized: bool,
     /// The first of its alternatives among those of the demand.
     pub(super) first: AlternativeIx,
@@ -138,7 +138,7 @@ pub(super) struct Alternative {
     pub(super) name: Str,
     pub(super) class: Option<Arc<Class>>,
     /// Found before any device is looked at.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<AttemptError>,
     pub(super) amount: Amount,
     pub(super) admin_access: bool,
     /// Selectors of the class, then those of the request.
@@ -202,13 +202,6 @@ fn is_of_request(name: &str, request: &str) -> bool {
 }
 
 /// How klog shows an object.
-pub(super) fn shown(key: &Key) -> String {
-    if key.namespace.is_empty() {
-        key.name.to_string()
-    } else {
-        key.to_string()
-    }
-}
 
 /// Whether the claim asks for an amount that may make room for others, if amounts are not checked.
 fn asks_to_free(claim: &Arc<Claim>) -> bool {
@@ -266,7 +259,9 @@ impl Preparation<'_> {
         };
         if !demand.takes_all {
             let counts = &demand.counts;
-            demand.error = demand.check(|number, _| Ok::<_, String>(counts[number])).err();
+            demand.error = demand
+                .check(|number, _| Ok::<_, AttemptError>(counts[number]))
+                .err();
         }
         let takes_its_own = |alternative: &Alternative| {
             !alternative.admin_access && matches!(alternative.amount, Amount::Exactly(1..))
@@ -281,7 +276,7 @@ impl Preparation<'_> {
     }
 
     fn claim(&mut self, place: ClaimIx, claim: &Arc<Claim>) -> ClaimDemand {
-        let shown = shown(&claim.key());
+        let key = claim.key();
         let mut constraints = TiVec::new();
         let mut constraint_error = None;
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
@@ -290,9 +285,10 @@ impl Preparation<'_> {
                 (Some(attribute), _) => (Rule::Match, attribute),
                 (None, Some(attribute)) if knows_distinct => (Rule::Distinct, attribute),
                 _ => {
-                    constraint_error = Some(format!(
-                        "claim {shown}, constraint #{place}: empty constraint (unsupported constraint type?)"
-                    ));
+                    constraint_error = Some(AttemptError {
+                        subject: ErrorSubject::Constraint(key.clone(), place),
+                        failure: Failure::Other("empty constraint (unsupported constraint type?)".to_owned()),
+                    });
                     break;
                 }
             };
@@ -316,7 +312,7 @@ impl Preparation<'_> {
         }
         let requests = (0..)
             .zip(&claim.spec.devices.requests)
-            .map(|(number, request)| self.request(&shown, (place, number), request, &constraints))
+            .map(|(number, request)| self.request(&key, (place, number), request, &constraints))
             .collect();
         ClaimDemand {
             claim: Arc::clone(claim),
@@ -362,7 +358,7 @@ impl Preparation<'_> {
     /// Prepares a request, which is known by the positions of its claim and of itself there.
     fn request(
         &mut self,
-        claim: &str,
+        claim: &Key,
         place: (ClaimIx, u32),
         request: &Request,
         constraints: &TiSlice<ConstraintIx, ConstraintDemand>,
@@ -405,37 +401,41 @@ impl Preparation<'_> {
         }
     }
 
-    fn gate_error(&self, claim: &str, request: &Request) -> Option<String> {
+    fn gate_error(&self, claim: &Key, request: &Request) -> Option<AttemptError> {
         if !self.features.prioritized_list && !request.first_available.is_empty() {
-            return Some(format!(
-                "claim {claim}, request {}: has subrequests, but the DRAPrioritizedList feature is disabled",
-                request.name
+            let what = "has subrequests, but the DRAPrioritizedList feature is disabled".to_owned();
+            return Some(AttemptError::of_request(
+                claim.clone(),
+                request.name.clone(),
+                what,
             ));
         }
         if !self.features.refuses_amounts() {
             return None;
         }
-        let (what, name) = if request
+        let subject = if request
             .exactly
             .as_ref()
             .is_some_and(|spec| spec.capacity.is_some())
         {
-            ("request", &request.name)
+            ErrorSubject::Request(claim.clone(), request.name.clone())
         } else {
             let subrequest = request
                 .first_available
                 .iter()
                 .find(|spec| spec.capacity.is_some())?;
-            ("subrequest", &subrequest.name)
+            ErrorSubject::Subrequest(claim.clone(), subrequest.name.clone())
         };
-        Some(format!(
-            "claim {claim}, {what} {name}: has capacity requests, but the DRAConsumableCapacity feature is disabled"
-        ))
+        let what = "has capacity requests, but the DRAConsumableCapacity feature is disabled".to_owned();
+        Some(AttemptError {
+            subject,
+            failure: Failure::Other(what),
+        })
     }
 
     fn alternative(
         &mut self,
-        claim: &str,
+        claim: &Key,
         request: &Str,
         name: Str,
         spec: &DeviceRequest,
@@ -457,11 +457,15 @@ impl Preparation<'_> {
         } = spec;
         let own_name = if spec_name.is_empty() { request } else { spec_name };
         let class = (self.class)(device_class_name);
-        let error = self.spec_error(
-            &format!("claim {claim}, request {own_name}"),
-            spec,
-            class.as_deref(),
-        );
+        let error = self
+            .spec_error(spec, class.as_deref())
+            .map(|(selector, what)| AttemptError {
+                subject: match selector {
+                    Some(place) => ErrorSubject::RequestSelector(claim.clone(), own_name.clone(), place),
+                    None => ErrorSubject::Request(claim.clone(), own_name.clone()),
+                },
+                failure: Failure::Other(what),
+            });
         let mut selectors = Vec::new();
         if error.is_none() {
             let of_class = class.as_ref().map_or(&[][..], |class| &class.spec.selectors);
@@ -525,35 +529,33 @@ impl Preparation<'_> {
         }
     }
 
-    fn spec_error(&self, what: &str, spec: &DeviceRequest, class: Option<&Class>) -> Option<String> {
+    /// What is wrong with a request before any device is looked at, and with which of its selectors.
+    fn spec_error(&self, spec: &DeviceRequest, class: Option<&Class>) -> Option<(Option<usize>, String)> {
         if !spec.derived_attributes.is_empty() && !self.features.derived_attributes {
-            return Some(format!(
-                "{what}: cannot handle request with derived attributes, the feature is disabled"
-            ));
+            let what = "cannot handle request with derived attributes, the feature is disabled";
+            return Some((None, what.to_owned()));
         }
         if let Some(place) = spec.selectors.iter().position(|selector| selector.cel.is_none()) {
-            return Some(format!(
-                "{what}, selector #{place}: CEL expression empty (unsupported selector type?)"
-            ));
+            let what = "CEL expression empty (unsupported selector type?)";
+            return Some((Some(place), what.to_owned()));
         }
         if !self.features.admin_access && spec.name.is_empty() && spec.admin_access.is_some() {
-            return Some(format!(
-                "{what}: admin access is requested, but the feature is disabled"
-            ));
+            let what = "admin access is requested, but the feature is disabled";
+            return Some((None, what.to_owned()));
         }
         if spec.device_class_name.is_empty() {
-            return Some(format!(
-                "{what}: missing device class name (unsupported request type?)"
-            ));
+            let what = "missing device class name (unsupported request type?)";
+            return Some((None, what.to_owned()));
         }
         if class.is_none() {
-            return Some(format!(
-                "{what}: could not retrieve device class {0}: deviceclass.resource.k8s.io \"{0}\" not found",
+            let what = format!(
+                "could not retrieve device class {0}: deviceclass.resource.k8s.io \"{0}\" not found",
                 spec.device_class_name
-            ));
+            );
+            return Some((None, what));
         }
         if let AllocationMode::Other(mode) = &spec.allocation_mode {
-            return Some(format!("{what}: unsupported count mode {mode}"));
+            return Some((None, format!("unsupported count mode {mode}")));
         }
         None
     }

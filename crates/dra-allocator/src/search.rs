@@ -10,6 +10,7 @@ use typed_index_collections::{TiSlice, TiVec};
 use super::candidates::{Problem, Unfit};
 use super::constraint::ConstraintState;
 use super::deepest::Deepest;
+use super::error::AttemptError;
 use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ViewIx, stretch};
 use super::request::{Alternative, Amount, ClaimDemand};
 use super::{Observer, PLAIN_STEPS, Stop};
@@ -78,7 +79,7 @@ pub(super) struct State {
     /// By claim and constraint; empty if no claim has any.
     pub(super) constraints: TiVec<ClaimIx, TiVec<ConstraintIx, ConstraintState>>,
     /// With which [`Flow::Error`] ends the attempt.
-    pub(super) error: String,
+    pub(super) error: AttemptError,
 }
 
 /// What picks take of the counters of a view.
@@ -151,7 +152,7 @@ impl State {
             } else {
                 claims.iter().map(constraint_states).collect()
             },
-            error: String::new(),
+            error: String::new().into(),
         }
     }
 
@@ -305,11 +306,10 @@ impl State {
             Unfit::RuledOut(RuledOut::Constraint | RuledOut::ConstraintAttribute)
                 if problem.alternative(alternative).amount == Amount::All =>
             {
-                Stop::Error(format!(
-                    "{}: cannot add device {} because a claim constraint would not be satisfied",
-                    problem.shown_request(alternative),
-                    problem.device_id(device)
-                ))
+                let device = problem.device_id(device);
+                let what =
+                    format!("cannot add device {device} because a claim constraint would not be satisfied");
+                problem.error_of_request(alternative, what).into()
             }
             Unfit::RuledOut(_) => return Flow::Fail,
             Unfit::Trouble(trouble) => problem.stop(alternative, device, *trouble),
@@ -570,7 +570,7 @@ impl<'p, 'a> Search<'p, 'a> {
         if let Some(error) = &self.problem.invalid_pool
             && !self.problem.forgives
         {
-            self.state.error.clone_from(error);
+            self.state.error = error.clone().into();
             return Flow::Error;
         }
         Flow::Fail

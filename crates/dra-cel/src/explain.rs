@@ -36,6 +36,8 @@ pub struct FailingTerm {
 pub struct Seen {
     /// How the expression gets there.
     pub text: String,
+    /// The name of the field that it ends with; all of the text where it ends with something else.
+    pub name: String,
     /// The value as it is written in CEL, or why there is none.
     pub value: Result<String, EvalError>,
 }
@@ -104,8 +106,13 @@ impl Explainer<'_> {
                 .map(|value| text::source(&value))
                 .map_err(EvalError::from);
             self.meter.spend(context.effort());
+            let name = match &part.kind {
+                ExprKind::Select { field, .. } => field.to_string(),
+                _ => part_text.clone(),
+            };
             seen.push(Seen {
                 text: part_text,
+                name,
                 value,
             });
         }

@@ -94,6 +94,64 @@ pub fn drivers_wanted(expression: &str) -> Option<BTreeSet<String>> {
     wanted.reduce(|all, one| all.intersection(&one).cloned().collect())
 }
 
+/// The attribute and the text that a selector compares it with, where it does nothing else: `device.attributes["DOMAIN"].NAME == "TEXT"`.
+pub fn attribute_wanted(expression: &str) -> Option<(String, String)> {
+    let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
+    let terms = terms(&ast);
+    let [only] = terms.as_slice() else { return None };
+    let ExprKind::Call {
+        function,
+        target: None,
+        args,
+    } = &only.expr.kind
+    else {
+        return None;
+    };
+    match (&**function, args.as_slice()) {
+        (operators::EQUALS, [left, right]) => Some((attribute_of(left)?, text_of(right)?)),
+        _ => None,
+    }
+}
+
+/// The name, without its domain, of the attribute of the device that the expression is.
+fn attribute_of(expr: &Expr) -> Option<String> {
+    let (domain, name) = match &expr.kind {
+        ExprKind::Select {
+            operand,
+            field,
+            test_only: false,
+        } => (&**operand, field.to_string()),
+        _ => {
+            let (domain, name) = indexed(expr)?;
+            (domain, text_of(name)?)
+        }
+    };
+    let (attributes, domain) = indexed(domain)?;
+    (is_of_device(attributes, "attributes") && text_of(domain).is_some()).then_some(name)
+}
+
+/// What is indexed, and by what.
+fn indexed(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    match &expr.kind {
+        ExprKind::Call {
+            function,
+            target: None,
+            args,
+        } if &**function == operators::INDEX => match args.as_slice() {
+            [whole, index] => Some((whole, index)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn text_of(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::String(text)) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
 /// The drivers that one term is true for.
 fn drivers_of(term: &Expr) -> Option<BTreeSet<String>> {
     let ExprKind::Call {
@@ -104,15 +162,11 @@ fn drivers_of(term: &Expr) -> Option<BTreeSet<String>> {
     else {
         return None;
     };
-    let text = |expr: &Expr| match &expr.kind {
-        ExprKind::Literal(Literal::String(text)) => Some(text.to_string()),
-        _ => None,
-    };
     match (&**function, args.as_slice()) {
-        (operators::EQUALS, [left, right]) if is_driver(left) => Some([text(right)?].into()),
-        (operators::EQUALS, [left, right]) if is_driver(right) => Some([text(left)?].into()),
+        (operators::EQUALS, [left, right]) if is_driver(left) => Some([text_of(right)?].into()),
+        (operators::EQUALS, [left, right]) if is_driver(right) => Some([text_of(left)?].into()),
         (operators::IN, [left, right]) if is_driver(left) => match &right.kind {
-            ExprKind::List { elements, .. } => elements.iter().map(text).collect(),
+            ExprKind::List { elements, .. } => elements.iter().map(text_of).collect(),
             _ => None,
         },
         _ => None,
@@ -121,6 +175,11 @@ fn drivers_of(term: &Expr) -> Option<BTreeSet<String>> {
 
 /// Whether this is `device.driver`.
 fn is_driver(expr: &Expr) -> bool {
+    is_of_device(expr, "driver")
+}
+
+/// Whether this is that field of `device`.
+fn is_of_device(expr: &Expr, wanted: &str) -> bool {
     let ExprKind::Select {
         operand,
         field,
@@ -129,7 +188,7 @@ fn is_driver(expr: &Expr) -> bool {
     else {
         return false;
     };
-    &**field == "driver" && matches!(&operand.kind, ExprKind::Ident(name) if &**name == "device")
+    &**field == wanted && matches!(&operand.kind, ExprKind::Ident(name) if &**name == "device")
 }
 
 /// The terms in the order of the text.
@@ -244,6 +303,39 @@ mod tests {
                 .as_ref()
                 .map(|drivers| drivers.iter().map(String::as_str).collect());
             assert_eq!(drivers, expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn a_selector_can_compare_one_attribute_and_nothing_else() {
+        for (expression, expected) in [
+            (
+                "device.attributes['d'].model == 'H100-SXM5-80GB'",
+                Some(("model", "H100-SXM5-80GB")),
+            ),
+            (
+                r#"device.attributes["d"].model == "A100""#,
+                Some(("model", "A100")),
+            ),
+            (
+                "device.attributes['d']['profile'] == 'full'",
+                Some(("profile", "full")),
+            ),
+            ("device.attributes['d'] == 'full'", None),
+            ("device.attributes['d'].model != 'A100'", None),
+            ("device.attributes['d'].model == 'A100' && true", None),
+            ("device.attributes['d'].model == 'A100' || true", None),
+            ("device.attributes['d'].model.lowerAscii() == 'a100'", None),
+            ("device.attributes['d'].model == 'a' + 'b'", None),
+            ("device.capacity['d'].memory == 'a'", None),
+            ("device.driver == 'gpu.example.com'", None),
+            ("device.attributes['d'].model == 'A100", None),
+        ] {
+            let wanted = attribute_wanted(expression);
+            let wanted = wanted
+                .as_ref()
+                .map(|(name, value)| (name.as_str(), value.as_str()));
+            assert_eq!(wanted, expected, "{expression}");
         }
     }
 

@@ -203,7 +203,7 @@ fn explained(cluster: &Cluster, claims: &[Arc<Claim>]) -> ClusterVerdict {
         observer: &(),
         run: &in_order,
     };
-    explain_claims(cluster, claims, &settings).verdict
+    explain_claims(cluster, claims, &settings).verdict()
 }
 
 fn is_free(item: &DeviceItem) -> bool {

@@ -223,8 +223,8 @@ fn compare<T: serde::Serialize>(
 
 fn explain(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Explanation {
     match units {
-        Units::Pods(pods) => explain_pod(cluster, &pods[0], settings),
-        Units::Claims(claims) => explain_claims(cluster, claims, settings),
+        Units::Pods(pods) => explain_pod(cluster, &pods[0], settings).into(),
+        Units::Claims(claims) => explain_claims(cluster, claims, settings).into(),
     }
 }
 

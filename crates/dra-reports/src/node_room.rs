@@ -313,7 +313,7 @@ fn fits(
     match judgment.verdict {
         Verdict::Fits(_) => Ok(true),
         Verdict::GaveUp => Err("not decided within the budget of the search".to_owned()),
-        Verdict::Error(error) => Err(error),
+        Verdict::Error(error) => Err(error.to_string()),
         _ => Ok(false),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Pods that ask for the same are explained once. Those with the same cause are told together.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use super::allocation::{Settings, Target};
-use super::explanation::{ClusterVerdict, Explanation, FixItem, explain_claims, explain_pod};
+use super::explanation::{ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, why};
 use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
 use dra_rules::reservation::{PodGroups, claim_name, resolves_to};
 use dra_rules::scheduling::classes_of_resources;
@@ -120,7 +120,14 @@ impl Unit<'_> {
         }
     }
 
-    fn explain(&self, cluster: &Cluster, settings: &Settings<'_>) -> Explanation {
+    fn own(&self, cluster: &Cluster) -> Own {
+        match self {
+            Self::Pod(pod) => Own::of_pod(cluster, pod),
+            Self::Claim(claim) => Own::of_claim(claim.key()),
+        }
+    }
+
+    fn explain(&self, cluster: &Cluster, settings: &Settings<'_>) -> Diagnosis {
         match self {
             Self::Pod(pod) => explain_pod(cluster, pod, settings),
             Self::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
@@ -171,32 +178,34 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     }
     // The most frequent first, and of equally frequent ones the first by name.
     alike.sort_by_key(|units| std::cmp::Reverse(units.len()));
-    let mut groups: BTreeMap<(u8, String), CauseItem> = BTreeMap::new();
+    let mut groups: Vec<Group> = Vec::new();
     for units in alike.iter().take(MOST_KINDS) {
         if let Some(first) = units.first() {
             let explained = first.explain(cluster, settings);
-            gather(&mut groups, explained, units);
+            gather(&mut groups, cluster, explained, units);
         }
     }
     list.not_explained = alike.iter().skip(MOST_KINDS).map(Vec::len).sum();
     for pod in bound.iter().take(MOST_BOUND) {
         let explained = explain_pod(cluster, pod, settings);
         // One that has all that it needs is about to start.
-        if explained.verdict != ClusterVerdict::Bound {
-            gather(&mut groups, explained, &[Unit::Pod(pod)]);
+        if explained.verdict() != ClusterVerdict::Bound {
+            gather(&mut groups, cluster, explained, &[Unit::Pod(pod)]);
         }
     }
     list.not_explained += bound.len().saturating_sub(MOST_BOUND);
-    list.items = groups.into_values().collect();
+    list.items = groups.into_iter().map(Group::item).collect();
+    // Of equal ones the first by name.
     list.items.sort_by_cached_key(|item| {
         let helps = item.fix.as_ref().is_some_and(|fix| fix.proven);
         let changes = item.fix.as_ref().map_or(0, |fix| fix.changes.len());
+        let Target { namespace, name, .. } = &item.explained;
         (
             !item.waits(),
             !helps,
             std::cmp::Reverse(item.count()),
             changes,
-            item.cause.clone(),
+            (namespace.clone(), name.clone()),
         )
     });
     list
@@ -222,96 +231,63 @@ fn is_used(cluster: &Cluster, claim: &Claim) -> bool {
     pods.any(|pod| !pod.is_terminal() && resolves_to(pod, claim, PodGroups::Accepted))
 }
 
+/// What waits for the same.
+struct Group {
+    verdict: ClusterVerdict,
+    /// Why the one that was explained waits.
+    own: Why,
+    /// The same without what is only its own.
+    shared: Why,
+    pods: Vec<Target>,
+    claims: Vec<Target>,
+    explained: Target,
+    fix: Option<FixItem>,
+    more_fixes: usize,
+}
+
+impl Group {
+    fn item(self) -> CauseItem {
+        let is_shared = self.pods.len() + self.claims.len() > 1;
+        CauseItem {
+            verdict: self.verdict,
+            cause: why(if is_shared { &self.shared } else { &self.own }),
+            pods: self.pods,
+            claims: self.claims,
+            explained: self.explained,
+            fix: self.fix,
+            more_fixes: self.more_fixes,
+        }
+    }
+}
+
 /// Puts `units`, of which the first was explained, to those with the same cause.
-fn gather(groups: &mut BTreeMap<(u8, String), CauseItem>, explained: Explanation, units: &[Unit<'_>]) {
-    let own = cause_of(&explained);
-    let cause = without_names(&own, &explained);
+fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, units: &[Unit<'_>]) {
+    let Some(first) = units.first() else { return };
+    let verdict = explained.verdict();
+    let own = explained.why();
+    let shared = own.clone().without(&first.own(cluster));
     let targets = units.iter().map(Unit::target);
-    let (pods, claims): (Vec<Target>, Vec<Target>) = targets.partition(|target| target.kind == "Pod");
-    match groups.get_mut(&(explained.verdict as u8, cause.clone())) {
+    let (pods, claims): (Vec<Target>, Vec<Target>) = targets.partition(|target| target.is_pod());
+    let is_same = |known: &&mut Group| known.verdict == verdict && known.shared == shared;
+    match groups.iter_mut().find(is_same) {
         Some(known) => {
             known.pods.extend(pods);
             known.claims.extend(claims);
-            known.cause = cause;
         }
         None => {
-            let several = units.len() > 1;
-            let fixes = explained.fixes.len();
-            let item = CauseItem {
-                verdict: explained.verdict,
-                cause: if several { cause.clone() } else { own },
+            let more_fixes = explained.fixes.len().saturating_sub(1);
+            groups.push(Group {
+                verdict,
+                own,
+                shared,
                 pods,
                 claims,
                 explained: explained.target,
                 fix: explained.fixes.into_iter().next(),
-                more_fixes: fixes.saturating_sub(1),
-            };
-            groups.insert((item.verdict as u8, cause), item);
+                more_fixes,
+            });
         }
     }
-}
-
-/// What stands before the words of a filter.
-const FILTER: &str = "running \"DynamicResources\" filter plugin: ";
-
-/// Why it waits, in words that tell causes apart: of an error, what failed.
-fn cause_of(explained: &Explanation) -> String {
-    let message = explained
-        .message
-        .as_deref()
-        .filter(|_| explained.verdict == ClusterVerdict::Error);
-    let message = message.map(|message| message.strip_prefix(FILTER).unwrap_or(message));
-    // What keeps a pod from starting on its node is the same on other nodes.
-    let reason = explained
-        .reasons
-        .first()
-        .filter(|_| explained.verdict == ClusterVerdict::Broken);
-    let reason = reason.map(|reason| reason.message.as_str());
-    let cause = explained.cause.as_deref().or(message).or(reason);
-    cause.unwrap_or(&explained.summary).to_owned()
-}
-
-/// The cause without the names of the pod and of the claims that are its own.
-fn without_names(cause: &str, explained: &Explanation) -> String {
-    let Target { namespace, name, .. } = &explained.target;
-    let key = format!("{namespace}/{name}");
-    let cause = cause
-        .replace(&format!("pod \"{key}\": "), "")
-        .replace(&format!("pod {key}: "), "");
-    let of_nodes = explained.nodes.iter().flat_map(|node| &node.reasons);
-    let reasons = explained.reasons.iter().chain(of_nodes);
-    let claims: BTreeSet<&str> = reasons.filter_map(|reason| reason.claim.as_deref()).collect();
-    let own = claims
-        .into_iter()
-        .map(|claim| (claim, "its claim"))
-        .chain([(key.as_str(), "it")]);
-    own.fold(cause, |cause, (name, word)| with_word(&cause, name, word))
-}
-
-/// `text` with `word` for each `name` that is no part of a longer one.
-fn with_word(text: &str, name: &str, word: &str) -> String {
-    let goes_on = |next: Option<char>| {
-        next.is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, '-' | '.' | '/' | '_'))
-    };
-    let mut replaced = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(name) {
-        let (before, found) = rest.split_at(at);
-        let after = &found[name.len()..];
-        // A full stop behind a name ends the sentence.
-        let ends = !goes_on(after.chars().next()) || after == "." || after.starts_with(". ");
-        let begins = !goes_on(
-            before
-                .chars()
-                .next_back()
-                .or_else(|| replaced.chars().next_back()),
-        );
-        replaced.push_str(before);
-        replaced.push_str(if begins && ends { word } else { name });
-        rest = after;
-    }
-    replaced.push_str(rest);
-    replaced
 }
 
 /// What pods and claims have to have in common to get the same explanation.
@@ -564,17 +540,5 @@ mod tests {
             )]
         );
         assert_eq!(list.not_explained, 0);
-    }
-
-    #[test]
-    fn names_are_replaced_as_a_whole() {
-        for (text, expected) in [
-            ("claim n/a is gone", "claim it is gone"),
-            ("claim n/ab and n/a, n/a", "claim n/ab and it, it"),
-            ("n/a-b m-n/a n/a.", "n/a-b m-n/a it."),
-            ("", ""),
-        ] {
-            assert_eq!(with_word(text, "n/a", "it"), expected, "{text}");
-        }
     }
 }

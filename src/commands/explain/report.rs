@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::output::{Column, Detail, Layout, Span, Table, Tone, span};
 use dra_reports::explanation::{
-    ClusterVerdict, Explanation, FilterCount, FixItem, GetsItem, NodeExplanation, RISKY, Reason,
+    ClusterVerdict, Explanation, FilterCount, FixItem, GetsItem, NodeExplanation, RISKY, ReasonItem,
 };
 
 const FILTERS: &[Column<FilterCount>] = &[
@@ -34,11 +34,7 @@ pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
         tone(explanation),
         format!("{:?}: {}", explanation.verdict, explanation.summary),
     );
-    if let Some(cause) = explanation
-        .cause
-        .as_ref()
-        .filter(|cause| !explanation.summary.contains(*cause))
-    {
+    if let Some(cause) = explanation.cause.as_ref().filter(|_| !explanation.tells_cause) {
         layout.field("Cause", cause);
     }
     if let Some(message) = &explanation.message {
@@ -69,9 +65,8 @@ pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
     if !explanation.notes.is_empty() {
         layout.list("Note", &explanation.notes);
     }
-    let events: Vec<&String> = news(explanation).collect();
-    if !events.is_empty() {
-        layout.list("Events", events);
+    if !explanation.news.is_empty() {
+        layout.list("Events", &explanation.news);
     }
     // What has its devices needs no node for them.
     let is_held = explanation.verdict == ClusterVerdict::Allocated;
@@ -90,7 +85,7 @@ pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
 }
 
 pub(super) fn object(explanation: &Explanation) -> String {
-    let kind = if explanation.target.kind == "Pod" {
+    let kind = if explanation.target.is_pod() {
         "pod"
     } else {
         "claim"
@@ -107,13 +102,6 @@ pub(super) fn tone(explanation: &Explanation) -> Tone {
         ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
         _ => Tone::Notice,
     }
-}
-
-/// The events that do not only repeat what the scheduler says now.
-pub(super) fn news(explanation: &Explanation) -> impl Iterator<Item = &String> {
-    let said = explanation.message.as_deref().unwrap_or_default();
-    let is_news = move |event: &&String| said.is_empty() || !event.ends_with(said);
-    explanation.events.iter().filter(is_news)
 }
 
 /// The sentence with a capital letter.
@@ -179,10 +167,10 @@ struct Summary {
     message: String,
 }
 
-fn summaries(reasons: &[Reason], detail: Detail) -> Vec<Summary> {
-    let mut grouped: Vec<(&Reason, Vec<&str>)> = Vec::new();
+fn summaries(reasons: &[ReasonItem], detail: Detail) -> Vec<Summary> {
+    let mut grouped: Vec<(&ReasonItem, Vec<&str>)> = Vec::new();
     for reason in reasons {
-        let same = |(known, _): &&mut (&Reason, Vec<&str>)| {
+        let same = |(known, _): &&mut (&ReasonItem, Vec<&str>)| {
             known.code == reason.code && known.request == reason.request && known.message == reason.message
         };
         let device = reason

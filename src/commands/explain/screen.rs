@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::report::{first_upper, folded, news, object, plain, shortened, tone};
+use super::report::{first_upper, folded, object, plain, shortened, tone};
 use crate::commands::shown;
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone, span};
 use dra_model::Kind;
-use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, Helps, NodeGroup, RISKY};
+use dra_reports::explanation::{ClusterVerdict, DeviceCount, Explanation, Helps, NodeGroupItem, RISKY};
 use dra_reports::script::{Command, NoCommand, Script, Then};
 
 /// What a terminal shows of it. `is_live` says whether `--emit-fix` can write what a fix makes again.
@@ -22,11 +22,7 @@ pub(super) fn on(explanation: &Explanation, screen: Screen, is_live: bool) -> La
         layout.line(2, [span(tone_of_waiting(explanation), text)]);
     }
     let mut more = Vec::new();
-    let told = explanation.cause.as_ref().unwrap_or(&explanation.summary);
-    let reasons = explanation
-        .reasons
-        .iter()
-        .filter(|reason| !told.ends_with(&reason.message));
+    let reasons = explanation.reasons.iter().filter(|reason| !reason.is_told);
     more.extend(reasons.map(|reason| ("Reason", reason.message.as_str())));
     if let Some(holds) = &explanation.holds {
         more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
@@ -38,7 +34,7 @@ pub(super) fn on(explanation: &Explanation, screen: Screen, is_live: bool) -> La
             .iter()
             .map(|text| ("Scheduler", text.as_str())),
     );
-    more.extend(news(explanation).map(|text| ("Event", text.as_str())));
+    more.extend(explanation.news.iter().map(|text| ("Event", text.as_str())));
     more.extend(explanation.unknown.iter().map(|text| ("Unknown", text.as_str())));
     more.extend(explanation.notes.iter().map(|text| ("Note", text.as_str())));
     let not_simulated = explanation.not_simulated.join(", ");
@@ -68,7 +64,7 @@ fn tone_of_waiting(explanation: &Explanation) -> Tone {
 /// Whether the first line says already what holds for all nodes.
 fn tells_all_of_nodes(explanation: &Explanation) -> bool {
     match explanation.node_groups.as_slice() {
-        [only] => only.devices.is_empty() && only.reason == explanation.cause,
+        [only] => only.is_cause,
         _ => false,
     }
 }
@@ -78,7 +74,7 @@ fn headline(report: &Explanation, screen: Screen, layout: &mut Layout) {
     let tone = tone(report);
     let text = match (report.verdict, &report.cause) {
         (ClusterVerdict::DoesNotFit, cause) => {
-            let state = if report.target.kind == "Pod" {
+            let state = if report.target.is_pod() {
                 "waits"
             } else {
                 "does not get its devices"
@@ -136,7 +132,7 @@ const NODES: &[Column<NodeLine>] = &[
 /// Groups of nodes that are told one by one.
 const GROUPS: usize = 8;
 
-fn groups(groups: &[NodeGroup], layout: &mut Layout) {
+fn groups(groups: &[NodeGroupItem], layout: &mut Layout) {
     let counts = groups.iter().flat_map(|group| &group.devices);
     let requests: BTreeSet<_> = counts.map(|count| (&count.claim, &count.request)).collect();
     let several = requests.len() > 1;
@@ -222,7 +218,7 @@ fn short_fixes(report: &Explanation, is_live: bool, screen: Screen, layout: &mut
 
 /// What carries fix `number` out, as long as it stays what it is.
 fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
-    let kind = if report.target.kind == "Pod" {
+    let kind = if report.target.is_pod() {
         Kind::Pod
     } else {
         Kind::ResourceClaim

@@ -28,6 +28,8 @@ pub(crate) struct Trust {
     pub(crate) exactness: Exactness,
     /// Why no further: sentences without a full stop.
     pub(crate) notes: Vec<String>,
+    /// Whether one of these is about a known bug.
+    pub(crate) has_known_bug: bool,
 }
 
 impl Trust {
@@ -41,9 +43,11 @@ impl Trust {
         let mut trust = Self {
             exactness: Exactness::Exact,
             notes: Vec::new(),
+            has_known_bug: false,
         };
         trust.lower(Exactness::FitOnly, unlike(cluster));
         let told = doubts(cluster, pod, claims);
+        trust.has_known_bug = told.has_bug;
         trust.lower(Exactness::FitOnly, told.doubts);
         trust.lower(Exactness::OneOf, orders(cluster, claims));
         trust.notes.extend(told.notes);

@@ -8,6 +8,7 @@ mod exactness;
 mod group;
 mod packing;
 mod report;
+pub(crate) mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,12 +21,12 @@ use dra_model::{
 use dra_rules::scheduling::{
     AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, Obstacle, Run,
     SCORE_WEIGHT, Scheduler, Stage, Start, Verdict, disagreeing_pools, generate_claims, judge_all, message,
-    message_of_obstacle, normalized, not_simulated, place, too_many_consumers,
+    message_of_obstacle, normalized, not_simulated, place,
 };
 
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
-pub(super) use group::{GANG, HANGS_ON_NODES};
+pub(super) use group::{GANG, Gang, GangLacks, HANGS_ON_NODES};
 
 pub use packing::{Exhausted, Packing, Placed, pack};
 pub use report::{
@@ -373,14 +374,16 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
             state.text()
         ));
     }
-    judged
-        .notes
-        .extend(cycle.full_claims().map(|claim| too_many_consumers(claim)));
+    judged.notes.extend(
+        cycle
+            .full_claims()
+            .map(|claim| words::too_many_consumers(&claim.key())),
+    );
     if let (Fit::Fits, Some(claim)) = (judged.fit, cycle.full_claims().next()) {
         // The scheduler learns of it only when it writes.
         judged.fit = Fit::Error;
         judged.first = None;
-        judged.message = Some(too_many_consumers(claim));
+        judged.message = Some(words::too_many_consumers(&claim.key()));
     }
     judged.notes.extend(waiting(&judged.nodes));
     judged.notes.extend(timeouts.note);

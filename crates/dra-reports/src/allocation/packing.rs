@@ -295,7 +295,7 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
         }
         Verdict::Refused(refusal) => refusal.reasons().join(", "),
         Verdict::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned(),
-        Verdict::Error(error) => error.clone(),
+        Verdict::Error(error) => error.to_string(),
         Verdict::GaveUp => "gave up".to_owned(),
         Verdict::Fits(_) => String::new(),
     }

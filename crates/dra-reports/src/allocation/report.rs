@@ -49,6 +49,8 @@ pub struct AllocationReport {
     pub notes: Vec<String>,
 }
 
+const POD: &str = "Pod";
+
 /// A pod or a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,7 +71,12 @@ impl Target {
 
     /// A pod.
     pub fn pod(key: &Key) -> Self {
-        Self::new("Pod", key)
+        Self::new(POD, key)
+    }
+
+    /// Whether it is a pod.
+    pub fn is_pod(&self) -> bool {
+        self.kind == POD
     }
 
     fn new(kind: &'static str, key: &Key) -> Self {
@@ -276,7 +283,7 @@ impl NodeResult {
             Verdict::Refused(refusal) => result.message = Some(refusal.reasons().join(", ")),
             Verdict::Error(error) => {
                 result.result = Fit::Error;
-                result.message = Some(error.clone());
+                result.message = Some(error.to_string());
             }
             Verdict::GaveUp => {
                 result.result = Fit::GaveUp;
@@ -294,7 +301,7 @@ impl NodeResult {
             Certainty::MayError(error) => {
                 result.result = Fit::MayError;
                 result.possible_error = Some(error.clone());
-                result.message = Some(error.clone());
+                result.message = Some(error.to_string());
             }
             Certainty::MayDiffer(why) if is_open(judgment) => {
                 result.result = Fit::Unknown;

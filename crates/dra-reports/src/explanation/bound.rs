@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::report::{ClusterVerdict, Explanation, FixItem, Holding, Reason};
+use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
+use super::fact::Fact;
+use super::report::{ClusterVerdict, FixItem, Holding};
 use super::word;
-use crate::listing::some;
-use crate::stage::{self, Cause, PodStage, Problems, Stage, StageItem, Stages, advise, problems};
-use dra_model::{Claim, Cluster, Key, Kind, Pod, Str, Time};
+use crate::stage::{Cause, PodStage, Problems, Stage, StageItem, Stages, advise, problems};
+use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::scheduling::passed_over;
 
 impl Holding {
@@ -34,54 +35,32 @@ impl Holding {
             consumers: claim.status.reserved_for.iter().map(consumer).collect(),
         })
     }
-
-    fn text(&self) -> String {
-        const NAMED: usize = 3;
-        let names: Vec<&str> = self
-            .devices
-            .iter()
-            .map(|device| device.rsplit('/').next().unwrap_or(device))
-            .collect();
-        let devices = match names.as_slice() {
-            [] => "no device".to_owned(),
-            all if all.len() <= NAMED => all.join(", "),
-            all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
-        };
-        let consumers = match self.consumers.as_slice() {
-            [] => "nobody: it is idle".to_owned(),
-            all => {
-                let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
-                match all.len() - named.len() {
-                    0 => named.join(", "),
-                    rest => format!("{} and {rest} more", named.join(", ")),
-                }
-            }
-        };
-        let place = self
-            .node
-            .as_ref()
-            .map_or_else(String::new, |node| format!(" on {node}"));
-        format!("allocated{place} ({devices}), used by {consumers}")
-    }
 }
 
-impl Explanation {
+impl Diagnosis {
     /// Says of a claim that has its devices what it holds rather than where it would fit.
     pub(super) fn hold(&mut self, claim: &Claim) {
         self.holds = Holding::of(claim);
         if let Some(holds) = &self.holds
-            && self.verdict == ClusterVerdict::Fits
+            && self.verdict() == ClusterVerdict::Fits
         {
-            let text = holds.text();
-            self.conclude(ClusterVerdict::Allocated, text);
+            self.conclude(Answer::Allocated(holds.clone()));
         }
     }
 }
 
 /// Says of a pod that has its node what may still keep its devices from it.
-pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, now: Time) {
-    report.conclude(ClusterVerdict::Bound, format!("the pod is bound to {node}"));
+pub(super) fn bound(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, now: Time) {
+    let on_node = |how| {
+        Answer::Bound(Bound {
+            node: node.clone(),
+            devices: Vec::new(),
+            how,
+        })
+    };
+    report.conclude(on_node(OnNode::Starts));
     let passed_over = passed_over(cluster, Some(pod));
+    report.has_known_bug = passed_over.is_some();
     report
         .notes
         .extend(passed_over.map(|exposure| exposure.text(cluster)));
@@ -89,55 +68,50 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
         found,
         hidden: unread,
     } = problems(cluster, pod);
-    let reasons = found
+    let facts = found
         .into_iter()
-        .map(|problem| Reason::plain(problem.code, problem.text));
-    report.reasons.extend(reasons);
+        .map(|problem| Fact::Stage(problem.code, problem.text));
+    report.reasons.extend(facts.map(Into::into));
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
     if let Some(first) = report.reasons.first() {
-        let summary = format!("the pod is bound to {node}, but {}", first.message);
-        report.conclude(ClusterVerdict::Broken, summary);
+        report.conclude(on_node(OnNode::Stuck(first.fact.clone())));
         if let Some(found) = &found {
             help(report, &stages, found);
         }
     } else if let Some(gap) = unread {
         report.tell_unknown(gap);
-        let kinds = gap.kind.plural();
-        report.conclude(
-            ClusterVerdict::Unknown,
-            format!("the pod is bound to {node}; whether it has its devices is not known without {kinds}"),
-        );
+        report.conclude(on_node(OnNode::Hidden(gap.kind)));
     } else if let Some(found) = found {
         staged(report, &stages, &found, node);
     }
 }
 
 /// Says of a pod that has ended what keeps it from being gone.
-pub(super) fn ended(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, now: Time) {
+pub(super) fn ended(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, now: Time) {
     let stages = Stages::of(cluster, now);
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
     if let Some(stuck) = &found.stuck {
         let text = stuck.cause.text(pod.node().map_or("", Str::as_str));
-        let summary = format!("the pod is not gone: {text}");
-        report.reasons.push(Reason::plain(stuck.cause.code(), text));
-        report.conclude(ClusterVerdict::Broken, summary);
+        let fact = Fact::Stage(stuck.cause.code(), text);
+        report.reasons.push(fact.clone().into());
+        report.conclude(Answer::NotGone(fact));
         help(report, &stages, &found);
     }
 }
 
 /// Says of a pod that has its devices reserved and no node yet what it waits for.
-pub(super) fn attaching(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>, now: Time) {
+pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, now: Time) {
     let stages = Stages::of(cluster, now);
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
     if let Some(stuck) = &found.stuck
-        && report.verdict == ClusterVerdict::Fits
+        && report.verdict() == ClusterVerdict::Fits
     {
-        let summary = format!("{}, and waits: {}", report.summary, stuck.cause.text(""));
-        report.conclude(ClusterVerdict::Fits, summary);
+        let was = Box::new(report.answer.clone());
+        report.conclude(Answer::Attaching(was, stuck.cause.text("")));
     }
     // The driver that is to attach the device is told already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
@@ -149,73 +123,47 @@ pub(super) fn attaching(report: &mut Explanation, cluster: &Cluster, pod: &Arc<P
 }
 
 /// Says how far the pod is on its node, and what keeps it there.
-fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, node: &Str) {
+fn staged(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>, node: &Str) {
     let (cluster, pod) = (stages.cluster(), found.pod);
-    let devices = report.stage.as_ref().map_or(&[][..], |item| &item.devices);
-    let devices = if devices.is_empty() {
-        String::new()
-    } else {
-        format!(" with {}", some(devices))
+    let devices = report.stage.as_ref().map(|item| item.devices.clone());
+    let on_node = |how| {
+        Answer::Bound(Bound {
+            node: node.clone(),
+            devices: devices.unwrap_or_default(),
+            how,
+        })
     };
     match found.stuck.as_ref().map(|stuck| &stuck.cause) {
         None if found.stage == Stage::Unknown => {
-            let why = found.unknown.join("; ");
-            report.conclude(
-                ClusterVerdict::Unknown,
-                format!("the pod is bound to {node}; how far it is there is not known: {why}"),
-            );
+            report.conclude(on_node(OnNode::Unknown(found.unknown.clone())));
             report.lacks_objects = cluster.gap(Kind::Event, &pod.metadata.namespace).is_some();
             report.unknown.extend(found.unknown.iter().cloned());
         }
-        None => {
-            let summary = match (found.stage, &found.waits) {
-                (Stage::Running, _) => format!("the pod runs on {node}{devices}"),
-                (Stage::Unpreparing, None) => format!("the pod is being ended on {node}"),
-                (Stage::Unpreparing, Some(waits)) => {
-                    format!("the pod is being ended on {node}, and {waits}")
-                }
-                (_, Some(waits)) => {
-                    format!("the pod is bound to {node}{devices}, and waits for something else: {waits}")
-                }
-                (_, None) => format!("the pod is bound to {node}"),
-            };
-            report.conclude(ClusterVerdict::Bound, summary);
-        }
-        Some(Cause::Unrecognized { .. }) => word::of_kubelet(report, cluster, pod, node),
+        None => report.conclude(on_node(match (found.stage, &found.waits) {
+            (Stage::Running, _) => OnNode::Runs,
+            (Stage::Unpreparing, waits) => OnNode::Ends(waits.clone()),
+            (_, Some(waits)) => OnNode::WaitsFor(waits.clone()),
+            (_, None) => OnNode::Starts,
+        })),
+        Some(Cause::Unrecognized { .. }) => word::of_kubelet(report, cluster, pod),
         Some(cause) => {
-            let text = cause.text(node);
-            let place = if found.stage == Stage::Running {
-                "runs on"
-            } else if found.stage == Stage::Unpreparing {
-                "does not end on"
-            } else {
-                "is bound to"
-            };
-            let link = if found.stage == Stage::Unpreparing {
-                ":"
-            } else {
-                ", but"
-            };
-            report.reasons.push(Reason::plain(cause.code(), text.clone()));
-            report.conclude(
-                ClusterVerdict::Broken,
-                format!("the pod {place} {node}{link} {text}"),
-            );
+            let fact = Fact::Stage(cause.code(), cause.text(node));
+            report.reasons.push(fact.clone().into());
+            report.conclude(on_node(match found.stage {
+                Stage::Running => OnNode::Endangered(fact),
+                Stage::Unpreparing => OnNode::NotEnding(fact),
+                _ => OnNode::Stuck(fact),
+            }));
             help(report, stages, found);
         }
     }
 }
 
 /// Adds what ends the cause that keeps the pod where it is.
-fn help(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>) {
+fn help(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>) {
     if let Some(advice) = advise(stages, found) {
         let mut fix = FixItem::unproven(advice.kind, advice.target, advice.message, advice.remedy);
         fix.look = advice.look;
         report.fixes.push(fix);
     }
-}
-
-/// That there is no template for claims of the pod.
-pub(super) fn template_missing(template: &Key, pod: &Key) -> Reason {
-    Reason::plain("TemplateMissing", stage::template_missing(template, pod))
 }

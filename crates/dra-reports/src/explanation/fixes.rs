@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::report::{ClusterVerdict, Explanation, FixChange, FixItem, KINDS, Reason};
+use super::diagnosis::{Answer, Diagnosis};
+use super::fact::Fact;
+use super::report::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::{gets, waiting};
 use crate::health::{Health, HealthIndex};
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
@@ -14,7 +16,7 @@ use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{Origin, claim_names, manager};
 use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
 
-impl Explanation {
+impl Diagnosis {
     /// What `pod` needs that was recreated in `cluster`, so that it fits there; `made` is what it is there. Nothing further where
     /// `fits` has nodes.
     pub(super) fn add_recreation(
@@ -68,14 +70,11 @@ impl Explanation {
         quotas: &Quotas<'_>,
         wanted: impl IntoIterator<Item = &'s dra_model::ClaimSpec>,
     ) {
-        let text = format!("{claim} cannot be created: it {refusal}");
-        self.reasons.push(Reason::plain("QuotaExceeded", text));
-        if self.verdict == ClusterVerdict::Fits {
-            let summary = format!(
-                "waits, as a quota keeps {claim} from being created; with it, it {}",
-                self.summary
-            );
-            self.conclude(ClusterVerdict::Waits, summary);
+        let fact = Fact::Quota(claim.to_owned(), refusal.to_string());
+        self.reasons.push(fact.into());
+        if self.verdict() == ClusterVerdict::Fits {
+            let was = Box::new(self.answer.clone());
+            self.conclude(Answer::KeptByQuota(claim.to_owned(), was));
         }
         let quota = &refusal.quota.metadata;
         let target = format!("resourcequota/{}", quota.key());

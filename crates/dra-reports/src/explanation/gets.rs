@@ -5,7 +5,6 @@ use dra_cel::DeviceInput;
 use dra_model::{Cluster, Device, DeviceId, DeviceRequest, Key, Str, lookup};
 use dra_rules::scheduling::{Fix, Found};
 
-use super::reasons::last_name;
 use super::report::GetsItem;
 
 /// Devices among which is looked for one that was asked for.
@@ -76,7 +75,7 @@ fn seen(selectors: &ClassSelectors, term: &str, driver: &Str, device: &Device) -
     let seen = terms.iter().flat_map(|term| &term.seen);
     seen.filter_map(|seen| {
         let value = seen.value.as_ref().ok()?;
-        Some(format!("{} is {value}", last_name(&seen.text)))
+        Some(format!("{} is {value}", seen.name))
     })
     .collect()
 }

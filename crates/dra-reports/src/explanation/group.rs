@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::report::{ClusterVerdict, Explanation, NodeExplanation, Reason};
+use super::diagnosis::{Answer, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
+use super::fact::Fact;
+use super::report::ClusterVerdict;
 use super::{Explained, Settings};
-use crate::allocation::{Exactness, GANG, HANGS_ON_NODES};
-use dra_model::{Component, Gate, Node, Pod};
+use crate::allocation::{Exactness, GANG, Gang, HANGS_ON_NODES};
+use dra_model::{Component, Node, Pod};
 use dra_rules::reservation::PodGroups;
 use dra_rules::scheduling::{
-    Cycle, GroupCycle, GroupResult, Message, NoUse, Scheduler, Start, Subject, Unavailable, Verdict,
-    releasable, remaining_consumers, unavailable,
+    Cycle, GroupCycle, GroupResult, Scheduler, Stage, Start, Subject, Unavailable, Verdict, releasable,
+    remaining_consumers, unavailable,
 };
 
 /// The cycle of the pod's PodGroup; nothing where the pod is placed alone.
@@ -27,7 +29,7 @@ pub(super) fn at_turn(scheduler: &Scheduler, cycle: Option<&GroupCycle>, pod: &P
 
 impl Explained<'_> {
     /// Takes in what becomes of the pod's PodGroup.
-    pub(super) fn see_group(&self, report: &mut Explanation, cycle: &GroupCycle) {
+    pub(super) fn see_group(&self, report: &mut Diagnosis, cycle: &GroupCycle) {
         let Some(pod) = self.pod else { return };
         let before = cycle.turns.iter().take_while(|turn| turn.pod.key() != pod.key());
         let before = before.filter(|turn| turn.got.is_some()).count();
@@ -45,14 +47,17 @@ impl Explained<'_> {
             report.notes.push(doubt);
         }
         if let GroupResult::Unknown(why) = &cycle.result {
-            if matches!(report.verdict, ClusterVerdict::Fits | ClusterVerdict::DoesNotFit) {
-                report.conclude(ClusterVerdict::Unknown, why.clone());
+            if matches!(
+                report.verdict(),
+                ClusterVerdict::Fits | ClusterVerdict::DoesNotFit
+            ) {
+                report.conclude(Answer::Open(why.clone()));
                 report.exactness = Some(Exactness::FitOnly);
                 report.unknown.push(why.clone());
             }
             return;
         }
-        if !matches!(report.verdict, ClusterVerdict::GaveUp | ClusterVerdict::Unknown)
+        if !matches!(report.verdict(), ClusterVerdict::GaveUp | ClusterVerdict::Unknown)
             && cycle.holds_back(&pod.key())
         {
             self.held_back(report, cycle, pod);
@@ -60,18 +65,14 @@ impl Explained<'_> {
     }
 
     /// The pod fits, but not with so many others of its PodGroup as have to.
-    fn held_back(&self, report: &mut Explanation, cycle: &GroupCycle, pod: &Pod) {
-        let text = cycle.text();
+    fn held_back(&self, report: &mut Diagnosis, cycle: &GroupCycle, pod: &Pod) {
+        let gang = Gang::of(cycle);
         let message = cycle.message(&pod.key());
-        let verdict = match &message {
-            Some(Message::Error(_)) => ClusterVerdict::Error,
-            _ => ClusterVerdict::DoesNotFit,
-        };
-        report.conclude(verdict, text.clone());
+        report.conclude(Answer::Gang(gang.clone()));
         report.message = message.and_then(|message| message.text().map(str::to_owned));
-        let reason = Reason::plain("PodGroup", text.clone());
+        let reason = Reason::from(Fact::Gang(gang.clone()));
         for node in &mut report.nodes {
-            *node = NodeExplanation {
+            *node = NodeDiagnosis {
                 node: node.node.clone(),
                 fits: false,
                 plugin: Some(GANG),
@@ -84,12 +85,9 @@ impl Explained<'_> {
         report.node_groups.clear();
         report.fixes.clear();
         report.reasons.push(reason);
-        report.cause = Some(text.clone());
         let mut rejected = cycle.rejected();
         let Some(first) = rejected.next() else {
-            if let Some(waiting) = self.not_queued(cycle) {
-                report.cause = Some(format!("{text}: {waiting}"));
-            }
+            report.cause = Some(Cause::Gang(gang, self.not_queued(cycle).map(Box::new)));
             return;
         };
         // What the other lacks when those before it have their devices is what all of them lack.
@@ -101,10 +99,13 @@ impl Explained<'_> {
             subject: Subject::Pod(Arc::clone(&first.pod)),
             settings: self.settings,
         };
-        let mut of_other = Explanation::new(crate::allocation::Target::pod(&first.pod.key()));
+        let mut of_other = Diagnosis::new(crate::allocation::Target::pod(&first.pod.key()));
         other.start(&mut of_other, &scheduler.pod(&first.pod));
-        let why = of_other.cause.take().unwrap_or(of_other.summary);
-        report.cause = Some(format!("{text}: {why}"));
+        let why = match of_other.cause {
+            Some(cause) => GangCause::Cause(cause),
+            None => GangCause::Answer(of_other.answer),
+        };
+        report.cause = Some(Cause::Gang(gang, Some(Box::new(why))));
         report.waiting = of_other.waiting;
         if rejected.next().is_none() && cycle.untried.is_empty() && cycle.scheduled + 1 == cycle.min_count {
             report.fixes = of_other.fixes;
@@ -112,15 +113,15 @@ impl Explained<'_> {
     }
 
     /// The first pod of the group that the scheduler does not look at yet, and why.
-    fn not_queued(&self, cycle: &GroupCycle) -> Option<String> {
+    fn not_queued(&self, cycle: &GroupCycle) -> Option<GangCause> {
         let mut members = self.cluster().pods_of_group(&cycle.group);
         members.find_map(|member| {
             if member.node().is_some() || member.is_terminal() {
                 return None;
             }
             match self.scheduler.pod(member) {
-                Start::Obstacle(obstacle) if obstacle.stage() == super::Stage::PreEnqueue => {
-                    Some(format!("pod/{} waits: {}", member.key(), obstacle.text()))
+                Start::Obstacle(obstacle) if obstacle.stage() == Stage::PreEnqueue => {
+                    Some(GangCause::Waits(member.key(), obstacle))
                 }
                 _ => None,
             }
@@ -131,7 +132,7 @@ impl Explained<'_> {
     /// own PodGroup.
     pub(super) fn releases(
         &self,
-        report: &mut Explanation,
+        report: &mut Diagnosis,
         cycle: &Cycle<'_>,
         verdicts: &[(&Arc<Node>, Verdict)],
     ) {
@@ -144,33 +145,15 @@ impl Explained<'_> {
                 .reserved_for
                 .iter()
                 .find(|entry| entry.is_pod_group());
-            let idle = match group {
-                Some(group) => format!(
-                    ", and reserved for podgroup/{}, of which no pod has a node",
-                    claim.metadata.beside(&group.name)
-                ),
-                None if *why == NoUse::OtherNodes => " and idle".to_owned(),
-                None => String::new(),
-            };
-            let why = match why {
-                NoUse::OtherNodes => "is allocated elsewhere",
-                NoUse::NotReady => "has devices that are not ready",
-                NoUse::NodeOperations => {
-                    "has devices that skip node operations, for which its node declares no feature"
-                }
-            };
-            report.reasons.push(Reason::plain(
-                "ReleasedByScheduler",
-                format!(
-                    "claim/{} {why}{idle}: the scheduler deallocates it by itself and tries again",
-                    claim.key()
-                ),
-            ));
+            let group = group.map(|group| claim.metadata.beside(&group.name));
+            report
+                .reasons
+                .push(Reason::of_claim(claim.key(), Fact::Released(*why, group)));
         }
         let all = unavailable(verdicts);
         if !released.is_empty() && released.len() == all.len() {
             let cause = report.cause.take();
-            report.cause = cause.map(|cause| format!("{cause}; the scheduler deallocates it by itself"));
+            report.cause = cause.map(|cause| Cause::Deallocated(Box::new(cause)));
         }
         let Some(pod) = self.pod else { return };
         for Unavailable { place, .. } in all {
@@ -184,40 +167,15 @@ impl Explained<'_> {
             };
             let group = claim.metadata.beside(&own.name);
             let remaining = remaining_consumers(self.cluster(), Some(pod), claim);
-            let reason = if remaining.iter().any(|entry| entry.uid == own.uid) {
-                let why = match PodGroups::of(self.cluster().environment(), Component::Scheduler) {
-                    PodGroups::Ignored => format!(
-                        "it does not know claims of PodGroups, as its gate {} is off",
-                        Gate::DRAWorkloadResourceClaims
-                    ),
-                    PodGroups::Accepted => {
-                        "others of its pods have a node, or it is not one of the group's claims".to_owned()
-                    }
-                };
-                Reason::plain(
-                    "ReservedForGroup",
-                    format!(
-                        "claim/{} stays reserved for podgroup/{group}, which the pod is a member of: the scheduler does not take that back, \
-                         as {why}",
-                        claim.key()
-                    ),
-                )
+            let fact = if remaining.iter().any(|entry| entry.uid == own.uid) {
+                let groups = PodGroups::of(self.cluster().environment(), Component::Scheduler);
+                Fact::ReservedForGroup(group, groups == PodGroups::Accepted)
             } else {
-                let others: Vec<String> = remaining
-                    .iter()
-                    .map(|entry| crate::Consumer(entry).to_string())
-                    .collect();
-                Reason::plain(
-                    "UnreservedByScheduler",
-                    format!(
-                        "the scheduler removes the reservation of podgroup/{group} from claim/{} by itself, as none of its pods has a node; \
-                         {} keeps the claim",
-                        claim.key(),
-                        others.join(", ")
-                    ),
-                )
+                let others = remaining.iter();
+                let others = others.map(|entry| crate::Consumer(entry).to_string());
+                Fact::UnreservedByScheduler(group, others.collect())
             };
-            report.reasons.push(reason);
+            report.reasons.push(Reason::of_claim(claim.key(), fact));
         }
     }
 }

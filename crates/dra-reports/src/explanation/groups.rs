@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::report::{Amounts, DeviceCount, Explanation, NODE_OPERATIONS, NodeExplanation, NodeGroup, Reason};
+use super::diagnosis::{Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, Place, Reason};
+use super::fact::{Brief, Evidence, Fact, Together};
+use super::report::{Amounts, DeviceCount};
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AlternativeExplanation, Unfit};
-use dra_cel::Terms;
-use dra_model::{AllocationMode, Claim, DeviceRequest, Gate, Quantity, Str};
-use dra_rules::scheduling::Verdict;
+use dra_model::{AllocationMode, Claim, DeviceRequest, Key, Quantity};
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
     let requests = explanation.requests.iter();
     let alternatives = requests.flat_map(|request| {
-        let claim = explanation.claim(request.claim).to_string();
+        let claim = explanation.claim(request.claim);
         let of = move |one| count(explanation, claim.clone(), one);
         request.alternatives.iter().map(of)
     });
@@ -24,7 +24,7 @@ pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<Device
 /// The same for one request or subrequest.
 pub(super) fn count(
     explanation: &dra_allocator::Explanation<'_>,
-    claim: String,
+    claim: Key,
     alternative: &AlternativeExplanation,
 ) -> DeviceCount {
     let mut count = DeviceCount {
@@ -60,37 +60,43 @@ pub(super) fn count(
     count
 }
 
-impl NodeExplanation {
+impl NodeDiagnosis {
     /// The first reason, if it is about the node or about requests together rather than about a single device or request.
     fn general(&self) -> Option<&Reason> {
         let first = self.reasons.first()?;
-        let is_of_pool = matches!(first.code, "PoolIncomplete" | "PoolInvalid");
-        (first.request.is_none() || is_of_pool).then_some(first)
+        (first.request.is_none() || first.fact.is_of_pool()).then_some(first)
     }
 
-    /// The cause in words. What is in use or tainted has its own numbers.
-    fn words(&self, short: &[DeviceCount]) -> Option<String> {
+    /// The cause. What is in use or tainted has its own numbers.
+    fn brief(&self, short: &[DeviceCount]) -> Option<Brief> {
         if let Some(general) = self.general() {
-            return Some(general.in_short());
+            return Some(general.brief());
         }
         let Some(first) = short.first() else {
-            return self.reasons.first().map(Reason::in_short);
+            return self.reasons.first().map(Reason::brief);
         };
-        let told = ["InUse", "Tainted", "TooFewDevices", "NotListed"];
+        let is_told = |fact: &Fact| {
+            matches!(
+                fact,
+                Fact::RuledOut(RuledOut::InUse | RuledOut::Tainted, _)
+                    | Fact::TooFewDevices { .. }
+                    | Fact::NotListed(_)
+            )
+        };
         // A device that passes the class came further than one that does not.
-        let furthest = |reason: &Reason| match reason.code {
-            "ClassSelector" => 0,
-            "RequestSelector" | "OtherNode" => 1,
+        let furthest = |fact: &Fact| match fact {
+            Fact::RuledOut(RuledOut::ClassSelector, _) => 0,
+            Fact::RuledOut(RuledOut::RequestSelector | RuledOut::OtherNode, _) => 1,
             _ => 2,
         };
-        let mut seen: BTreeMap<(i32, String), (usize, &Reason)> = BTreeMap::new();
+        let mut seen: BTreeMap<(i32, Common), (usize, &Reason)> = BTreeMap::new();
         let reasons = self.reasons.iter().filter(|reason| {
             reason.request.as_ref() == Some(&first.request)
                 && reason.claim.as_ref() == Some(&first.claim)
-                && !told.contains(&reason.code)
+                && !is_told(&reason.fact)
         });
         for reason in reasons {
-            let rank = furthest(reason);
+            let rank = furthest(&reason.fact);
             if rank == 2 || first.matching == 0 {
                 let (count, most) = seen.entry((rank, reason.in_common())).or_insert((0, reason));
                 *count += 1;
@@ -101,58 +107,72 @@ impl NodeExplanation {
         }
         let best = seen
             .into_iter()
-            .max_by(|((rank, text), (count, _)), ((other, words), (more, _))| {
+            .max_by(|((rank, common), (count, _)), ((other, others), (more, _))| {
                 rank.cmp(other)
                     .then(count.cmp(more))
-                    .then_with(|| words.cmp(text))
+                    .then_with(|| others.cmp(common))
             });
-        best.map(|(_, (_, reason))| reason.in_short())
+        best.map(|(_, (_, reason))| reason.brief())
     }
+}
+
+/// What is alike for devices that have different amounts left of the same.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Common {
+    /// Wanted, and in all.
+    Amounts(Quantity, Quantity),
+    Brief(Brief),
 }
 
 impl Reason {
     /// What is left of an amount that is short.
-    fn left(&self) -> Option<&Quantity> {
-        self.amounts.as_ref().map(|amounts| &amounts.left)
+    fn left(&self) -> Option<Quantity> {
+        self.fact.amounts().map(|amounts| amounts.left)
     }
 
-    /// What is alike for devices that have different amounts left of the same.
-    fn in_common(&self) -> String {
-        match &self.amounts {
-            Some(Amounts { wanted, total, .. }) => format!("wants {wanted} of {total}"),
-            None => self.in_short(),
+    fn in_common(&self) -> Common {
+        match self.fact.amounts() {
+            Some(Amounts { wanted, total, .. }) => Common::Amounts(wanted, total),
+            None => Common::Brief(self.brief()),
         }
     }
 
-    fn in_short(&self) -> String {
-        if self.device.is_some() {
-            return self.in_short_of_device();
+    /// As much as is the same for nodes and devices that are alike.
+    pub(super) fn brief(&self) -> Brief {
+        match &self.fact {
+            Fact::AllocatedElsewhere(node) => {
+                Brief::Elsewhere(self.claim.clone().unwrap_or_default(), node.clone())
+            }
+            Fact::PoolIncomplete(_, Some(slices)) => Brief::Slices(slices.there, slices.expected),
+            Fact::Together(Together::Requests { requests, .. }) if requests.len() > 1 => {
+                Brief::Requests(requests.clone())
+            }
+            Fact::RuledOut(_, Evidence::Selector(_, terms))
+                if terms.iter().any(|term| !term.seen.is_empty()) =>
+            {
+                Brief::Seen(terms.iter().flat_map(|term| term.seen.iter().cloned()).collect())
+            }
+            fact @ Fact::RuledOut(..) => match fact.amounts() {
+                Some(amounts) => Brief::Amounts(amounts),
+                None => Brief::Fact(fact.clone()),
+            },
+            fact => Brief::Fact(fact.clone()),
         }
-        self.brief.as_ref().unwrap_or(&self.message).clone()
-    }
-
-    /// What rules out a device, in short.
-    pub(super) fn in_short_of_device(&self) -> String {
-        if let Some(amounts) = &self.amounts {
-            let Amounts { wanted, left, total } = amounts;
-            return format!("wants {wanted}, {left} of {total} left");
-        }
-        self.brief.as_ref().unwrap_or(&self.message).clone()
     }
 }
 
 impl NodeGroup {
     /// The nodes that are rejected, in groups: those that lack least first.
-    pub(super) fn of(nodes: &[NodeExplanation]) -> Vec<Self> {
-        let mut alike: BTreeMap<(Vec<DeviceCount>, Option<String>), Vec<Str>> = BTreeMap::new();
+    pub(super) fn of(nodes: &[NodeDiagnosis]) -> Vec<Self> {
+        let mut alike: BTreeMap<(Vec<DeviceCount>, Option<Brief>), Vec<_>> = BTreeMap::new();
         for node in nodes.iter().filter(|node| !node.fits) {
             let short = node.devices.iter().filter(|count| count.is_short());
             let short: Vec<DeviceCount> = match node.general() {
                 Some(_) => Vec::new(),
                 None => short.cloned().collect(),
             };
-            let words = node.words(&short);
-            alike.entry((short, words)).or_default().push(node.node.clone());
+            let brief = node.brief(&short);
+            alike.entry((short, brief)).or_default().push(node.node.clone());
         }
         let mut groups: Vec<Self> = alike
             .into_iter()
@@ -184,139 +204,84 @@ impl NodeGroup {
     }
 }
 
-/// What the error says, without what is known from the rest of the report, and without advice.
-pub(super) fn cause_of_error(verdict: &Verdict) -> Option<String> {
-    let Verdict::Error(error) = verdict else {
-        return None;
-    };
-    let error = error.split(". consider using CEL").next().unwrap_or(error);
-    let error = match error
-        .strip_prefix("claim ")
-        .and_then(|rest| rest.split_once([':', ',']))
-    {
-        Some((key, rest)) if !key.contains(' ') => rest.trim_start(),
-        _ => error,
-    };
-    let error = match error
-        .strip_prefix("request ")
-        .and_then(|rest| rest.split_once(": "))
-    {
-        Some((request, rest)) => format!("request {request} {rest}"),
-        None => error.to_owned(),
-    };
-    Some(error.replacen(": CEL runtime error: ", ": ", 1))
-}
-
 /// That a claim of the pod is allocated for a node on which something else keeps the pod from running.
-fn cause_of_place(report: &Explanation, claims: &[Arc<Claim>]) -> Option<String> {
+fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
     claims.iter().find_map(|claim| {
         let selector = claim.status.allocation.as_ref()?.node_selector.as_ref()?;
         let place = selector.single_node()?;
         let node = report.nodes.iter().find(|node| node.node == *place)?;
         let why = match node.plugin? {
-            "NodeName" => "while the pod names another node".to_owned(),
-            "NodeAffinity" => "which the pod's node selector or affinity rules out".to_owned(),
-            "NodeUnschedulable" => "which is cordoned".to_owned(),
+            "NodeName" => Place::NodeName,
+            "NodeAffinity" => Place::NodeAffinity,
+            "NodeUnschedulable" => Place::Cordoned,
             "DynamicResources" => {
-                let key = claim.key().to_string();
-                let is_of_it =
-                    |reason: &&Reason| reason.code == NODE_OPERATIONS && reason.claim.as_ref() == Some(&key);
+                let key = claim.key();
+                let is_of_it = |reason: &&Reason| {
+                    reason.fact == Fact::NodeOperations && reason.claim.as_ref() == Some(&key)
+                };
                 node.reasons.iter().find(is_of_it)?;
-                format!(
-                    "which does not declare the feature {}: its devices skip node operations",
-                    Gate::DRAOptionalNodeOperations
-                )
+                Place::NodeOperations
             }
-            _ => {
-                let reason = node.reasons.first()?;
-                format!("which cannot take the pod: {}", reason.message)
-            }
+            _ => Place::Other(node.reasons.first()?.fact.clone()),
         };
-        Some(format!(
-            "claim/{} is allocated for node {place}, {why}",
-            claim.key()
-        ))
+        Some(Cause::Allocated(claim.key(), place.clone(), why))
     })
 }
 
-/// That none of `nodes` nodes takes it.
-pub(super) fn nowhere(nodes: usize) -> String {
-    match nodes {
-        0 => "there is no node".to_owned(),
-        1 => "does not fit on the only node".to_owned(),
-        _ => format!("fits on none of {nodes} nodes"),
-    }
-}
-
 /// Why no node takes it.
-pub(super) fn cause(report: &Explanation, claims: &[Arc<Claim>]) -> String {
+pub(super) fn cause(report: &Diagnosis, claims: &[Arc<Claim>]) -> Cause {
     let all = report.nodes.len();
-    let none = nowhere(all);
+    let none = Cause::Nowhere(all);
     if all == 0 {
         return none;
     }
-    if let Some(text) = cause_of_place(report, claims) {
-        return text;
+    if let Some(cause) = cause_of_place(report, claims) {
+        return cause;
     }
     if let [only] = report.node_groups.as_slice()
         && only.devices.is_empty()
         && let Some(reason) = &only.reason
     {
-        return reason.clone();
+        return Cause::Alike(reason.clone());
     }
     // Nodes that other filters reject may have devices.
     let of_devices = report
         .nodes
         .iter()
         .filter(|node| node.plugin == Some("DynamicResources"));
-    let judged = of_devices.clone().count();
-    let which = match judged {
+    let among = match of_devices.clone().count() {
         0 => return none,
-        _ if judged == all => "no node".to_owned(),
-        1 => "no node that the other filters leave".to_owned(),
-        left => format!("none of the {left} nodes that the other filters leave"),
+        judged if judged == all => Among::All,
+        left => Among::Left(left),
     };
-    let together = |node: &&NodeExplanation| {
+    let together = |node: &NodeDiagnosis| {
         let first = node.general()?;
-        matches!(first.code, "Constraint" | "CounterExhausted" | "NotTogether")
-            .then(|| format!("on {}, {}", node.node, first.message))
+        matches!(first.fact, Fact::Together(_)).then(|| Cause::OnNode(node.node.clone(), first.fact.clone()))
     };
-    if let Some(text) = of_devices.clone().find_map(|node| together(&node)) {
-        return text;
+    if let Some(cause) = of_devices.clone().find_map(together) {
+        return cause;
     }
     let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
     let Some(first) = short.next() else { return none };
     let is_same = |other: &DeviceCount| other.claim == first.claim && other.request == first.request;
     // The sentence is about every node: those that lack something else besides have to lack this, too.
-    let lacks = |node: &NodeExplanation| {
+    let lacks = |node: &NodeDiagnosis| {
         node.devices
             .iter()
             .any(|count| is_same(count) && count.is_short())
     };
-    let Some(spec) = claims
+    let spec = claims
         .iter()
-        .find(|claim| claim.key().to_string() == first.claim)
-        .and_then(|claim| spec(claim, &first.request))
-    else {
-        return none;
-    };
-    // What takes all devices wants another number on each node.
-    if spec.allocation_mode != AllocationMode::ExactCount || !of_devices.clone().all(lacks) {
-        return none;
-    }
-    let kind = kind(spec);
-    match first.wanted {
-        Some(1) => format!("{which} has a usable {kind}"),
-        Some(wanted) => format!("{which} has {wanted} usable {}", several(&kind)),
-        None => none,
-    }
-}
-
-/// Several devices of this kind.
-pub(super) fn several(kind: &str) -> String {
-    match kind.strip_prefix("device ") {
-        Some(rest) => format!("devices {rest}"),
-        None => kind.to_owned(),
+        .find(|claim| claim.key() == first.claim)
+        .and_then(|claim| spec(claim, &first.request));
+    match (spec, first.wanted) {
+        // What takes all devices wants another number on each node.
+        (Some(spec), Some(wanted))
+            if spec.allocation_mode == AllocationMode::ExactCount && of_devices.clone().all(lacks) =>
+        {
+            Cause::TooFew(among, wanted, DeviceKind::of(spec))
+        }
+        _ => none,
     }
 }
 
@@ -324,73 +289,4 @@ pub(super) fn several(kind: &str) -> String {
 pub(super) fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
     let mut requests = claim.spec.devices.requests.iter();
     requests.find(|request| request.name == name)?.exactly.as_ref()
-}
-
-/// What devices are called that a request asks for: by the attribute that its only selector compares, else by their class.
-pub(super) fn kind(spec: &DeviceRequest) -> String {
-    if let [selector] = spec.selectors.as_slice()
-        && let Some(cel) = &selector.cel
-        && let terms = Terms::of(&cel.expression)
-        && let mut terms = terms.iter()
-        && let (Some(only), None) = (terms.next(), terms.next())
-        && let Some((attribute, value)) = compared(only)
-    {
-        // A model names devices by itself, as other values do not.
-        let is_model = matches!(attribute, "model" | "productName");
-        return if is_model {
-            value.to_owned()
-        } else {
-            format!("device with {attribute} {value}")
-        };
-    }
-    format!("device of class {}", spec.device_class_name)
-}
-
-/// The attribute that a term compares with a text, and the text, where it does nothing else.
-fn compared(term: &str) -> Option<(&str, &str)> {
-    let (attribute, value) = term.split_once(" == ")?;
-    let attribute = attribute.trim().strip_prefix("device.attributes[")?;
-    let is_path = |one: char| one.is_ascii_alphanumeric() || "_-./'\"[]".contains(one);
-    let value = value.trim();
-    let quote = value.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
-    let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
-    let is_plain = |one: char| one.is_ascii_alphanumeric() || "-_. ".contains(one);
-    let names_something = inner.chars().any(|one| one.is_ascii_alphabetic());
-    let is_named = attribute.chars().all(is_path) && names_something && inner.chars().all(is_plain);
-    // Behind the domain in brackets stands the name, with a dot or in brackets of its own.
-    let (_, name) = attribute.split_once(']')?;
-    let name = name.trim_matches(|one| "[]'\".".contains(one));
-    (is_named && !name.is_empty()).then_some((name, inner))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_selector_names_devices_only_if_it_compares_one_attribute() {
-        for (term, name) in [
-            (
-                "device.attributes['d'].model == 'H100-SXM5-80GB'",
-                Some(("model", "H100-SXM5-80GB")),
-            ),
-            (
-                r#"device.attributes["d"].model == "A100""#,
-                Some(("model", "A100")),
-            ),
-            (
-                "device.attributes['d']['profile'] == 'full'",
-                Some(("profile", "full")),
-            ),
-            ("device.attributes['d'] == 'full'", None),
-            ("device.attributes['d'].model != 'A100'", None),
-            ("device.attributes['d'].model == 'A100' || true", None),
-            ("device.attributes['d'].model.lowerAscii() == 'a100'", None),
-            ("device.attributes['d'].index == '0'", None),
-            ("device.attributes['d'].model == 'a' + 'b'", None),
-            ("device.driver == 'gpu.example.com'", None),
-        ] {
-            assert_eq!(compared(term), name, "{term}");
-        }
-    }
 }

@@ -1,6 +1,8 @@
 //! Why a pod, or a claim, does not get its devices, and what would help.
 
 mod bound;
+mod diagnosis;
+mod fact;
 mod fixes;
 mod gates;
 mod gets;
@@ -11,10 +13,13 @@ mod report;
 mod unmade;
 mod waiting;
 mod word;
+mod words;
 
 use std::sync::Arc;
 
 use self::bound::{attaching, bound, ended};
+use self::diagnosis::{Answer, Cause, NodeDiagnosis, NodeGroup, Reason, Warning};
+use self::fact::Fact;
 use super::allocation::{
     Exactness, Settings, Target, Trust, Units, alone, is_open, otherwise, place_all, timeouts,
 };
@@ -26,18 +31,21 @@ use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
-    ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Stage, Start,
-    Subject, Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated,
-    other_scheduler, smallest, spared, too_many_consumers,
+    ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start, Subject,
+    Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated, other_scheduler,
+    smallest, spared,
 };
 
 pub use super::remedy::Remake;
 pub use super::stage::rests_on;
+pub use diagnosis::Diagnosis;
+pub(crate) use diagnosis::{Own, Why};
 pub use fixes::RISKY;
 pub use report::{
     Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,
-    Holding, NodeExplanation, NodeGroup, Reason, WaitingItem,
+    Holding, NodeExplanation, NodeGroupItem, ReasonItem, WaitingItem,
 };
+pub(crate) use words::why;
 
 /// The kinds that an explanation reads.
 pub const EXPLAIN_NEEDS: [Kind; 10] = [
@@ -63,12 +71,12 @@ const MOST_CHANGES: usize = 4;
 const MOST_FOUND: usize = 6;
 
 /// Explains a pod, which is in `cluster`.
-pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+pub fn explain_pod(cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Diagnosis {
     with_quotas(cluster, pod, (cluster, pod), settings)
 }
 
 /// Explains a pod that is to be created, which is in `cluster`: with the claims that its templates give it, which are added.
-fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Explanation {
+fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) -> Diagnosis {
     let before = cluster.clone();
     match generate_claims(cluster, pod) {
         Ok(made) => with_quotas(cluster, &made, (&before, pod), settings),
@@ -84,7 +92,7 @@ pub fn explain_new_pods(
     cluster: &mut Cluster,
     pods: &[Arc<Pod>],
     settings: &Settings<'_>,
-) -> Option<Explanation> {
+) -> Option<Diagnosis> {
     let (last, others) = pods.split_last()?;
     let has_quotas = cluster.quotas().next().is_some();
     let is_admitted =
@@ -114,16 +122,13 @@ fn with_quotas(
     pod: &Arc<Pod>,
     (before, asking): (&Cluster, &Pod),
     settings: &Settings<'_>,
-) -> Explanation {
+) -> Diagnosis {
     let key = pod.key();
-    let mut report = Explanation::new(Target::pod(&key));
+    let mut report = Diagnosis::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
     report.events = events(cluster, Kind::Pod, &pod.metadata);
     if pod.is_terminal() {
-        report.conclude(
-            ClusterVerdict::Ended,
-            format!("the pod has ended: {}", pod.status.phase),
-        );
+        report.conclude(Answer::Ended(pod.status.phase.clone()));
         ended(&mut report, cluster, pod, settings.now);
         return report;
     }
@@ -170,32 +175,26 @@ fn with_quotas(
 }
 
 /// Says of a pod that is not there yet that its claims cannot be known, since `gap` hides their templates.
-pub fn explain_unread(pod: &Pod, gap: &Gap) -> Explanation {
-    let mut report = Explanation::new(Target::pod(&pod.key()));
+pub fn explain_unread(pod: &Pod, gap: &Gap) -> Diagnosis {
+    let mut report = Diagnosis::new(Target::pod(&pod.key()));
     report.tell_unknown(gap);
-    report.conclude(
-        ClusterVerdict::Unknown,
-        format!(
-            "which node can take it is not known without {}",
-            gap.kind.plural()
-        ),
-    );
+    report.conclude(Answer::Hidden(vec![gap.kind]));
     report
 }
 
 /// Says of what is to be explained that it could not be read; `why` says what is missing.
-pub fn unjudged(target: Target, why: &str) -> Explanation {
-    let mut report = Explanation::new(target);
+pub fn unjudged(target: Target, why: &str) -> Diagnosis {
+    let mut report = Diagnosis::new(target);
     report.unknown.push(why.to_owned());
     report.lacks_objects = true;
-    report.conclude(ClusterVerdict::Unknown, why.to_owned());
+    report.conclude(Answer::Unread(why.to_owned()));
     report
 }
 
 /// Explains claims, as if a pod used them together.
-pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Explanation {
+pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Settings<'_>) -> Diagnosis {
     let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
-    let mut report = Explanation::new(Target::claim(&target));
+    let mut report = Diagnosis::new(Target::claim(&target));
     if let Some(claim) = claims.first() {
         report.events = events(cluster, Kind::ResourceClaim, &claim.metadata);
     }
@@ -248,9 +247,10 @@ impl<'e> Explained<'e> {
         self.scheduler.cluster()
     }
 
-    fn start(&self, report: &mut Explanation, start: &Start<'_>) {
+    fn start(&self, report: &mut Diagnosis, start: &Start<'_>) {
         let mut trust = Trust::of(self.scheduler, start, self.pod.map(|pod| &**pod));
         report.notes.append(&mut trust.notes);
+        report.has_known_bug |= trust.has_known_bug;
         match start {
             Start::Unknown(gaps) => self.unknown(report, gaps),
             Start::Obstacle(obstacle) => self.obstacle(report, obstacle),
@@ -260,8 +260,11 @@ impl<'e> Explained<'e> {
     }
 
     /// Says what the verdict hangs on that is not known of `cluster`, in which no pod has had its turn yet.
-    fn otherwise(&self, report: &mut Explanation, cluster: &Cluster, units: impl FnOnce() -> Units) {
-        if !matches!(report.verdict, ClusterVerdict::Fits | ClusterVerdict::DoesNotFit) {
+    fn otherwise(&self, report: &mut Diagnosis, cluster: &Cluster, units: impl FnOnce() -> Units) {
+        if !matches!(
+            report.verdict(),
+            ClusterVerdict::Fits | ClusterVerdict::DoesNotFit
+        ) {
             return;
         }
         let units = units();
@@ -272,21 +275,17 @@ impl<'e> Explained<'e> {
         }
         report.assumed_gates = otherwise.gates;
         if let Some(order) = otherwise.order {
-            report.conclude(ClusterVerdict::Unknown, order.clone());
+            report.conclude(Answer::Open(order.clone()));
             report.exactness = Some(Exactness::FitOnly);
             report.unknown.push(order);
         }
     }
 
-    fn unknown(&self, report: &mut Explanation, gaps: &[Gap]) {
+    fn unknown(&self, report: &mut Diagnosis, gaps: &[Gap]) {
         for gap in gaps {
             report.tell_unknown(gap);
         }
-        let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
-        report.conclude(
-            ClusterVerdict::Unknown,
-            format!("which node can take it is not known without {}", kinds.join(", ")),
-        );
+        report.conclude(Answer::Hidden(gaps.iter().map(|gap| gap.kind).collect()));
         // What the scheduler has said itself is still there.
         let said = self.pod.and_then(|pod| {
             let condition = pod
@@ -299,15 +298,10 @@ impl<'e> Explained<'e> {
         report.message = said;
     }
 
-    fn obstacle(&self, report: &mut Explanation, obstacle: &Obstacle) {
-        let verdict = match obstacle.stage() {
-            Stage::PreEnqueue => ClusterVerdict::Waits,
-            Stage::PreFilter => ClusterVerdict::DoesNotFit,
-            Stage::Error => ClusterVerdict::Error,
-        };
+    fn obstacle(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
         let message = message_of_obstacle(self.cluster(), self.pod.map(|pod| &**pod), obstacle);
         report.message = message.text().map(str::to_owned);
-        report.conclude(verdict, obstacle.text());
+        report.conclude(Answer::Obstacle(obstacle.clone()));
         report.reasons.push(Reason::of_obstacle(obstacle));
         self.unproven(report, obstacle);
         if matches!(obstacle, Obstacle::Request(_)) {
@@ -316,7 +310,7 @@ impl<'e> Explained<'e> {
     }
 
     /// What has to be there first. What it would hold cannot be known, so it cannot be proven to help.
-    fn unproven(&self, report: &mut Explanation, obstacle: &Obstacle) {
+    fn unproven(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
         let by_hand = Remedy::by_hand;
         let fix = match obstacle {
             Obstacle::Claim(problem) if self.told_unmade(report, problem) => return,
@@ -393,7 +387,7 @@ impl<'e> Explained<'e> {
     }
 
     /// What helps once the pod was created again, with claims of its own.
-    fn recreated(&self, report: &mut Explanation) {
+    fn recreated(&self, report: &mut Diagnosis) {
         let Some(pod) = self.pod else { return };
         if let Some(other) = other_scheduler(self.cluster().environment(), pod) {
             return report.notes.push(format!(
@@ -446,7 +440,7 @@ impl<'e> Explained<'e> {
         report.add_recreation(&cluster, &made, fits, &fixes);
     }
 
-    fn nodes(&self, report: &mut Explanation, cycle: &Cycle<'_>, trust: &mut Trust) {
+    fn nodes(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, trust: &mut Trust) {
         let nodes: Vec<&Arc<Node>> = self.cluster().nodes().collect();
         let settings = self.settings;
         let answers = judge_all(cycle, &nodes, settings.budget, settings.observer, settings.run);
@@ -462,29 +456,18 @@ impl<'e> Explained<'e> {
             .map(|(node, judgment)| (node, judgment.verdict))
             .collect();
         let selectors = ClassSelectors::of(self.cluster());
-        let words = reasons::Words::new(&selectors);
+        let looks = reasons::Looks::new(&selectors);
         report.nodes = verdicts
             .iter()
-            .map(|(node, verdict)| NodeExplanation::new(cycle, node, verdict, &words))
+            .map(|(node, verdict)| NodeDiagnosis::new(cycle, node, verdict, &looks))
             .collect();
         report.filters = FilterCount::of(&report.nodes);
-        for (claim, state) in cycle.not_ready() {
-            let code = if state.is_unavailable() {
-                "BindingFailed"
-            } else {
-                "BindingPending"
-            };
-            report.reasons.push(Reason::plain(
-                code,
-                format!("claim/{}: {}", claim.key(), state.text()),
-            ));
-        }
-        let full = cycle.full_claims().next().map(|claim| too_many_consumers(claim));
-        report.reasons.extend(
-            cycle
-                .full_claims()
-                .map(|claim| Reason::plain("TooManyConsumers", too_many_consumers(claim))),
-        );
+        let not_ready = cycle.not_ready().into_iter();
+        let not_ready = not_ready.map(|(claim, state)| Reason::of_claim(claim.key(), Fact::Binding(state)));
+        report.reasons.extend(not_ready);
+        let full = cycle.full_claims().map(|claim| claim.key());
+        let full = full.map(|key| Reason::of_claim(key, Fact::TooManyConsumers));
+        report.reasons.extend(full);
         let is_sure = |node: &Node| !open.contains(&node.metadata.name);
         let fitting = verdicts
             .iter()
@@ -493,46 +476,37 @@ impl<'e> Explained<'e> {
         let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
         let gave_up = any(|verdict| matches!(verdict, Verdict::GaveUp));
         let exhausted = self.cluster().meter().exhausted();
-        if any(|verdict| matches!(verdict, Verdict::Error(_))) {
+        let error = verdicts.iter().find_map(|(_, verdict)| match verdict {
+            Verdict::Error(error) => Some(error),
+            _ => None,
+        });
+        if let Some(error) = error {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
-            let text = "an error on one node ends the attempt for all".to_owned();
-            report.conclude(ClusterVerdict::Error, text);
-            report.cause = verdicts
-                .iter()
-                .find_map(|(_, verdict)| groups::cause_of_error(verdict));
+            report.conclude(Answer::Error);
+            report.cause = Some(Cause::Error(error.clone()));
             waiting::add_error(report);
         } else if fits > 0 && !(gave_up && exhausted.is_some()) {
-            let places = format!("fits on {fits} of {} nodes", nodes.len());
-            match full {
+            match cycle.full_claims().next() {
                 // The scheduler learns of it only when it writes.
                 Some(full) => {
-                    report.conclude(ClusterVerdict::Error, format!("{places}, but {full}"));
-                    report.cause = Some(full);
+                    report.conclude(Answer::Full(fits, nodes.len(), full.key()));
+                    report.cause = Some(Cause::TooManyConsumers(full.key()));
                 }
-                None => report.conclude(ClusterVerdict::Fits, places),
+                None => report.conclude(Answer::Fits(fits, nodes.len())),
             }
             for (claim, state) in cycle.not_ready() {
                 report.add_binding(claim, &state);
             }
             return;
         } else if gave_up {
-            report.conclude(
-                ClusterVerdict::GaveUp,
-                match exhausted {
-                    Some(why) => format!("not decided: {why}"),
-                    None => "not decided within the budget of the search".to_owned(),
-                },
-            );
+            report.conclude(Answer::GaveUp(exhausted));
             return;
         } else if let Some(first) = open.first() {
-            report.conclude(
-                ClusterVerdict::Unknown,
-                format!("whether it fits on {first} is not known: order decides"),
-            );
+            report.conclude(Answer::OpenNode(first.clone()));
             return;
         } else {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
-            report.conclude(ClusterVerdict::DoesNotFit, groups::nowhere(nodes.len()));
+            report.conclude(Answer::Nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle.user_claims()));
             waiting::add(report, self);
@@ -553,11 +527,11 @@ impl<'e> Explained<'e> {
         }
     }
 
-    fn fixes(&self, report: &mut Explanation) {
+    fn fixes(&self, report: &mut Diagnosis) {
         let fixes = smallest(
             self.scheduler,
             &self.subject,
-            &self.effort(report.verdict == ClusterVerdict::Error),
+            &self.effort(report.verdict() == ClusterVerdict::Error),
         );
         let is_new = match &self.subject {
             Subject::Pod(pod) => pod.metadata.is_of_manifest(),
@@ -570,22 +544,25 @@ impl<'e> Explained<'e> {
     }
 }
 
-/// Messages of warnings about an object, newest last, each once.
-fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
+/// Warnings about an object, newest last, each once.
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = Vec::new();
     for event in cluster.events_of(kind, metadata) {
         if event.type_ != "Warning" {
             continue;
         }
-        let text = format!("{}: {}", event.reason, event.message);
-        texts.retain(|known| *known != text);
-        texts.push(text);
+        let warning = Warning {
+            reason: event.reason.clone(),
+            message: event.message.to_string(),
+        };
+        warnings.retain(|known| *known != warning);
+        warnings.push(warning);
     }
-    texts
+    warnings
 }
 
 /// Names what could not be read of what does not decide the verdict, and would be told.
-fn undecided(report: &mut Explanation, cluster: &Cluster, namespace: &Str) {
+fn undecided(report: &mut Diagnosis, cluster: &Cluster, namespace: &Str) {
     for kind in [Kind::ResourceQuota, Kind::Event] {
         if let Some(gap) = cluster.gap(kind, namespace) {
             report.tell_unknown(gap);

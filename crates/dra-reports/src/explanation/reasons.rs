@@ -2,52 +2,28 @@
 
 use std::cell::Cell;
 
+use super::diagnosis::{NodeDiagnosis, Reason};
+use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Slices, Term, Together};
 use super::groups;
-use super::report::{Amounts, DeviceCount, NODE_OPERATIONS, NodeExplanation, Reason};
+use super::report::DeviceCount;
 use crate::allocation::{Fit, NodeResult};
 use dra_allocator::devices::{ClassSelectors, PoolStatus, RuledOut, slice_device};
-use dra_allocator::{
-    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Shortage, Together, Unfit,
-};
+use dra_allocator::{AlternativeExplanation, Explanation, RequestExplanation, Stop, Unfit};
 use dra_cel::DeviceInput;
-use dra_model::{Cluster, DeviceId, Format, Gate, Key, Node, PoolId, Quantity, RequestPolicy, Str};
+use dra_model::{Cluster, DeviceId, Key, Node, Quantity, RequestPolicy, Str};
 use dra_rules::scheduling::{
-    ClaimProblem, Cycle, NoUse, Obstacle, Plain, Refusal, RequestProblem, Unavailable, Verdict,
+    ClaimProblem, Cycle, NoUse, Obstacle, Readiness, Refusal, RequestProblem, Unavailable, Verdict,
 };
 
 impl Reason {
-    /// A reason that is about no request.
-    pub(super) fn plain(code: &'static str, message: String) -> Self {
-        Self {
-            code,
-            message,
-            ..Self::default()
-        }
-    }
-
     pub(super) fn of_obstacle(obstacle: &Obstacle) -> Self {
-        let code = match obstacle {
-            Obstacle::Gated(_) => "SchedulingGates",
-            Obstacle::Group(_) => "PodGroup",
-            Obstacle::Claim(ClaimProblem::Name(_)) => "ClaimNotCreated",
-            Obstacle::Claim(ClaimProblem::Missing { .. }) => "ClaimMissing",
-            Obstacle::Claim(ClaimProblem::Deleting { .. }) => "ClaimDeleting",
-            Obstacle::Claim(ClaimProblem::Owner { .. }) => "ClaimNotOwned",
-            Obstacle::Request(RequestProblem::NoClass { .. }) => "ClassMissing",
-            Obstacle::Request(RequestProblem::NoClassName { .. } | RequestProblem::UnknownType { .. }) => {
-                "UnknownRequest"
-            }
-            Obstacle::Request(RequestProblem::PrioritizedListOff { .. }) => "PrioritizedListOff",
-            Obstacle::Binding(_) => "ClaimBinding",
-            Obstacle::AffinityConflict => "NodeAffinity",
-        };
-        let mut reason = Self::plain(code, obstacle.text());
+        let mut reason = Self::from(Fact::Obstacle(obstacle.clone()));
         match obstacle {
             Obstacle::Claim(
                 ClaimProblem::Missing { claim }
                 | ClaimProblem::Deleting { claim }
                 | ClaimProblem::Owner { claim, .. },
-            ) => reason.claim = Some(claim.to_string()),
+            ) => reason.claim = Some(claim.clone()),
             Obstacle::Request(
                 RequestProblem::NoClass { request, .. } | RequestProblem::NoClassName { request },
             ) => {
@@ -59,15 +35,15 @@ impl Reason {
     }
 }
 
-impl NodeExplanation {
-    pub(super) fn new(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict, words: &Words<'_>) -> Self {
+impl NodeDiagnosis {
+    pub(super) fn new(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict, looks: &Looks<'_>) -> Self {
         let NodeResult {
             result,
             plugin,
             message,
             ..
         } = NodeResult::new(&node.metadata.name, verdict);
-        let (reasons, devices) = reasons(cycle, node, verdict, words);
+        let (reasons, devices) = reasons(cycle, node, verdict, looks);
         Self {
             node: node.metadata.name.clone(),
             fits: result == Fit::Fits,
@@ -84,136 +60,98 @@ fn reasons(
     cycle: &Cycle<'_>,
     node: &Node,
     verdict: &Verdict,
-    words: &Words<'_>,
+    looks: &Looks<'_>,
 ) -> (Vec<Reason>, Vec<DeviceCount>) {
     if let Verdict::Refused(Refusal::CannotAllocate { .. }) = verdict {
-        return of_requests(cycle, node, words);
+        return of_requests(cycle, node, looks);
     }
     (of_verdict(cycle, verdict), Vec::new())
 }
 
 fn of_verdict(cycle: &Cycle<'_>, verdict: &Verdict) -> Vec<Reason> {
-    match verdict {
-        Verdict::Fits(_) | Verdict::GaveUp => Vec::new(),
-        Verdict::NotNamed => vec![Reason::plain(
-            "NodeAffinity",
-            "the pod's affinity names other nodes".to_owned(),
-        )],
-        Verdict::Plain(plain) => vec![of_plain(plain)],
-        Verdict::Error(error) => vec![Reason::plain("Error", error.clone())],
+    let fact = match verdict {
+        Verdict::Fits(_) | Verdict::GaveUp => return Vec::new(),
+        Verdict::NotNamed => Fact::NotNamed,
+        Verdict::Plain(plain) => Fact::Plain(plain.clone()),
+        Verdict::Error(error) => Fact::Error(error.clone()),
         Verdict::Refused(refusal) => match refusal {
             Refusal::NotAvailable(claims) => {
-                claims.iter().map(|claim| not_available(cycle, *claim)).collect()
+                return claims.iter().map(|claim| not_available(cycle, *claim)).collect();
             }
-            Refusal::LeftBehind => {
-                vec![Reason::plain(
-                    "ExtendedResourceClaim",
-                    "a claim is left from an earlier attempt".to_owned(),
-                )]
+            Refusal::LeftBehind => Fact::LeftBehind,
+            Refusal::NoSuchResource(name) => Fact::NoSuchResource(name.clone()),
+            Refusal::NodeResources(reasons) => {
+                let facts = reasons.iter().cloned().map(Fact::NodeResources);
+                return facts.map(Reason::from).collect();
             }
-            Refusal::NoSuchResource(name) => {
-                vec![Reason::plain(
-                    "NoSuchResource",
-                    format!("the node has no {name}, and no DeviceClass provides it"),
-                )]
-            }
-            Refusal::NodeResources(reasons) => reasons
-                .iter()
-                .map(|reason| Reason::plain("NodeResources", reason.clone()))
-                .collect(),
-            Refusal::CannotAllocate { .. } => Vec::new(),
+            Refusal::CannotAllocate { .. } => return Vec::new(),
         },
-    }
-}
-
-fn of_plain(plain: &Plain) -> Reason {
-    let message = match plain {
-        Plain::TaintToleration(taint) => format!("untolerated taint {taint}"),
-        _ => plain.reasons().join(", "),
     };
-    Reason::plain(plain.plugin(), message)
+    vec![fact.into()]
 }
 
 fn not_available(cycle: &Cycle<'_>, Unavailable { place, why }: Unavailable) -> Reason {
     let claim = &cycle.user_claims()[place];
-    let mut brief = None;
-    let (code, message) = match why {
+    let fact = match why {
         NoUse::OtherNodes => {
             let allocation = claim.status.allocation.as_ref();
             let selector = allocation.and_then(|allocation| allocation.node_selector.as_ref());
-            let which = match selector.and_then(|selector| selector.single_node()) {
-                Some(node) => format!("node {node}"),
-                None => "other nodes".to_owned(),
-            };
-            brief = Some(format!("claim/{} is allocated for {which}", claim.key()));
-            ("AllocatedElsewhere", format!("allocated for {which}"))
+            Fact::AllocatedElsewhere(selector.and_then(|selector| selector.single_node()).cloned())
         }
-        NoUse::NodeOperations => (
-            NODE_OPERATIONS,
-            format!(
-                "claim/{} has devices that skip node operations, for which the node does not declare the feature {}",
-                claim.key(),
-                Gate::DRAOptionalNodeOperations
-            ),
-        ),
+        NoUse::NodeOperations => Fact::NodeOperations,
         NoUse::NotReady => {
             let mut known = cycle.not_ready().into_iter();
             let state = known.find(|(other, _)| other.key() == claim.key());
-            (
-                "BindingFailed",
-                state.map_or_else(String::new, |(_, state)| state.text()),
-            )
+            Fact::Binding(state.map_or(Readiness::TimedOut, |(_, state)| state))
         }
     };
-    Reason {
-        brief,
-        claim: Some(claim.key().to_string()),
-        ..Reason::plain(code, message)
-    }
+    Reason::of_claim(claim.key(), fact)
 }
 
-fn of_requests(cycle: &Cycle<'_>, node: &Node, words: &Words<'_>) -> (Vec<Reason>, Vec<DeviceCount>) {
+fn of_requests(cycle: &Cycle<'_>, node: &Node, looks: &Looks<'_>) -> (Vec<Reason>, Vec<DeviceCount>) {
     let cluster = cycle.scheduler().cluster();
     if let Some(why) = cycle.meter().exhausted() {
-        return (vec![Reason::plain("NotLookedAt", why.to_owned())], Vec::new());
+        return (vec![Fact::NotLookedAt(why).into()], Vec::new());
     }
     let explained = cycle.explain(node, |explanation| {
         let counts = groups::counts(explanation);
-        (of_explanation(cluster, explanation, words), counts)
+        (of_explanation(cluster, explanation, looks), counts)
     });
     match explained {
         Ok(explained) => explained.unwrap_or_default(),
-        Err(error) => (vec![Reason::plain("Error", error.to_string())], Vec::new()),
+        Err(Stop::Error(error)) => (vec![Fact::Error(error).into()], Vec::new()),
+        Err(stop @ Stop::NotTried) => (vec![Fact::Error(stop.to_string().into()).into()], Vec::new()),
     }
 }
 
-fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, words: &Words<'_>) -> Vec<Reason> {
+fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, looks: &Looks<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let requests = std::mem::take(&mut explanation.requests);
     for request in &requests {
         let claim = explanation.claim(request.claim);
         for (pool, status) in explanation.unusable_pools() {
-            let (code, message) = match status {
+            let fact = match status {
                 PoolStatus::Usable => continue,
-                PoolStatus::Incomplete => ("PoolIncomplete", incomplete(cluster, pool)),
-                PoolStatus::Invalid(why) => ("PoolInvalid", format!("pool {pool} is invalid: {why}")),
-            };
-            let brief = match status {
-                PoolStatus::Incomplete => slices_there(cluster, pool),
-                _ => None,
+                PoolStatus::Incomplete => {
+                    let slices = cluster.pool(pool).map(|pool| Slices {
+                        there: pool.slices.len(),
+                        expected: pool.expected_slices,
+                        generation: pool.generation,
+                    });
+                    Fact::PoolIncomplete(pool.clone(), slices)
+                }
+                PoolStatus::Invalid(why) => Fact::PoolInvalid(pool.clone(), why.to_string()),
             };
             let reason = Reason {
-                brief,
-                claim: Some(claim.to_string()),
                 request: Some(request.name.clone()),
-                ..Reason::plain(code, message)
+                ..Reason::of_claim(claim.clone(), fact)
             };
             if !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }
         for alternative in &request.alternatives {
-            of_alternative(cluster, explanation, &claim, alternative, words, &mut reasons);
+            of_alternative(cluster, explanation, &claim, alternative, looks, &mut reasons);
         }
     }
     // Every request could be served by itself.
@@ -231,132 +169,37 @@ fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, words: &
 
 /// What keeps requests from being served together that each have enough devices.
 fn together(explanation: &mut Explanation<'_>) -> Reason {
-    match explanation.together() {
-        Some(Together::Constraints(constraints, values)) => {
-            let names: Vec<String> = constraints.iter().map(constraint_name).collect();
-            let clash = values.map_or_else(String::new, |values| {
-                let ((taken, value), (refused, other)) = (values.taken, values.refused);
-                format!(": {taken} has {value}, {refused} has {other}")
+    let found = explanation.together();
+    let claim = match &found {
+        Some(dra_allocator::Together::Constraints(constraints, _)) => {
+            constraints.first().map(|constraint| constraint.claim.clone())
+        }
+        _ => None,
+    };
+    let together = match found {
+        Some(dra_allocator::Together::Constraints(constraints, values)) => {
+            let values = values.map(|values| {
+                [values.taken, values.refused].map(|(device, value)| (device.to_string(), value))
             });
-            let text = format!(
-                "the devices that are left do not meet {}{clash}; without {} the claims fit",
-                names.join(" and "),
-                if names.len() == 1 { "it" } else { "these" },
-            );
-            let claims = constraints.first().map(|constraint| constraint.claim.to_string());
-            Reason {
-                claim: claims,
-                ..Reason::plain("Constraint", text)
-            }
+            Together::Constraints(constraints, values)
         }
-        Some(Together::Counters(pool, shortage)) => {
-            let text = format!(
-                "the devices that are taken first leave too little of counter {} in pool {pool} for the next; without the limits of shared counters the claims fit",
-                short(&shortage)
-            );
-            Reason {
-                amounts: Some(amounts(shortage)),
-                ..Reason::plain("CounterExhausted", text)
-            }
-        }
-        Some(Together::Requests { requests, is_smallest }) => {
-            let several_claims = requests.iter().any(|(claim, _)| Some(claim) != requests.first().map(|(first, _)| first));
-            let names: Vec<String> = requests
-                .iter()
-                .map(|(claim, request)| {
-                    if several_claims {
-                        format!("{request} of claim/{}", explanation.claim(*claim))
-                    } else {
-                        request.to_string()
-                    }
-                })
-                .collect();
-            let text = match names.as_slice() {
-                [one] => format!("the devices that are left do not suffice for request {one}, although there are enough that could be taken first"),
-                _ if is_smallest => format!(
-                    "the devices that are left do not suffice for requests {} together; without any one of these the others fit",
-                    names.join(", ")
-                ),
-                _ => format!(
-                    "the devices that are left do not suffice for requests {} together; whether fewer of these would fit was not found out",
-                    names.join(", ")
-                ),
-            };
-            let brief = format!("too few for {} together", names.join(" and "));
-            Reason {
-                brief: (names.len() > 1).then_some(brief),
-                ..Reason::plain("NotTogether", text)
-            }
-        }
-        Some(Together::NotShown(ruled_out)) => Reason::plain(
-            "NotTogether",
-            format!(
-                "the devices that are left do not suffice for the requests together; the search came furthest before {}, but that this is the reason was not shown",
-                ruled_out.code()
-            ),
-        ),
-        None => Reason::plain(
-            "NotTogether",
-            "the devices that are left do not suffice for the requests together; which limit is the reason was not found out".to_owned(),
-        ),
-    }
-}
-
-fn constraint_name(constraint: &ConstraintName) -> String {
-    format!(
-        "constraint #{} of claim/{} ({} {})",
-        constraint.place,
-        constraint.claim,
-        rule(constraint),
-        constraint.attribute
-    )
-}
-
-fn rule(constraint: &ConstraintName) -> &'static str {
-    if constraint.same {
-        "matchAttribute"
-    } else {
-        "distinctAttribute"
-    }
-}
-
-/// A limited amount with its numbers.
-fn short(shortage: &Shortage) -> String {
-    let Shortage {
-        set,
-        name,
-        wanted,
-        left,
-        total,
-    } = shortage;
-    let of_set = set.as_ref().map_or_else(String::new, |set| format!(" in {set}"));
-    format!("{name}{of_set} (wants {wanted}, {left} of {total} left)")
-}
-
-fn amounts(shortage: Shortage) -> Amounts {
-    Amounts {
-        wanted: shortage.wanted,
-        left: shortage.left,
-        total: shortage.total,
-    }
-}
-
-/// How many slices of a pool there are, without its name, which differs from node to node.
-fn slices_there(cluster: &Cluster, id: &PoolId) -> Option<String> {
-    let pool = cluster.pool(id)?;
-    let (there, all) = (pool.slices.len(), pool.expected_slices);
-    Some(format!("pool incomplete, {there} of {all} slices"))
-}
-
-fn incomplete(cluster: &Cluster, id: &PoolId) -> String {
-    match cluster.pool(id) {
-        Some(pool) => format!(
-            "pool {id} is incomplete: {} of {} slices of generation {}",
-            pool.slices.len(),
-            pool.expected_slices,
-            pool.generation
-        ),
-        None => format!("pool {id} is incomplete"),
+        Some(dra_allocator::Together::Counters(pool, shortage)) => Together::Counters(pool, shortage),
+        Some(dra_allocator::Together::Requests {
+            requests,
+            is_smallest,
+        }) => Together::Requests {
+            requests: requests
+                .into_iter()
+                .map(|(claim, request)| (explanation.claim(claim), request))
+                .collect(),
+            is_smallest,
+        },
+        Some(dra_allocator::Together::NotShown(why)) => Together::NotShown(why),
+        None => Together::Unknown,
+    };
+    Reason {
+        claim,
+        ..Fact::Together(together).into()
     }
 }
 
@@ -365,63 +208,47 @@ fn of_alternative(
     explanation: &mut Explanation<'_>,
     claim: &Key,
     alternative: &AlternativeExplanation,
-    words: &Words<'_>,
+    looks: &Looks<'_>,
     reasons: &mut Vec<Reason>,
 ) {
-    let of = |reason: Reason, device: Option<&DeviceId>| Reason {
-        claim: Some(claim.to_string()),
+    let of = |fact: Fact, device: Option<DeviceId>| Reason {
+        claim: Some(claim.clone()),
         request: Some(alternative.name.clone()),
-        device: device.map(ToString::to_string),
-        ..reason
+        device,
+        fact,
     };
     if alternative.devices.is_empty() {
-        let text = "the node reaches no devices that can be used".to_owned();
-        reasons.push(of(Reason::plain("NoDevices", text), None));
+        reasons.push(of(Fact::NoDevices, None));
         return;
     }
     let (free, most) = (alternative.free(), alternative.most());
     // Devices that were not tried may suffice.
     if !alternative.reaches(most) {
-        let total = alternative.devices.len();
-        let some = if most == free {
-            most.to_string()
-        } else {
-            format!("at most {most}")
+        let fact = Fact::TooFewDevices {
+            wanted: (alternative.wanted > 0).then_some(alternative.wanted),
+            free,
+            most,
+            total: alternative.devices.len(),
         };
-        let text = match alternative.wanted {
-            wanted if wanted > 0 => format!("wants {wanted}, and {some} of {total} devices could be taken"),
-            _ => format!("wants all devices that match, and {some} of {total} could be taken"),
-        };
-        let count = |devices: usize| Quantity::new(devices as i64, Format::DecimalSi);
-        let amounts = (alternative.wanted > 0 && most == free).then(|| Amounts {
-            wanted: Quantity::new(alternative.wanted, Format::DecimalSi),
-            left: count(free),
-            total: count(total),
-        });
-        let reason = Reason {
-            amounts,
-            ..Reason::plain("TooFewDevices", text)
-        };
-        reasons.push(of(reason, None));
+        reasons.push(of(fact, None));
     }
     let mut not_listed = 0;
     for (device, unfit) in alternative.devices.iter().enumerate() {
         let Err(unfit) = unfit else { continue };
-        if words.reasons.get() == 0 {
+        if looks.reasons.get() == 0 {
             not_listed += 1;
             continue;
         }
-        words.reasons.set(words.reasons.get() - 1);
+        looks.reasons.set(looks.reasons.get() - 1);
         let id = explanation.device_id(device);
-        let reason = match unfit {
-            Unfit::RuledOut(why) => of_device(cluster, explanation, alternative, (device, &id), *why, words),
-            Unfit::Trouble(trouble) => Reason::plain(trouble.code(), trouble.to_string()),
+        let fact = match unfit {
+            Unfit::RuledOut(why) => of_device(cluster, explanation, alternative, (device, &id), *why, looks),
+            Unfit::Trouble(trouble) => Fact::Trouble((**trouble).clone()),
         };
-        reasons.push(of(reason, Some(&id)));
+        reasons.push(of(fact, Some(id)));
     }
     if not_listed > 0 {
-        let text = format!("{not_listed} more devices are ruled out, for reasons that are not listed");
-        reasons.push(of(Reason::plain("NotListed", text), None));
+        reasons.push(of(Fact::NotListed(not_listed), None));
     }
 }
 
@@ -429,8 +256,8 @@ fn of_alternative(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     /// The same for each of them, in short.
-    Same(String),
-    /// It differs from device to device, or has no words.
+    Same(Brief),
+    /// It differs from device to device.
     Several,
 }
 
@@ -439,162 +266,101 @@ pub(super) fn limits(
     cluster: &Cluster,
     explanation: &mut Explanation<'_>,
     alternative: &AlternativeExplanation,
-    words: &Words<'_>,
+    looks: &Looks<'_>,
 ) -> Option<Limit> {
     let mut found: Option<Limit> = None;
     for (device, unfit) in alternative.devices.iter().enumerate() {
         let Err(unfit) = unfit else { continue };
-        let text = match unfit {
+        let limit = match unfit {
             // Some checks come before the selectors.
             Unfit::RuledOut(_) if explanation.is_wanted(alternative, device) == Some(false) => continue,
             Unfit::RuledOut(why) => {
                 let id = explanation.device_id(device);
-                let reason = of_device(cluster, explanation, alternative, (device, &id), *why, words);
-                Limit::Same(reason.in_short_of_device())
+                let fact = of_device(cluster, explanation, alternative, (device, &id), *why, looks);
+                Limit::Same(Reason::from(fact).brief())
             }
             Unfit::Trouble(_) => Limit::Several,
         };
         match &found {
-            Some(known) if *known != text => return Some(Limit::Several),
-            _ => found = Some(text),
+            Some(known) if *known != limit => return Some(Limit::Several),
+            _ => found = Some(limit),
         }
     }
     found
 }
 
-/// The words for what rules a device out, with what the check looked at.
+/// What rules a device out, with what the check looked at.
 fn of_device(
     cluster: &Cluster,
     explanation: &mut Explanation<'_>,
     alternative: &AlternativeExplanation,
     (device, id): (usize, &DeviceId),
     ruled_out: RuledOut,
-    words: &Words<'_>,
-) -> Reason {
-    let held = |claims: &[Key]| {
-        let names: Vec<String> = claims.iter().map(|claim| format!("claim/{claim}")).collect();
-        if names.is_empty() {
-            "a claim that is not known".to_owned()
-        } else {
-            names.join(", ")
-        }
-    };
-    let name = |name: Option<&Str>| name.cloned().unwrap_or_default();
-    let mut numbers = None;
-    let mut brief = None;
-    let message = match ruled_out {
-        RuledOut::InUse => format!("in use by {}", held(&explanation.holders(device))),
-        RuledOut::BindingConditionsOff => "has binding conditions, whose feature is off".to_owned(),
+    looks: &Looks<'_>,
+) -> Fact {
+    let evidence = match ruled_out {
+        RuledOut::InUse => Some(Evidence::Held(explanation.holders(device), None)),
         RuledOut::ClassSelector | RuledOut::RequestSelector => {
-            let whose = if ruled_out == RuledOut::ClassSelector {
-                "of the class"
-            } else {
-                "of the request"
-            };
-            let expression = name(explanation.selector(alternative, device));
-            let (message, seen) = not_selected(cluster, id, &expression, whose, words);
-            brief = seen;
-            message
+            let expression = explanation
+                .selector(alternative, device)
+                .cloned()
+                .unwrap_or_default();
+            let terms = failing_terms(cluster, id, &expression, looks);
+            Some(Evidence::Selector(expression, terms))
         }
-        RuledOut::OtherNode => "is for other nodes".to_owned(),
-        RuledOut::NoSuchCapacity => match explanation.refused_capacity(alternative, device) {
-            Some((name, Some(meant))) => format!("has no capacity {name} (did you mean {meant}?)"),
-            Some((name, None)) => format!("has no capacity {name}"),
-            None => "has no such capacity".to_owned(),
-        },
-        RuledOut::CapacityPolicy => match explanation.refused_amount(alternative, device) {
-            Some((name, wanted, policy)) => {
-                format!("wants {wanted} of {name}, {}", allowed(&wanted, policy))
-            }
-            None => "the policy of a capacity does not allow the amount".to_owned(),
-        },
-        RuledOut::CapacityTooSmall => match explanation.short_capacity(alternative, device) {
-            Some(shortage) => {
-                let Shortage {
-                    name, wanted, total, ..
-                } = &shortage;
-                let text = format!("has {total} of {name}, and the request takes {wanted}");
-                numbers = Some(amounts(shortage));
-                text
-            }
-            None => "has too little of a capacity".to_owned(),
-        },
-        RuledOut::CapacityExhausted => {
-            let claims = held(&explanation.holders(device));
-            match explanation.short_capacity(alternative, device) {
-                Some(shortage) => {
-                    let text = format!("too little is left of {}, used by {claims}", short(&shortage));
-                    numbers = Some(amounts(shortage));
-                    text
-                }
-                None => format!("too little is left of a capacity, used by {claims}"),
-            }
+        RuledOut::NoSuchCapacity => explanation
+            .refused_capacity(alternative, device)
+            .map(|(name, meant)| Evidence::NoCapacity(name.clone(), meant.cloned())),
+        RuledOut::CapacityPolicy => {
+            explanation
+                .refused_amount(alternative, device)
+                .map(|(name, wanted, policy)| {
+                    Evidence::Amount(name.clone(), wanted.clone(), allowed(&wanted, policy))
+                })
         }
-        RuledOut::NodeOperations => {
-            "skips node operations, which node or scheduler do not support".to_owned()
-        }
-        RuledOut::PartitionableDevicesOff => "draws from shared counters, whose feature is off".to_owned(),
-        RuledOut::CounterExhausted => match explanation.short_counter(device) {
-            Some(shortage) => {
-                let text = format!("other devices leave too little of counter {}", short(&shortage));
-                numbers = Some(amounts(shortage));
-                text
-            }
-            None => "other devices leave too little of a counter".to_owned(),
-        },
-        RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
-        RuledOut::Tainted => match explanation.taint(alternative, device) {
-            Some(taint) => format!("untolerated taint {taint}"),
-            None => "untolerated taint".to_owned(),
-        },
-        RuledOut::ConstraintAttribute => match explanation.lacking_attribute(alternative, device) {
-            Some(constraint) => format!(
-                "has no attribute {}, which {} compares",
-                constraint.attribute,
-                rule(&constraint)
-            ),
-            None => "lacks an attribute that a constraint compares".to_owned(),
-        },
-        RuledOut::Constraint => "does not meet a constraint".to_owned(),
+        RuledOut::CapacityTooSmall => explanation
+            .short_capacity(alternative, device)
+            .map(Evidence::Short),
+        RuledOut::CapacityExhausted => Some(Evidence::Held(
+            explanation.holders(device),
+            explanation.short_capacity(alternative, device),
+        )),
+        RuledOut::CounterExhausted => explanation.short_counter(device).map(Evidence::Short),
+        RuledOut::Tainted => explanation
+            .taint(alternative, device)
+            .map(|taint| Evidence::Taint(taint.clone())),
+        RuledOut::ConstraintAttribute => explanation
+            .lacking_attribute(alternative, device)
+            .map(Evidence::Constraint),
+        RuledOut::BindingConditionsOff
+        | RuledOut::OtherNode
+        | RuledOut::NodeOperations
+        | RuledOut::PartitionableDevicesOff
+        | RuledOut::Incompatible
+        | RuledOut::Constraint => None,
     };
-    Reason {
-        amounts: numbers,
-        brief,
-        ..Reason::plain(ruled_out.code(), message)
-    }
+    Fact::RuledOut(ruled_out, evidence.unwrap_or(Evidence::None))
 }
 
 /// Which amounts `policy` allows, instead of `wanted`.
-fn allowed(wanted: &Quantity, policy: &RequestPolicy) -> String {
-    let listed = |values: &[Quantity]| {
-        let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-        values.join(", ")
-    };
+fn allowed(wanted: &Quantity, policy: &RequestPolicy) -> Allowed {
     if let Some(range) = &policy.valid_range {
-        if let Some(max) = range.max.as_ref().filter(|max| wanted > *max) {
-            return format!("at most {max} per claim allowed");
-        }
-        let from = range
-            .min
-            .as_ref()
-            .map_or_else(String::new, |min| format!(" from {min}"));
-        let step = range
-            .step
-            .as_ref()
-            .map_or_else(String::new, |step| format!(" in steps of {step}"));
-        return format!("allowed are amounts{from}{step}");
+        return match range.max.as_ref().filter(|max| wanted > *max) {
+            Some(max) => Allowed::AtMost(max.clone()),
+            None => Allowed::Range(range.min.clone(), range.step.clone()),
+        };
     }
     match policy.valid_values.iter().max() {
-        Some(max) if wanted > max => format!("at most {max} per claim allowed"),
-        _ => format!("allowed are {}", listed(&policy.valid_values)),
+        Some(max) if wanted > max => Allowed::AtMost(max.clone()),
+        _ => Allowed::Values(policy.valid_values.clone()),
     }
 }
 
-/// Finds the words for selectors that do not match. The terms are looked at for so many devices; with thousands of nodes the rest is
-/// alike.
-pub(super) struct Words<'s> {
+/// How much more is looked at for reasons; with thousands of nodes the rest is alike.
+pub(super) struct Looks<'s> {
     selectors: &'s ClassSelectors,
-    left: Cell<u32>,
+    /// For how many more devices the terms of a selector are looked at.
+    terms: Cell<u32>,
     /// How many more reasons are given for single devices.
     reasons: Cell<u32>,
 }
@@ -605,81 +371,41 @@ const MOST_REASONS: u32 = 300_000;
 /// Devices for which the terms of a selector are looked at.
 const DETAILED: u32 = 512;
 
-impl<'s> Words<'s> {
+impl<'s> Looks<'s> {
     pub(super) fn new(selectors: &'s ClassSelectors) -> Self {
         Self {
             selectors,
-            left: Cell::new(DETAILED),
+            terms: Cell::new(DETAILED),
             reasons: Cell::new(MOST_REASONS),
         }
     }
 }
 
-/// The terms of the selector that are not true, with what they see; and only what they see, in short.
-fn not_selected(
-    cluster: &Cluster,
-    id: &DeviceId,
-    expression: &str,
-    whose: &str,
-    words: &Words<'_>,
-) -> (String, Option<String>) {
-    let whole = || (format!("selector {whose} does not match: {expression}"), None);
-    let pool = PoolId {
-        driver: id.driver.clone(),
-        pool: id.pool.clone(),
-    };
-    if words.left.get() == 0 {
-        return whole();
+/// The terms of the selector that are not true for a device, with what they see; none where that is not looked at.
+fn failing_terms(cluster: &Cluster, id: &DeviceId, expression: &Str, looks: &Looks<'_>) -> Vec<Term> {
+    if looks.terms.get() == 0 {
+        return Vec::new();
     }
-    words.left.set(words.left.get() - 1);
-    let Some(pool) = cluster.pool(&pool) else {
-        return whole();
+    looks.terms.set(looks.terms.get() - 1);
+    let Some(pool) = cluster.pool(&id.pool_id()) else {
+        return Vec::new();
     };
-    let selector = words.selectors.selector(&expression.into());
+    let selector = looks.selectors.selector(expression);
     let (Some((slice, device)), Ok(program)) = (pool.device(&id.device), selector.program()) else {
-        return whole();
+        return Vec::new();
     };
     let input = DeviceInput::of(slice_device(&slice.spec.driver, device));
-    let terms = program.explain(&input);
-    let seen = terms.iter().flat_map(|term| &term.seen);
-    let brief: Vec<String> = seen
-        .map(|seen| match &seen.value {
-            Ok(value) => format!("{} is {value}", last_name(&seen.text)),
-            Err(why) => why.to_string(),
-        })
-        .collect();
-    let failing: Vec<String> = terms
-        .into_iter()
-        .map(|term| {
-            let seen: Vec<String> = term
-                .seen
-                .iter()
-                .map(|seen| match &seen.value {
-                    Ok(value) => format!("{} is {value}", seen.text),
-                    Err(why) => format!("{}: {why}", seen.text),
-                })
-                .collect();
-            if seen.is_empty() {
-                term.text
-            } else {
-                format!("{} ({})", term.text, seen.join(", "))
-            }
-        })
-        .collect();
-    if failing.is_empty() {
-        whole()
-    } else {
-        let brief = (!brief.is_empty()).then(|| brief.join(", "));
-        (format!("selector {whose}: {}", failing.join("; ")), brief)
-    }
-}
-
-/// The last name of a path such as `device.attributes["gpu.example.com"].model`; all of what is no such path.
-pub(super) fn last_name(path: &str) -> &str {
-    let is_name =
-        |name: &str| !name.is_empty() && name.chars().all(|one| one.is_ascii_alphanumeric() || one == '_');
-    match path.rsplit_once('.') {
-        Some((_, name)) if is_name(name) => name,
-        _ => path,
-    }
+    let terms = program.explain(&input).into_iter().map(|term| Term {
+        text: term.text,
+        seen: term
+            .seen
+            .into_iter()
+            .map(|seen| Seen {
+                path: seen.text,
+                name: seen.name,
+                value: seen.value.map_err(|why| why.to_string()),
+            })
+            .collect(),
+    });
+    terms.collect()
 }

@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::diagnosis::{self, Diagnosis, NodeDiagnosis};
+use super::words;
 use crate::allocation::{Exactness, Target};
 use crate::remedy::{Remake, Remedy};
 use crate::script::{NoCommand, Script};
 use crate::stage::StageItem;
-use crate::warnings::missing;
-use dra_model::{Gap, Quantity, Str};
+use dra_model::{Format, Key, Quantity, Str};
 use dra_rules::scheduling::AssumedGate;
-
-/// The code for devices that skip node operations where the node does not declare that it can.
-pub(super) const NODE_OPERATIONS: &str = "NodeOperations";
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -30,7 +28,7 @@ pub struct Explanation {
     pub cause: Option<String>,
     /// The nodes that are rejected, in groups: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub node_groups: Vec<NodeGroup>,
+    pub node_groups: Vec<NodeGroupItem>,
     /// Whether waiting helps, where no node can take it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingItem>,
@@ -48,7 +46,7 @@ pub struct Explanation {
     pub message: Option<String>,
     /// What holds for all nodes alike.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonItem>,
     /// Nodes by the first filter of the scheduler that rejects them, in the scheduler's order.
     pub filters: Vec<FilterCount>,
     /// The nodes, by name.
@@ -69,9 +67,65 @@ pub struct Explanation {
     /// What else is to be known of the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Whether something could not be read.
+    /// Whether the summary tells the cause.
     #[serde(skip)]
-    pub(super) lacks_objects: bool,
+    pub tells_cause: bool,
+    /// Those of the events that do not only repeat what the scheduler says.
+    #[serde(skip)]
+    pub news: Vec<String>,
+    /// Whether the verdict is unknown for want of objects, which rights would show.
+    #[serde(skip)]
+    pub lacks_objects: bool,
+}
+
+impl From<Diagnosis> for Explanation {
+    fn from(known: Diagnosis) -> Self {
+        let told = match &known.cause {
+            None => known.answer.fact(),
+            Some(cause) => cause.fact(),
+        };
+        let reason = |reason: diagnosis::Reason| ReasonItem::of(&reason, told.as_ref() == Some(&reason.fact));
+        let is_news = |warning: &&diagnosis::Warning| known.message.as_ref() != Some(&warning.message);
+        let group = |group: diagnosis::NodeGroup| NodeGroupItem {
+            is_cause: group.devices.is_empty()
+                && matches!((&group.reason, &known.cause), (Some(reason), Some(diagnosis::Cause::Alike(cause))) if reason == cause),
+            nodes: group.nodes,
+            devices: group.devices,
+            reason: group.reason.as_ref().map(words::brief),
+        };
+        Self {
+            verdict: known.answer.verdict(),
+            summary: words::answer(&known.answer),
+            tells_cause: known
+                .cause
+                .as_ref()
+                .is_some_and(|cause| known.answer.tells(cause)),
+            news: known
+                .events
+                .iter()
+                .filter(is_news)
+                .map(diagnosis::Warning::text)
+                .collect(),
+            node_groups: known.node_groups.into_iter().map(group).collect(),
+            cause: known.cause.as_ref().map(words::cause),
+            waiting: known.waiting,
+            exactness: known.exactness,
+            holds: known.holds,
+            stage: known.stage,
+            message: known.message,
+            reasons: known.reasons.into_iter().map(reason).collect(),
+            filters: known.filters,
+            nodes: known.nodes.into_iter().map(NodeExplanation::from).collect(),
+            fixes: known.fixes,
+            not_simulated: known.not_simulated,
+            unknown: known.unknown,
+            events: known.events.iter().map(diagnosis::Warning::text).collect(),
+            assumed_gates: known.assumed_gates,
+            notes: known.notes,
+            lacks_objects: known.lacks_objects,
+            target: known.target,
+        }
+    }
 }
 
 /// What an allocated claim holds, and for whom.
@@ -178,10 +232,27 @@ pub struct NodeExplanation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why, down to each device.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonItem>,
     /// How its devices count for each request, where the plugin for devices rejects the node.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
+}
+
+impl From<NodeDiagnosis> for NodeExplanation {
+    fn from(known: NodeDiagnosis) -> Self {
+        Self {
+            node: known.node,
+            fits: known.fits,
+            plugin: known.plugin,
+            message: known.message,
+            reasons: known
+                .reasons
+                .iter()
+                .map(|reason| ReasonItem::of(reason, false))
+                .collect(),
+            devices: known.devices,
+        }
+    }
 }
 
 /// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
@@ -189,7 +260,8 @@ pub struct NodeExplanation {
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCount {
     /// The claim: `namespace/name`.
-    pub claim: String,
+    #[serde(serialize_with = "as_text")]
+    pub claim: Key,
     /// `request` or `request/subrequest`.
     pub request: Str,
     /// How many devices the request takes; absent where it takes all that match and none does.
@@ -218,6 +290,10 @@ impl DeviceCount {
     }
 }
 
+fn as_text<S: serde::Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(key)
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
@@ -226,7 +302,7 @@ fn is_zero(count: &u64) -> bool {
 /// Nodes that are rejected for the same reason, by the same numbers.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct NodeGroup {
+pub struct NodeGroupItem {
     /// The nodes, by name.
     pub nodes: Vec<Str>,
     /// The numbers of the requests that have too few devices there, where that is the cause.
@@ -235,12 +311,15 @@ pub struct NodeGroup {
     /// The cause in words, where numbers do not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Whether the cause of the report is that of these nodes.
+    #[serde(skip)]
+    pub is_cause: bool,
 }
 
 /// A reason.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Reason {
+pub struct ReasonItem {
     /// The claim that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
@@ -257,13 +336,27 @@ pub struct Reason {
     pub amounts: Option<Amounts>,
     /// For people.
     pub message: String,
-    /// In few words, which are the same for nodes and devices that are alike.
+    /// Whether cause or summary of the report tells it.
     #[serde(skip)]
-    pub(super) brief: Option<String>,
+    pub is_told: bool,
+}
+
+impl ReasonItem {
+    fn of(reason: &diagnosis::Reason, is_told: bool) -> Self {
+        Self {
+            claim: reason.claim.as_ref().map(Key::to_string),
+            request: reason.request.clone(),
+            device: reason.device.as_ref().map(ToString::to_string),
+            code: reason.fact.code(),
+            amounts: reason.fact.amounts(),
+            message: words::of_reason(reason.claim.as_ref(), &reason.fact),
+            is_told,
+        }
+    }
 }
 
 /// What is wanted of something and what is left of how much.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Amounts {
     /// What the request takes.
     pub wanted: Quantity,
@@ -271,6 +364,17 @@ pub struct Amounts {
     pub left: Quantity,
     /// What there is in all.
     pub total: Quantity,
+}
+
+impl Amounts {
+    pub(super) fn of_devices(wanted: i64, left: usize, total: usize) -> Self {
+        let count = |devices: i64| Quantity::new(devices, Format::DecimalSi);
+        Self {
+            wanted: count(wanted),
+            left: count(left as i64),
+            total: count(total as i64),
+        }
+    }
 }
 
 /// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
@@ -406,56 +510,6 @@ pub struct FixChange {
     pub note: Option<String>,
 }
 
-impl Explanation {
-    pub(super) fn new(target: Target) -> Self {
-        Self {
-            target,
-            verdict: ClusterVerdict::Unknown,
-            summary: String::new(),
-            cause: None,
-            node_groups: Vec::new(),
-            waiting: None,
-            exactness: None,
-            holds: None,
-            stage: None,
-            message: None,
-            reasons: Vec::new(),
-            filters: Vec::new(),
-            nodes: Vec::new(),
-            fixes: Vec::new(),
-            not_simulated: Vec::new(),
-            unknown: Vec::new(),
-            events: Vec::new(),
-            assumed_gates: Vec::new(),
-            notes: Vec::new(),
-            lacks_objects: false,
-        }
-    }
-
-    /// Whether the verdict is unknown for want of objects, which rights would show.
-    pub fn lacks_objects(&self) -> bool {
-        self.lacks_objects
-    }
-
-    /// Names what could not be read, once.
-    pub(super) fn tell_unknown(&mut self, gap: &Gap) {
-        self.lacks_objects = true;
-        let text = missing(gap);
-        if !self.unknown.contains(&text) {
-            self.unknown.push(text);
-        }
-    }
-
-    pub(super) fn conclude(&mut self, verdict: ClusterVerdict, summary: String) {
-        self.verdict = verdict;
-        self.summary = summary;
-        if !matches!(verdict, ClusterVerdict::DoesNotFit | ClusterVerdict::Error) {
-            self.cause = None;
-            self.waiting = None;
-        }
-    }
-}
-
 /// The filters in the order in which the scheduler runs them.
 const ORDER: [&str; 7] = [
     "NodeName",
@@ -469,7 +523,7 @@ const ORDER: [&str; 7] = [
 
 impl FilterCount {
     /// Counts each node under the first filter that rejects it.
-    pub(super) fn of(nodes: &[NodeExplanation]) -> Vec<Self> {
+    pub(super) fn of(nodes: &[NodeDiagnosis]) -> Vec<Self> {
         let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
         for node in nodes {
             let Some(plugin) = node.plugin else { continue };

@@ -1,11 +1,12 @@
 //! Claims that a pod has yet to get from templates, which the claim controller makes or finds.
 
-use super::bound::template_missing;
-use super::report::{Explanation, FixItem, Reason};
+use super::diagnosis::{Cause, Diagnosis, StatusProblem};
+use super::fact::Fact;
+use super::report::FixItem;
 use super::{Explained, word};
 use crate::remedy::Remedy;
-use dra_model::{Cluster, Key, Kind, Pod};
-use dra_rules::reservation::{Lacks, Next, Unmade, manager, owning_group, unmade};
+use dra_model::{Key, Kind};
+use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
 
 impl Explained<'_> {
@@ -17,7 +18,7 @@ impl Explained<'_> {
     }
 
     /// Explains what becomes of a claim that is to come from a template, where `problem` is about one.
-    pub(super) fn told_unmade(&self, report: &mut Explanation, problem: &ClaimProblem) -> bool {
+    pub(super) fn told_unmade(&self, report: &mut Diagnosis, problem: &ClaimProblem) -> bool {
         let (Some(pod), Some((own, others))) = (self.pod, self.unmade(problem)) else {
             return false;
         };
@@ -41,9 +42,8 @@ impl Explained<'_> {
             Next::Nothing(why) => Some(why),
             _ => None,
         }) {
-            let text = format!("the claim controller makes no claim for it: {why}");
-            report.cause = Some(text.clone());
-            report.reasons.push(Reason::plain("ClaimNotMade", text));
+            report.cause = Some(Cause::NotMade(why.to_string()));
+            report.reasons.push(Fact::NotMade(why.to_string()).into());
             return true;
         }
         let hidden = all.find_map(|unmade| match unmade.next {
@@ -63,7 +63,7 @@ impl Explained<'_> {
             report.tell_unknown(gap);
             return true;
         }
-        report.cause = cause(self.cluster(), pod, &own.lacks);
+        report.cause = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);
         let found = match &own.next {
             Next::Adopt(claim) => Some(format!("claim/{}, which was made for it", claim.key())),
             _ => None,
@@ -106,7 +106,7 @@ impl Explained<'_> {
     }
 
     /// Takes back that the claim controller is to make a claim, where it says itself that it cannot.
-    pub(super) fn doubt_unmade(&self, report: &mut Explanation, problem: &ClaimProblem) {
+    pub(super) fn doubt_unmade(&self, report: &mut Diagnosis, problem: &ClaimProblem) {
         let (Some(pod), Some((own, others))) = (self.pod, self.unmade(problem)) else {
             return;
         };
@@ -122,12 +122,12 @@ impl Explained<'_> {
     }
 }
 
-impl Explanation {
+impl Diagnosis {
     /// That there is no template for claims of the pod, and that somebody has to make it.
     fn add_missing_template(&mut self, template: &Key, pod: &Key) {
-        let reason = template_missing(template, pod);
-        self.cause = Some(reason.message.clone());
-        self.reasons.push(reason);
+        self.cause = Some(Cause::NoTemplate(template.clone(), pod.clone()));
+        self.reasons
+            .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
         let message = format!("create {target}");
         let remedy = Remedy::by_hand("the owner of the pod decides what its claims are to ask for");
@@ -143,26 +143,5 @@ fn is_about(problem: &ClaimProblem, lacks: &Lacks) -> bool {
         (ClaimProblem::Owner { claim, .. }, Lacks::Owner(key))
         | (ClaimProblem::Missing { claim }, Lacks::Claim(key)) => claim == key,
         _ => false,
-    }
-}
-
-/// What is wrong with the status of the pod, in half a sentence.
-fn cause(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<String> {
-    match lacks {
-        Lacks::Name => None,
-        Lacks::Owner(key) => {
-            let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
-            let whose = match owner {
-                Some(owner) if owner.kind == "Pod" && owner.name == pod.metadata.name => {
-                    "was made for an earlier pod of its name".to_owned()
-                }
-                Some(owner) => format!("was made for {}", manager(owner)),
-                None => "was not made for it".to_owned(),
-            };
-            Some(format!("its status names claim/{key}, which {whose}"))
-        }
-        Lacks::Claim(key) => Some(format!(
-            "its status names claim/{key}, which does not exist any more"
-        )),
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis};
 use super::reasons::Limit;
-use super::report::{DeviceCount, Explanation, Helps, WaitingItem};
+use super::report::{DeviceCount, Helps, WaitingItem};
+use super::words::{self, held};
 use super::{Explained, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use dra_allocator::devices::ClassSelectors;
@@ -21,7 +23,7 @@ const MOST_TOGETHER: usize = 16;
 
 /// Says whether waiting helps what fits on no node. Where it does not, and a limit is the reason that numbers do not show, that becomes
 /// the cause.
-pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
+pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     let empty = emptied(explained.scheduler, &explained.subject);
     if let Some(group) = never_together(explained, &empty) {
         report.waiting = Some(item(
@@ -38,7 +40,7 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
         &explained.subject,
         &explained.effort(false),
     );
-    let lasting = |judged: &[Str], rest: &'static str| {
+    let lasting = |judged: &[Str], rest: Among| {
         let Start::Cycle(cycle) = explained.subject.start(&empty) else {
             return None;
         };
@@ -60,7 +62,7 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
             match hanging {
                 Some(why) => unknown(why),
                 None => {
-                    let lasting = lasting(&judged, "no node that the other filters leave");
+                    let lasting = lasting(&judged, Among::Left(1));
                     let text = lasting
                         .as_ref()
                         .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
@@ -77,7 +79,7 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
                 _ => ("pools", "cannot be used as they are"),
             };
             let why = format!("{which} {} {is}", listed(&names, "and"));
-            let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, "no other node"));
+            let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));
             let rest = lasting.as_ref().map(|lasting| {
                 let text = lasting
                     .as_ref()
@@ -96,7 +98,7 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
             nodes,
         }) => {
             if let Some(cause) = report.cause.take() {
-                report.cause = Some(format!("{cause}: {}", held(&why)));
+                report.cause = Some(Cause::Held(Box::new(cause), why.clone()));
             }
             WaitingItem {
                 nodes,
@@ -125,7 +127,7 @@ pub(super) fn add(report: &mut Explanation, explained: &Explained<'_>) {
 }
 
 /// Says of an attempt that an error ends what can be said of waiting.
-pub(super) fn add_error(report: &mut Explanation) {
+pub(super) fn add_error(report: &mut Diagnosis) {
     let text =
         "whether waiting helps is not known: the error ends every attempt, whatever is free".to_owned();
     report.waiting = Some(item(Helps::Unknown, text));
@@ -139,7 +141,7 @@ fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
 }
 
 /// Says that kube-scheduler deallocates `claims`, with which the pod fits on `nodes` then: nothing else has to happen, whatever was said.
-pub(super) fn add_deallocation(report: &mut Explanation, claims: &[&Key], nodes: &[Str]) {
+pub(super) fn add_deallocation(report: &mut Diagnosis, claims: &[&Key], nodes: &[Str]) {
     let names: Vec<String> = claims.iter().map(|key| format!("claim/{key}")).collect();
     let summary = format!(
         "waiting helps: {} enough when kube-scheduler has deallocated {}, which it does automatically",
@@ -196,18 +198,6 @@ fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -
     }
 }
 
-/// Who holds what is needed and is spared, in few words.
-fn held(why: &Spared) -> String {
-    match why {
-        Spared::Kin(owner) => format!("other pods of {owner} have them"),
-        Spared::MaybeKin(one, other) => {
-            format!("pods have them that may be of its own owner ({one}, {other})")
-        }
-        Spared::Group(group) => format!("other pods of podgroup/{group} have them"),
-        Spared::Written => "pods of the manifest have them".to_owned(),
-    }
-}
-
 /// That only the end of those who are spared would help.
 fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
     let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
@@ -240,7 +230,7 @@ fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
 }
 
 /// The first few names, and how many there are besides.
-fn listed(names: &[String], last: &str) -> String {
+pub(super) fn listed(names: &[String], last: &str) -> String {
     let rest = names.len().saturating_sub(NAMED);
     match names {
         [] => String::new(),
@@ -285,34 +275,35 @@ fn why_unknown(why: &Uncertain) -> String {
 struct Lasting {
     text: String,
     /// As the cause of the report, where the numbers of the devices do not show it.
-    cause: Option<String>,
+    cause: Option<Cause>,
 }
 
 /// A request that has too few devices on a node with every device free.
-type Short = (String, Str);
+type Short = (Key, Str);
 
 /// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them.
-fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Lasting> {
+fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among) -> Option<Lasting> {
     let cluster = cycle.scheduler().cluster();
     let all = cluster.nodes().count();
-    let which = match judged.len() {
+    let among = match judged.len() {
         0 => {
             return Some(Lasting {
                 text: "no node is what the pod asks for".to_owned(),
                 cause: None,
             });
         }
-        some if some == all => "no node",
+        some if some == all => Among::All,
         _ => rest,
     };
+    let which = words::which(among);
     let mut short: Option<BTreeSet<Short>> = None;
     let mut counts: Vec<Counted> = Vec::new();
     let mut limits: Vec<Together> = Vec::new();
     let selectors = ClassSelectors::of(cluster);
-    let words = reasons::Words::new(&selectors);
+    let looks = reasons::Looks::new(&selectors);
     for name in judged {
         let node = cluster.node(name)?;
-        let (of_node, together) = look(cycle, node, &words, limits.len() < MOST_TOGETHER)?;
+        let (of_node, together) = look(cycle, node, &looks, limits.len() < MOST_TOGETHER)?;
         let lacking: BTreeSet<Short> = of_node
             .iter()
             .map(|counted| &counted.count)
@@ -330,7 +321,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         counts.extend(of_node);
     }
     let claims = cycle.user_claims();
-    let claim = |name: &str| claims.iter().find(|claim| claim.key().to_string() == name);
+    let claim = |key: &Key| claims.iter().find(|claim| claim.key() == *key);
     let Some(first) = limits.first() else {
         let (key, request) = short?.into_iter().next()?;
         let spec = groups::spec(claim(&key)?, &request)?;
@@ -342,21 +333,21 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
         // What else rules devices out is the reason if it is one for all.
         let mut limits = of_request.filter_map(|counted| counted.limit.as_ref());
         if let Some(first) = limits.next() {
-            let Limit::Same(text) = first else { return None };
+            let Limit::Same(brief) = first else { return None };
             if most > 0 || limits.any(|other| other != first) {
                 return None;
             }
             return Some(Lasting {
-                cause: Some(text.clone()),
-                text: text.clone(),
+                text: words::brief(brief),
+                cause: Some(Cause::Alike(brief.clone())),
             });
         }
-        let kind = groups::kind(spec);
+        let kind = DeviceKind::of(spec);
         let text = match (wanted, most) {
-            (_, 0) => format!("{which} has a {kind}, free or not"),
+            (_, 0) => format!("{which} has a {}, free or not", words::one(&kind)),
             (_, most) => format!(
                 "it wants {wanted} {}, and {which} has more than {most}",
-                groups::several(&kind)
+                words::several(&kind)
             ),
         };
         return Some(Lasting { text, cause: None });
@@ -375,13 +366,12 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
             let constraint = owner.spec.devices.constraints.get(name.place)?;
             // Nodes that have too few devices for one of its requests have too few that meet it.
             let requests = requests(owner, constraint);
-            let is_of_it = |(key, request): &Short| {
-                *key == owner.key().to_string() && requests.iter().any(|known| known == request)
-            };
+            let is_of_it =
+                |(key, request): &Short| *key == owner.key() && requests.iter().any(|known| known == request);
             if short.is_some_and(|short| !short.iter().any(is_of_it)) {
                 return None;
             }
-            Some(of_constraint(owner, name, &requests, which))
+            Some(of_constraint(owner, name, requests, among))
         }
         Together::Requests {
             requests,
@@ -391,18 +381,17 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: &'static str) -> Option<Last
             let is_of_them = |(key, name): &Short| {
                 let mut all = requests.iter();
                 all.any(|(claim, request)| {
-                    let claim = claims.get(*claim).map(|claim| claim.key().to_string());
+                    let claim = claims.get(*claim).map(|claim| claim.key());
                     request == name && claim.as_ref() == Some(key)
                 })
             };
             if short.is_some_and(|short| !short.iter().any(is_of_them)) {
                 return None;
             }
-            let names: Vec<String> = requests.iter().map(|(_, name)| name.to_string()).collect();
-            let enough = format!("enough devices for requests {} together", listed(&names, "and"));
+            let names: Vec<Str> = requests.iter().map(|(_, name)| name.clone()).collect();
             Some(Lasting {
-                text: format!("{which} has {enough}"),
-                cause: Some(format!("no node has {enough}")),
+                text: words::not_enough(among, &names),
+                cause: Some(Cause::NotEnough(names)),
             })
         }
         _ => None,
@@ -420,7 +409,7 @@ struct Counted {
 fn look(
     cycle: &Cycle<'_>,
     node: &Node,
-    words: &reasons::Words<'_>,
+    looks: &reasons::Looks<'_>,
     together: bool,
 ) -> Option<(Vec<Counted>, Option<Together>)> {
     let cluster = cycle.scheduler().cluster();
@@ -428,11 +417,11 @@ fn look(
         let requests = std::mem::take(&mut explanation.requests);
         let mut counts = Vec::new();
         for request in &requests {
-            let claim = explanation.claim(request.claim).to_string();
+            let claim = explanation.claim(request.claim);
             for alternative in &request.alternatives {
                 counts.push(Counted {
                     count: groups::count(explanation, claim.clone(), alternative),
-                    limit: reasons::limits(cluster, explanation, alternative, words),
+                    limit: reasons::limits(cluster, explanation, alternative, looks),
                 });
             }
         }
@@ -453,36 +442,23 @@ fn requests(claim: &Claim, constraint: &Constraint) -> Vec<Str> {
     constraint.requests.clone()
 }
 
-fn of_constraint(claim: &Claim, name: &ConstraintName, requests: &[Str], which: &str) -> Lasting {
-    let does = if name.same { "share" } else { "differ in" };
-    let attribute = &name.attribute;
-    let of_one = match which {
-        "no node" => "of one node".to_owned(),
-        "no other node" => "of another node".to_owned(),
-        some => format!("of {}", some.replacen("no ", "one ", 1)),
+fn of_constraint(claim: &Claim, name: &ConstraintName, requests: Vec<Str>, among: Among) -> Lasting {
+    let of = match requests.as_slice() {
+        [only]
+            if let Some(spec) = groups::spec(claim, only)
+                && spec.count > 1 =>
+        {
+            Compared::Devices(spec.count, DeviceKind::of(spec))
+        }
+        _ => Compared::Requests(requests),
     };
-    if let [only] = requests
-        && let Some(spec) = groups::spec(claim, only)
-        && spec.count > 1
-    {
-        let kind = groups::several(&groups::kind(spec));
-        let number = match spec.count {
-            2 => "two".to_owned(),
-            count => count.to_string(),
-        };
-        return Lasting {
-            text: format!("no {number} {kind} {of_one} {does} {attribute}"),
-            cause: Some(format!(
-                "no {number} usable {kind} of one node {does} {attribute}"
-            )),
-        };
-    }
-    let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
-    let requests = listed(&names, "and");
+    let alike = Alike {
+        same: name.same,
+        attribute: name.attribute.clone(),
+        of,
+    };
     Lasting {
-        text: format!("{which} has devices for requests {requests} that {does} {attribute}"),
-        cause: Some(format!(
-            "no node has usable devices for requests {requests} that {does} {attribute}"
-        )),
+        text: words::never_alike(&alike, among),
+        cause: Some(Cause::NotAlike(alike)),
     }
 }

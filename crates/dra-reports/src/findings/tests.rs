@@ -7,7 +7,7 @@ use serde_json::json;
 use self::worlds::*;
 use super::*;
 use crate::allocation::Settings;
-use crate::explanation::{ClusterVerdict, explain_claims, explain_new_pods, explain_pod};
+use crate::explanation::{ClusterVerdict, Explanation, explain_claims, explain_new_pods, explain_pod};
 use crate::script::Script;
 use crate::script::tests::{NASTY, assert_exact, assert_own_flags};
 use dra_allocator::Budget;
@@ -349,7 +349,7 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
             spec: template.spec.spec.clone(),
             ..Claim::default()
         });
-        let there = explain_pod(&cluster, &pod, &settings);
+        let there = Explanation::from(explain_pod(&cluster, &pod, &settings));
         let is_to_be_made = there
             .notes
             .iter()
@@ -357,11 +357,17 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
         assert_eq!(is_to_be_made, !refused, "{:?}", there.notes);
         let reports = [
             ("the claim from template/n/t", true, there),
-            ("claim/n/c", false, explain_claims(&cluster, &[claim], &settings)),
+            (
+                "claim/n/c",
+                false,
+                explain_claims(&cluster, &[claim], &settings).into(),
+            ),
             (
                 "the claim from template/n/t",
                 false,
-                explain_new_pods(&mut cluster, &[pod], &settings).expect("there is a pod"),
+                explain_new_pods(&mut cluster, &[pod], &settings)
+                    .expect("there is a pod")
+                    .into(),
             ),
         ];
         for (claim, waits, report) in reports {

@@ -91,15 +91,18 @@ fn uncreated(cluster: &Cluster, pod: &Pod, why: &ClaimNameError, entry: Option<&
     {
         problems.insert(
             0,
-            plain("TemplateMissing", template_missing(&template, &pod.key())),
+            plain(
+                "TemplateMissing",
+                template_missing(&template, &format!("pod/{}", pod.key())),
+            ),
         );
     }
     problems
 }
 
 /// That there is no template for claims of the pod.
-pub(crate) fn template_missing(template: &Key, pod: &Key) -> String {
-    format!("resource claim template {template} not found, from which claims of pod/{pod} are made")
+pub(crate) fn template_missing(template: &Key, pod: &str) -> String {
+    format!("resource claim template {template} not found, from which claims of {pod} are made")
 }
 
 /// Why the pod cannot use the claim.

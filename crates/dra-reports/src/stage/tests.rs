@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Stage, StageItem, Stages};
 use crate::allocation::Settings;
-use crate::explanation::explain_pod;
+use crate::explanation::{Explanation, explain_pod};
 use crate::findings;
 use dra_allocator::Budget;
 use dra_model::{Cluster, Kind};
@@ -793,7 +793,7 @@ fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
     let cluster = base().build();
     let pod = cluster.pod(&dra_model::Key::new("n", "p")).unwrap();
     let budget = Budget::new(1_000);
-    let report = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+    let report = Explanation::from(explain_pod(&cluster, pod, &Settings::of_test(&budget)));
     let stage = report.stage.unwrap();
     assert_eq!(
         (stage.stage, stage.stuck.unwrap().cause),
@@ -918,7 +918,7 @@ fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
         let cluster = scene.build();
         let pod = cluster.pod(&dra_model::Key::new("n", "p")).unwrap();
         let budget = Budget::new(1_000);
-        let report = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+        let report = Explanation::from(explain_pod(&cluster, pod, &Settings::of_test(&budget)));
         let kinds: Vec<&str> = report.fixes.iter().map(|fix| fix.kind).collect();
         format!("{:?} {kinds:?}: {}", report.verdict, report.summary)
     };
@@ -1011,7 +1011,7 @@ fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
     let settings = Settings::of_test(&budget);
     let mut running = 0;
     for pod in cluster.pods() {
-        let report = explain_pod(&cluster, pod, &settings);
+        let report = Explanation::from(explain_pod(&cluster, pod, &settings));
         let stage = report.stage.as_ref().unwrap();
         let (_, device) = pod.metadata.name.rsplit_once('-').unwrap();
         let node = pod.node().unwrap();

@@ -101,7 +101,7 @@ impl ClaimName<'_, PodGroup> {
 }
 
 /// Why the claim of a pod's entry has no name. The texts are those of Kubernetes.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ClaimNameError {
     /// The claim controller has not made the claim yet.
     #[error("pod \"{pod}\": ResourceClaim not created yet")]

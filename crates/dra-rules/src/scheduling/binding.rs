@@ -8,7 +8,7 @@ use dra_model::{AllocatedDevice, Claim, Condition, DeviceStatus, Str, Time};
 pub const BINDING_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How far the devices of a claim are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Readiness {
     /// Nothing is to be waited for.
     Ready,

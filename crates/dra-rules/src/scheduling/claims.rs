@@ -6,7 +6,7 @@ use crate::reservation::{ClaimNameError, PodGroups, claim_name};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, Str, go_quote};
 
 /// Why the claims of a pod cannot be used yet. The texts are those of the scheduler.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ClaimProblem {
     /// A claim has no name yet, or its entry says nothing that is understood.
     #[error(transparent)]
@@ -75,7 +75,7 @@ pub fn pod_claims(cluster: &Cluster, pod: &Pod, groups: PodGroups) -> PodClaims 
 }
 
 /// What is wrong with a request of a claim, so that no node is looked at. Mirrors `dynamicresources.go`, `PreFilter`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum RequestProblem {
     /// The class does not exist.
     #[error("request {request}: device class {class} does not exist")]

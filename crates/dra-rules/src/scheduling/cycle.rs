@@ -28,14 +28,6 @@ use dra_model::{
 /// Most entries that `status.reservedFor` can have.
 pub const MOST_CONSUMERS: usize = 256;
 
-/// What is said of a claim that is one of [`Cycle::full_claims`].
-pub fn too_many_consumers(claim: &Claim) -> String {
-    format!(
-        "claim/{} has {MOST_CONSUMERS} consumers, and no claim can have more: kube-scheduler cannot reserve it for the pod",
-        claim.key()
-    )
-}
-
 /// The scheduler's view of a cluster at one instant.
 pub struct Scheduler {
     cluster: Cluster,
@@ -390,7 +382,7 @@ impl<'a> Cycle<'a> {
         };
         let unavailable = match self.unavailable(node) {
             Ok(unavailable) => unavailable,
-            Err(error) => return Verdict::Error(error).into(),
+            Err(error) => return Verdict::Error(error.into()).into(),
         };
         if let Some(reason) = self.not_shared(&unavailable) {
             return Verdict::Refused(Refusal::NodeResources(vec![reason])).into();
@@ -417,7 +409,7 @@ impl<'a> Cycle<'a> {
                 Outcome::DoesNotFit { invalid_pools } => {
                     Some(Verdict::Refused(Refusal::CannotAllocate { invalid_pools }))
                 }
-                Outcome::Error(error) => Some(Verdict::Error(error.to_string())),
+                Outcome::Error(error) => Some(Verdict::Error(error)),
                 Outcome::GaveUp => Some(Verdict::GaveUp),
             };
             if let Some(verdict) = verdict {
@@ -441,7 +433,7 @@ impl<'a> Cycle<'a> {
             } else if let Err(unfit) = node_fit::check(cluster, pod, node, &held) {
                 let verdict = match unfit {
                     Unfit::Reasons(reasons) => Verdict::Refused(Refusal::NodeResources(reasons)),
-                    Unfit::Error(why) => Verdict::Error(why),
+                    Unfit::Error(why) => Verdict::Error(why.into()),
                 };
                 return Judgment {
                     certainty,

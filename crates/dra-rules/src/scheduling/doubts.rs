@@ -19,24 +19,16 @@ fn wanted(claims: &[Arc<Claim>]) -> Vec<&Claim> {
 /// decides.
 pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> Told {
     let environment = cluster.environment();
-    let mut doubts: Vec<String> = pod
-        .and_then(|pod| Decider::of(environment, pod).doubt())
-        .into_iter()
-        .collect();
+    let decider = pod.and_then(|pod| Decider::of(environment, pod).doubt());
     let wanted = wanted(claims);
-    if wanted.is_empty() {
-        return Told {
-            doubts,
-            notes: Vec::new(),
-        };
-    }
-    let is_mixed = claims.iter().any(|claim| is_for_several_nodes(claim));
-    let told = bugs::told(cluster, pod, &wanted, is_mixed);
-    doubts.extend(told.doubts);
-    Told {
-        doubts,
-        notes: told.notes,
-    }
+    let mut told = if wanted.is_empty() {
+        Told::default()
+    } else {
+        let is_mixed = claims.iter().any(|claim| is_for_several_nodes(claim));
+        bugs::told(cluster, pod, &wanted, is_mixed)
+    };
+    told.doubts.splice(..0, decider);
+    told
 }
 
 /// Pools whose slices of the newest generation disagree on how many there are, with the numbers that they say. The scheduler takes

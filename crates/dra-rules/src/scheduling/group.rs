@@ -312,7 +312,7 @@ fn fitting(
             Certainty::MayDiffer(_) | Certainty::MayError(_)
         );
         match judgment.verdict {
-            Verdict::Error(why) => return Err(GroupResult::Error(why)),
+            Verdict::Error(why) => return Err(GroupResult::Error(why.to_string())),
             Verdict::GaveUp => open = true,
             Verdict::Fits(granted) => options.push((node.metadata.name.clone(), granted)),
             Verdict::NotNamed | Verdict::Plain(_) | Verdict::Refused(_) => {}
@@ -360,36 +360,6 @@ impl GroupCycle {
                 Message::Error(format!("failed to schedule other pod from a pod group: {why}"))
             }
         })
-    }
-
-    /// How many members are needed and how many fit, and which one does not, in a sentence without a full stop.
-    pub fn text(&self) -> String {
-        let Self {
-            group,
-            min_count,
-            scheduled,
-            ..
-        } = self;
-        let needs = format!("podgroup/{group} needs {min_count} of its pods at once");
-        let mut rejected = self.rejected();
-        match (&self.result, rejected.next()) {
-            (GroupResult::Error(why), _) => format!("podgroup/{group} cannot be placed: {why}"),
-            (_, Some(first)) => {
-                let more = match rejected.count() {
-                    0 => String::new(),
-                    more => format!(", like {more} more"),
-                };
-                let fit = if *scheduled == 1 { "fits" } else { "fit" };
-                format!(
-                    "{needs}, and {scheduled} {fit}: pod/{} does not{more}",
-                    first.pod.key()
-                )
-            }
-            (_, None) => {
-                let there = scheduled + self.untried.len();
-                format!("{needs}, and only {there} of them have a node or can be scheduled")
-            }
-        }
     }
 
     /// What is compared: whether the group is placed, and the member with it.

@@ -2,11 +2,11 @@
 
 use super::claims::{ClaimProblem, RequestProblem};
 use super::plain::Plain;
-use dra_allocator::{Certainty, INVALID_POOLS};
+use dra_allocator::{AttemptError, Certainty, INVALID_POOLS};
 use dra_model::{Allocation, Key, Str};
 
 /// Why the scheduler looks at no node at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// Gates of the pod are to be removed first.
     Gated(Vec<Str>),
@@ -135,7 +135,7 @@ pub enum Verdict {
     /// The plugin for dynamic resources does.
     Refused(Refusal),
     /// The attempt ends here, for all nodes.
-    Error(String),
+    Error(AttemptError),
     /// Not decided within the limits.
     GaveUp,
 }

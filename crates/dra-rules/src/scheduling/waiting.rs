@@ -294,7 +294,7 @@ fn fitting(answers: &[(&Arc<Node>, Judgment)]) -> Vec<Str> {
 
 fn error(answers: &[(&Arc<Node>, Judgment)]) -> Option<String> {
     answers.iter().find_map(|(_, judgment)| match &judgment.verdict {
-        Verdict::Error(error) => Some(error.clone()),
+        Verdict::Error(error) => Some(error.to_string()),
         _ => None,
     })
 }

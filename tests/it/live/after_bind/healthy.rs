@@ -8,7 +8,7 @@ use std::time::Instant;
 use dra_allocator::Budget;
 use dra_model::Time;
 use dra_reports::allocation::Settings;
-use dra_reports::explanation::{ClusterVerdict, EXPLAIN_NEEDS, explain_pod};
+use dra_reports::explanation::{ClusterVerdict, EXPLAIN_NEEDS, Explanation, explain_pod};
 use dra_reports::stage::Stage;
 use dra_rules::scheduling::in_order;
 use dra_sources::{Needs, Request, Unobserved, VersionSettings, load};
@@ -94,7 +94,7 @@ fn nothing_is_said_of_pods_that_run() {
     let begun = Instant::now();
     let mut count = 0;
     for pod in state.pods().filter(|pod| &*pod.metadata.namespace == "default") {
-        let report = explain_pod(&state, pod, &settings);
+        let report = Explanation::from(explain_pod(&state, pod, &settings));
         let stage = report.stage.as_ref().expect("a stage");
         assert!(
             stage.stage == Stage::Running && stage.stuck.is_none() && report.verdict == ClusterVerdict::Bound,

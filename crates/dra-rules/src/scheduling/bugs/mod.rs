@@ -402,6 +402,8 @@ pub struct Told {
     pub doubts: Vec<String>,
     /// The answer is the scheduler's, bug and all.
     pub notes: Vec<String>,
+    /// Whether some of that is about a bug.
+    pub has_bug: bool,
 }
 
 /// The bugs that bear on an answer. `mixed` says that a claim of the pod is allocated for several nodes.
@@ -420,6 +422,7 @@ pub(super) fn told(cluster: &Cluster, pod: Option<&Pod>, wanted: &[&Claim], mixe
         if bug.harm == Harm::Status || bug.issue == 136_566 {
             continue;
         }
+        told.has_bug = true;
         let text = exposure.text(cluster);
         if bug.is_imitated {
             told.notes.push(text);

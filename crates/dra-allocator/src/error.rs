@@ -1,0 +1,133 @@
+//! Errors that end an attempt to schedule.
+
+use std::fmt;
+
+use dra_model::{DeviceId, Key, Str};
+
+/// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it. It is displayed in the words of kube-scheduler.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AttemptError {
+    /// What it is about.
+    pub subject: ErrorSubject,
+    /// What failed.
+    pub failure: Failure,
+}
+
+/// What an [`AttemptError`] is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ErrorSubject {
+    /// No claim in particular.
+    Attempt,
+    /// A request, or a subrequest by its own name.
+    Request(Key, Str),
+    /// A subrequest.
+    Subrequest(Key, Str),
+    /// The selector of a request at that place.
+    RequestSelector(Key, Str, usize),
+    /// The constraint of a claim at that place.
+    Constraint(Key, usize),
+    /// The selector at that place of some request of a claim, and the device that it was tried on.
+    ClaimSelector(Key, usize, Option<DeviceId>),
+    /// The selector of a class at that place, and the device that it was tried on.
+    ClassSelector(Str, usize, Option<DeviceId>),
+}
+
+/// What failed in an [`AttemptError`].
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Failure {
+    /// An expression does not compile.
+    Compile(Str),
+    /// An expression failed on a device.
+    Runtime(Str),
+    /// The same, of a key that the device does not have, where kube-scheduler adds advice.
+    NoSuchKey(Str),
+    /// Anything else, in the words of kube-scheduler.
+    Other(String),
+}
+
+impl AttemptError {
+    pub(super) fn of_request(claim: Key, request: Str, what: String) -> Self {
+        Self {
+            subject: ErrorSubject::Request(claim, request),
+            failure: Failure::Other(what),
+        }
+    }
+}
+
+impl From<String> for AttemptError {
+    fn from(what: String) -> Self {
+        Self {
+            subject: ErrorSubject::Attempt,
+            failure: Failure::Other(what),
+        }
+    }
+}
+
+impl std::error::Error for AttemptError {}
+
+impl fmt::Display for AttemptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let on = |device: &Option<DeviceId>| match device {
+            Some(device) => format!(" on device {device}"),
+            None => String::new(),
+        };
+        match &self.subject {
+            ErrorSubject::Attempt => {}
+            ErrorSubject::Request(claim, request) => {
+                write!(f, "claim {}, request {request}: ", Shown(claim))?
+            }
+            ErrorSubject::Subrequest(claim, request) => {
+                write!(f, "claim {}, subrequest {request}: ", Shown(claim))?;
+            }
+            ErrorSubject::RequestSelector(claim, request, place) => {
+                write!(
+                    f,
+                    "claim {}, request {request}, selector #{place}: ",
+                    Shown(claim)
+                )?;
+            }
+            ErrorSubject::Constraint(claim, place) => {
+                write!(f, "claim {}, constraint #{place}: ", Shown(claim))?;
+            }
+            ErrorSubject::ClaimSelector(claim, place, device) => {
+                write!(f, "claim {}: selector #{place}{}: ", Shown(claim), on(device))?;
+            }
+            ErrorSubject::ClassSelector(class, place, device) => {
+                write!(f, "class {class}: selector #{place}{}: ", on(device))?;
+            }
+        }
+        match &self.failure {
+            Failure::Compile(why) => write!(f, "CEL compile error: {why}"),
+            Failure::Runtime(why) => write!(f, "CEL runtime error: {why}"),
+            Failure::NoSuchKey(why) => write!(f, "CEL runtime error: {why}{ADVICE}"),
+            Failure::Other(what) => f.write_str(what),
+        }
+    }
+}
+
+/// What upstream adds to errors about missing keys. Mirrors `cel/errors.go`, `EnhanceRuntimeError`.
+const ADVICE: &str = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields";
+
+impl Failure {
+    /// What an expression failed with. In releases that `advise`, of a missing key with advice.
+    pub(super) fn of_runtime(why: Str, advises: bool) -> Self {
+        if advises && why.contains("no such key:") {
+            Self::NoSuchKey(why)
+        } else {
+            Self::Runtime(why)
+        }
+    }
+}
+
+/// A claim as kube-scheduler names it: without a namespace, by its name.
+pub(super) struct Shown<'k>(pub(super) &'k Key);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.namespace.is_empty() {
+            write!(f, "{}", self.0.name)
+        } else {
+            write!(f, "{}", self.0)
+        }
+    }
+}

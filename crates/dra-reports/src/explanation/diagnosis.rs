@@ -1,0 +1,687 @@
+//! What is known of a pod or of claims that are explained: typed, without a sentence. `words.rs` makes the report of it.
+
+use dra_allocator::{AttemptError, ErrorSubject};
+use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str};
+use dra_rules::reservation::{ClaimNameError, Lacks, claim_names};
+use dra_rules::scheduling::{AssumedGate, ClaimProblem, Obstacle, Spared, Stage};
+
+use super::fact::{Brief, Fact, Together, Word};
+use super::report::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
+use crate::allocation::{Exactness, Gang, GangLacks, Target};
+use crate::stage::StageItem;
+use dra_model::{Gap, Pod};
+
+/// What is known of a pod or of claims.
+pub struct Diagnosis {
+    /// What is explained.
+    pub target: Target,
+    /// The answer.
+    pub(super) answer: Answer,
+    /// Why it does not fit.
+    pub(super) cause: Option<Cause>,
+    /// The nodes that are rejected, in groups.
+    pub(super) node_groups: Vec<NodeGroup>,
+    /// Whether waiting helps.
+    pub(super) waiting: Option<WaitingItem>,
+    /// How far the answer is the scheduler's own.
+    pub(super) exactness: Option<Exactness>,
+    /// What the claim has.
+    pub(super) holds: Option<Holding>,
+    /// How far the pod is on its node.
+    pub(super) stage: Option<StageItem>,
+    /// What the scheduler says.
+    pub(super) message: Option<String>,
+    /// What holds for all nodes alike.
+    pub(super) reasons: Vec<Reason>,
+    /// Nodes by the first filter that rejects them.
+    pub(super) filters: Vec<FilterCount>,
+    /// The nodes, by name.
+    pub(super) nodes: Vec<NodeDiagnosis>,
+    /// What would help.
+    pub(crate) fixes: Vec<FixItem>,
+    /// Plugins of the scheduler that could still refuse.
+    pub(super) not_simulated: Vec<String>,
+    /// What would have to be known.
+    pub(super) unknown: Vec<String>,
+    /// Warnings of the cluster about the object.
+    pub(super) events: Vec<Warning>,
+    /// Gates that decide and that nothing tells.
+    pub(super) assumed_gates: Vec<AssumedGate>,
+    /// What else is to be known of the answer.
+    pub(super) notes: Vec<String>,
+    /// Whether a known bug is among the notes.
+    pub(super) has_known_bug: bool,
+    /// Whether something could not be read.
+    pub(super) lacks_objects: bool,
+}
+
+/// A warning of the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Warning {
+    pub(super) reason: Str,
+    pub(super) message: String,
+}
+
+impl Warning {
+    /// Reason and message.
+    pub(super) fn text(&self) -> String {
+        format!("{}: {}", self.reason, self.message)
+    }
+}
+
+/// A fact and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Reason {
+    pub(super) claim: Option<Key>,
+    /// `request` or `request/subrequest`.
+    pub(super) request: Option<Str>,
+    pub(super) device: Option<DeviceId>,
+    pub(super) fact: Fact,
+}
+
+impl From<Fact> for Reason {
+    fn from(fact: Fact) -> Self {
+        Self {
+            claim: None,
+            request: None,
+            device: None,
+            fact,
+        }
+    }
+}
+
+impl Reason {
+    /// A fact about a claim.
+    pub(super) fn of_claim(claim: Key, fact: Fact) -> Self {
+        Self {
+            claim: Some(claim),
+            ..fact.into()
+        }
+    }
+}
+
+/// The answer for one node.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeDiagnosis {
+    pub(super) node: Str,
+    pub(super) fits: bool,
+    /// The first plugin of the scheduler that rejects the node.
+    pub(super) plugin: Option<&'static str>,
+    /// What the plugin says.
+    pub(super) message: Option<String>,
+    pub(super) reasons: Vec<Reason>,
+    /// How its devices count for each request.
+    pub(super) devices: Vec<DeviceCount>,
+}
+
+/// Nodes that are rejected for the same reason, by the same numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct NodeGroup {
+    pub(super) nodes: Vec<Str>,
+    /// The numbers of the requests that have too few devices there.
+    pub(super) devices: Vec<DeviceCount>,
+    /// The cause where numbers do not tell it.
+    pub(super) reason: Option<Brief>,
+}
+
+/// What becomes of the pod or the claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing is known yet.
+    Unjudged,
+    /// What could not be read; the sentence says what.
+    Unread(String),
+    /// Which node can take it hangs on kinds that could not be read.
+    Hidden(Vec<Kind>),
+    /// It hangs on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
+    Open(String),
+    /// Whether it fits on this node hangs on such an order.
+    OpenNode(Str),
+    /// The scheduler looks at no node.
+    Obstacle(Obstacle),
+    /// An error on one node ends the attempt.
+    Error,
+    /// It fits on so many of so many nodes.
+    Fits(usize, usize),
+    /// It would, but this claim has as many consumers as it can have.
+    Full(usize, usize, Key),
+    /// Not decided, as this is used up; nothing for the budget of the search.
+    GaveUp(Option<&'static str>),
+    /// None of so many nodes can take it.
+    Nowhere(usize),
+    /// Its PodGroup is not placed.
+    Gang(Gang),
+    /// A quota keeps this claim from being created; with it, this would be the answer.
+    KeptByQuota(String, Box<Answer>),
+    /// The claim has its devices.
+    Allocated(Holding),
+    /// The pod has ended, in this phase.
+    Ended(Str),
+    /// The pod has ended and is not gone.
+    NotGone(Fact),
+    /// The pod has its node.
+    Bound(Bound),
+    /// It fits, and devices are to be attached first; the sentence says what is waited for.
+    Attaching(Box<Answer>, String),
+    /// A component contradicts this answer.
+    Contradicted(Box<Answer>, Word),
+}
+
+/// What becomes of a pod that has its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bound {
+    pub(super) node: Str,
+    /// The devices that it has.
+    pub(super) devices: Vec<String>,
+    pub(super) how: OnNode,
+}
+
+/// How far a pod is on its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OnNode {
+    /// It starts, as far as devices go.
+    Starts,
+    /// It waits for something else.
+    WaitsFor(String),
+    /// It runs.
+    Runs,
+    /// It is being ended, and may wait for something.
+    Ends(Option<String>),
+    /// It does not start, for this reason.
+    Stuck(Fact),
+    /// It runs and is in danger.
+    Endangered(Fact),
+    /// It does not end.
+    NotEnding(Fact),
+    /// Whether it has its devices hangs on a kind that could not be read.
+    Hidden(Kind),
+    /// How far it is is not known, for these reasons.
+    Unknown(Vec<String>),
+}
+
+impl Answer {
+    /// The verdict that it is.
+    pub(super) fn verdict(&self) -> ClusterVerdict {
+        match self {
+            Self::Unjudged
+            | Self::Unread(_)
+            | Self::Hidden(_)
+            | Self::Open(_)
+            | Self::OpenNode(_)
+            | Self::Contradicted(..) => ClusterVerdict::Unknown,
+            Self::Obstacle(obstacle) => match obstacle.stage() {
+                Stage::PreEnqueue => ClusterVerdict::Waits,
+                Stage::PreFilter => ClusterVerdict::DoesNotFit,
+                Stage::Error => ClusterVerdict::Error,
+            },
+            Self::Error | Self::Full(..) => ClusterVerdict::Error,
+            Self::Fits(..) | Self::Attaching(..) => ClusterVerdict::Fits,
+            Self::GaveUp(_) => ClusterVerdict::GaveUp,
+            Self::Nowhere(_) => ClusterVerdict::DoesNotFit,
+            Self::Gang(gang) => match gang.lacks {
+                GangLacks::Error(_) => ClusterVerdict::Error,
+                GangLacks::Fits(..) | GangLacks::Pods(_) => ClusterVerdict::DoesNotFit,
+            },
+            Self::KeptByQuota(..) => ClusterVerdict::Waits,
+            Self::Allocated(_) => ClusterVerdict::Allocated,
+            Self::Ended(_) => ClusterVerdict::Ended,
+            Self::NotGone(_) => ClusterVerdict::Broken,
+            Self::Bound(bound) => match bound.how {
+                OnNode::Starts | OnNode::WaitsFor(_) | OnNode::Runs | OnNode::Ends(_) => {
+                    ClusterVerdict::Bound
+                }
+                OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
+                OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,
+            },
+        }
+    }
+
+    /// The fact that its sentence tells.
+    pub(super) fn fact(&self) -> Option<Fact> {
+        match self {
+            Self::Obstacle(obstacle) => Some(Fact::Obstacle(obstacle.clone())),
+            Self::Gang(gang) => Some(Fact::Gang(gang.clone())),
+            Self::NotGone(fact) => Some(fact.clone()),
+            Self::Bound(bound) => match &bound.how {
+                OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => {
+                    Some(fact.clone())
+                }
+                _ => None,
+            },
+            Self::Contradicted(_, word) => Some(Fact::Contradicted(word.clone())),
+            _ => None,
+        }
+    }
+
+    /// Whether its sentence tells the cause.
+    pub(super) fn tells(&self, cause: &Cause) -> bool {
+        match (self, cause) {
+            (Self::Full(..), Cause::TooManyConsumers(_)) | (Self::Nowhere(_), Cause::Nowhere(_)) => true,
+            (Self::Gang(gang), Cause::Gang(other, None)) => gang == other,
+            _ => false,
+        }
+    }
+}
+
+/// Why something does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// None of so many nodes takes it, for different reasons.
+    Nowhere(usize),
+    /// The error that ends the attempt.
+    Error(AttemptError),
+    /// A claim has as many consumers as it can have.
+    TooManyConsumers(Key),
+    /// A claim is allocated for a node on which this keeps the pod from running.
+    Allocated(Key, Str, Place),
+    /// The same on all nodes.
+    Alike(Brief),
+    /// What keeps requests from being served together on a node.
+    OnNode(Str, Fact),
+    /// None of these nodes has so many usable devices of the kind.
+    TooFew(Among, u64, DeviceKind),
+    /// No node has usable devices that share an attribute, or differ in it.
+    NotAlike(Alike),
+    /// No node has enough devices for these requests together.
+    NotEnough(Vec<Str>),
+    /// The devices are held by pods that are not to end for this one.
+    Held(Box<Cause>, Spared),
+    /// The pod's PodGroup is not placed, and what the first of its pods lacks.
+    Gang(Gang, Option<Box<GangCause>>),
+    /// The scheduler deallocates the claim by itself.
+    Deallocated(Box<Cause>),
+    /// A template is missing, from which claims of this pod are made.
+    NoTemplate(Key, Key),
+    /// The claim controller makes no claim, for this reason.
+    NotMade(String),
+    /// The status of the pod names a claim that it cannot use.
+    Status(StatusProblem),
+}
+
+/// What the first pod of a PodGroup lacks that is not placed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GangCause {
+    Cause(Cause),
+    Answer(Answer),
+    /// This pod is not looked at yet.
+    Waits(Key, Obstacle),
+}
+
+/// What keeps a pod from the node that its claim is allocated for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The pod names another node.
+    NodeName,
+    /// The pod's node selector or affinity.
+    NodeAffinity,
+    /// The node is cordoned.
+    Cordoned,
+    /// The node does not declare that devices may skip its operations.
+    NodeOperations,
+    /// Something else.
+    Other(Fact),
+}
+
+/// Nodes that have too few devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Among {
+    /// All.
+    All,
+    /// So many that the other filters leave.
+    Left(usize),
+    /// Those that pools which cannot be used do not reach.
+    Other,
+}
+
+/// Devices that have to share an attribute, or to differ in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Alike {
+    /// Whether they have to share it.
+    pub(super) same: bool,
+    pub(super) attribute: Str,
+    pub(super) of: Compared,
+}
+
+/// What a constraint compares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Compared {
+    /// So many devices of one request.
+    Devices(i64, DeviceKind),
+    /// Devices of these requests.
+    Requests(Vec<Str>),
+}
+
+/// What devices are called that a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DeviceKind {
+    /// By their model.
+    Model(String),
+    /// By an attribute and its value.
+    Attribute(String, String),
+    /// By their class.
+    Class(Str),
+}
+
+impl DeviceKind {
+    /// By the attribute that the request's only selector compares, else by the class.
+    pub(super) fn of(spec: &DeviceRequest) -> Self {
+        if let [selector] = spec.selectors.as_slice()
+            && let Some(cel) = &selector.cel
+            && let Some((attribute, value)) = dra_cel::attribute_wanted(&cel.expression)
+            && value.chars().any(|one| one.is_ascii_alphabetic())
+            && value
+                .chars()
+                .all(|one| one.is_ascii_alphanumeric() || "-_. ".contains(one))
+        {
+            // A model names devices by itself, as other values do not.
+            return match attribute.as_str() {
+                "model" | "productName" => Self::Model(value),
+                _ => Self::Attribute(attribute, value),
+            };
+        }
+        Self::Class(spec.device_class_name.clone())
+    }
+}
+
+/// What is wrong with a claim that the status of a pod names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StatusProblem {
+    /// It does not exist any more.
+    Gone(Key),
+    /// It was made for an earlier pod of the same name.
+    OfEarlierPod(Key),
+    /// It was made for this one.
+    Of(Key, String),
+    /// It was made for nobody.
+    NotMade(Key),
+}
+
+impl StatusProblem {
+    /// Of what the pod lacks; nothing where its status names no claim.
+    pub(super) fn of(cluster: &Cluster, pod: &Pod, lacks: &Lacks) -> Option<Self> {
+        match lacks {
+            Lacks::Name => None,
+            Lacks::Claim(key) => Some(Self::Gone(key.clone())),
+            Lacks::Owner(key) => {
+                let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
+                Some(match owner {
+                    Some(owner) if owner.kind == "Pod" && owner.name == pod.metadata.name => {
+                        Self::OfEarlierPod(key.clone())
+                    }
+                    Some(owner) => Self::Of(key.clone(), dra_rules::reservation::manager(owner)),
+                    None => Self::NotMade(key.clone()),
+                })
+            }
+        }
+    }
+}
+
+/// Why something waits, so that what waits for the same can be put together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Why {
+    Cause(Cause),
+    Fact(Fact),
+    Answer(Answer),
+}
+
+impl Why {
+    /// The same without the keys of what is the pod's own, which others have of their own.
+    pub(crate) fn without(mut self, own: &Own) -> Self {
+        match &mut self {
+            Self::Cause(cause) => cause.erase(own),
+            Self::Fact(fact) => fact.erase(own),
+            Self::Answer(answer) => answer.erase(own),
+        }
+        self
+    }
+}
+
+/// The keys of a pod and of the claims that were made for it, or of a claim.
+pub(crate) struct Own {
+    target: Key,
+    claims: Vec<Key>,
+}
+
+impl Own {
+    pub(crate) fn of_pod(cluster: &Cluster, pod: &Pod) -> Self {
+        let claims = claim_names(pod).filter_map(|name| name.key());
+        let is_own = |key: &Key| {
+            let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
+            owner.is_some_and(|owner| owner.uid == pod.metadata.uid)
+        };
+        Self {
+            target: pod.key(),
+            claims: claims.filter(is_own).collect(),
+        }
+    }
+
+    pub(crate) fn of_claim(key: Key) -> Self {
+        Self {
+            target: Key::default(),
+            claims: vec![key],
+        }
+    }
+
+    /// Leaves the empty key, which no object has, for one that is the subject's own.
+    fn erase_claim(&self, key: &mut Key) {
+        if self.claims.contains(key) {
+            *key = Key::default();
+        }
+    }
+
+    fn erase_target(&self, key: &mut Key) {
+        if *key == self.target {
+            *key = Key::default();
+        }
+    }
+}
+
+impl Answer {
+    fn erase(&mut self, own: &Own) {
+        match self {
+            Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
+            Self::Full(_, _, claim) => own.erase_claim(claim),
+            Self::Gang(gang) => gang.erase(own),
+            Self::KeptByQuota(_, answer) | Self::Attaching(answer, _) | Self::Contradicted(answer, _) => {
+                answer.erase(own);
+            }
+            Self::NotGone(fact) => fact.erase(own),
+            Self::Bound(bound) => match &mut bound.how {
+                OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => fact.erase(own),
+                _ => {}
+            },
+            Self::Unjudged
+            | Self::Unread(_)
+            | Self::Hidden(_)
+            | Self::Open(_)
+            | Self::OpenNode(_)
+            | Self::Error
+            | Self::Fits(..)
+            | Self::GaveUp(_)
+            | Self::Nowhere(_)
+            | Self::Allocated(_)
+            | Self::Ended(_) => {}
+        }
+    }
+}
+
+impl Cause {
+    /// The fact with which its sentence ends.
+    pub(super) fn fact(&self) -> Option<Fact> {
+        match self {
+            Self::Alike(Brief::Fact(fact))
+            | Self::OnNode(_, fact)
+            | Self::Allocated(_, _, Place::Other(fact)) => Some(fact.clone()),
+            Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
+            Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
+            Self::NoTemplate(template, pod) => Some(Fact::NoTemplate(template.clone(), pod.clone())),
+            Self::NotMade(why) => Some(Fact::NotMade(why.clone())),
+            _ => None,
+        }
+    }
+
+    fn erase(&mut self, own: &Own) {
+        match self {
+            Self::Error(error) => erase_error(error, own),
+            Self::TooManyConsumers(claim) => own.erase_claim(claim),
+            Self::Allocated(claim, _, place) => {
+                own.erase_claim(claim);
+                if let Place::Other(fact) = place {
+                    fact.erase(own);
+                }
+            }
+            Self::Alike(brief) => brief.erase(own),
+            Self::OnNode(_, fact) => fact.erase(own),
+            Self::Held(cause, _) | Self::Deallocated(cause) => cause.erase(own),
+            Self::Gang(gang, lacks) => {
+                gang.erase(own);
+                match lacks.as_deref_mut() {
+                    Some(GangCause::Cause(cause)) => cause.erase(own),
+                    Some(GangCause::Answer(answer)) => answer.erase(own),
+                    Some(GangCause::Waits(pod, obstacle)) => {
+                        own.erase_target(pod);
+                        erase_obstacle(obstacle, own);
+                    }
+                    None => {}
+                }
+            }
+            Self::NoTemplate(_, pod) => own.erase_target(pod),
+            Self::Status(
+                StatusProblem::Gone(claim)
+                | StatusProblem::OfEarlierPod(claim)
+                | StatusProblem::Of(claim, _)
+                | StatusProblem::NotMade(claim),
+            ) => own.erase_claim(claim),
+            Self::Nowhere(_)
+            | Self::TooFew(..)
+            | Self::NotAlike(_)
+            | Self::NotEnough(_)
+            | Self::NotMade(_) => {}
+        }
+    }
+}
+
+impl Brief {
+    fn erase(&mut self, own: &Own) {
+        match self {
+            Self::Elsewhere(claim, _) => own.erase_claim(claim),
+            Self::Requests(requests) => requests.iter_mut().for_each(|(claim, _)| own.erase_claim(claim)),
+            Self::Fact(fact) => fact.erase(own),
+            Self::Amounts(_) | Self::Slices(..) | Self::Seen(_) => {}
+        }
+    }
+}
+
+impl Fact {
+    fn erase(&mut self, own: &Own) {
+        match self {
+            Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
+            Self::NoTemplate(_, pod) => own.erase_target(pod),
+            Self::Error(error) => erase_error(error, own),
+            Self::Together(Together::Constraints(constraints, _)) => {
+                for constraint in constraints {
+                    own.erase_claim(&mut constraint.claim);
+                }
+            }
+            Self::Together(Together::Requests { requests, .. }) => {
+                requests.iter_mut().for_each(|(claim, _)| own.erase_claim(claim));
+            }
+            Self::Gang(gang) => gang.erase(own),
+            _ => {}
+        }
+    }
+}
+
+impl Gang {
+    fn erase(&mut self, own: &Own) {
+        if let GangLacks::Fits(_, pod, _) = &mut self.lacks {
+            own.erase_target(pod);
+        }
+    }
+}
+
+fn erase_obstacle(obstacle: &mut Obstacle, own: &Own) {
+    match obstacle {
+        Obstacle::Claim(ClaimProblem::Name(
+            ClaimNameError::NotCreated { pod } | ClaimNameError::Unsupported { pod, .. },
+        )) => own.erase_target(pod),
+        Obstacle::Claim(
+            ClaimProblem::Missing { claim }
+            | ClaimProblem::Deleting { claim }
+            | ClaimProblem::Owner { claim, .. },
+        ) => own.erase_claim(claim),
+        _ => {}
+    }
+}
+
+fn erase_error(error: &mut AttemptError, own: &Own) {
+    match &mut error.subject {
+        ErrorSubject::Request(claim, _)
+        | ErrorSubject::Subrequest(claim, _)
+        | ErrorSubject::RequestSelector(claim, ..)
+        | ErrorSubject::Constraint(claim, _)
+        | ErrorSubject::ClaimSelector(claim, ..) => own.erase_claim(claim),
+        ErrorSubject::Attempt | ErrorSubject::ClassSelector(..) => {}
+    }
+}
+
+impl Diagnosis {
+    pub(super) fn new(target: Target) -> Self {
+        Self {
+            target,
+            answer: Answer::Unjudged,
+            cause: None,
+            node_groups: Vec::new(),
+            waiting: None,
+            exactness: None,
+            holds: None,
+            stage: None,
+            message: None,
+            reasons: Vec::new(),
+            filters: Vec::new(),
+            nodes: Vec::new(),
+            fixes: Vec::new(),
+            not_simulated: Vec::new(),
+            unknown: Vec::new(),
+            events: Vec::new(),
+            assumed_gates: Vec::new(),
+            notes: Vec::new(),
+            has_known_bug: false,
+            lacks_objects: false,
+        }
+    }
+
+    /// What becomes of it.
+    pub fn verdict(&self) -> ClusterVerdict {
+        self.answer.verdict()
+    }
+
+    /// Why it waits; of a pod with a node, what keeps it from starting is the same on other nodes.
+    pub(crate) fn why(&self) -> Why {
+        let first = self.reasons.first();
+        match (&self.cause, first) {
+            (Some(cause), _) => Why::Cause(cause.clone()),
+            (None, Some(reason)) if self.verdict() == ClusterVerdict::Broken => {
+                Why::Fact(reason.fact.clone())
+            }
+            _ => Why::Answer(self.answer.clone()),
+        }
+    }
+
+    /// Names what could not be read, once.
+    pub(super) fn tell_unknown(&mut self, gap: &Gap) {
+        self.lacks_objects = true;
+        let text = crate::warnings::missing(gap);
+        if !self.unknown.contains(&text) {
+            self.unknown.push(text);
+        }
+    }
+
+    pub(super) fn conclude(&mut self, answer: Answer) {
+        self.answer = answer;
+        if !matches!(self.verdict(), ClusterVerdict::DoesNotFit | ClusterVerdict::Error) {
+            self.cause = None;
+            self.waiting = None;
+        }
+    }
+}

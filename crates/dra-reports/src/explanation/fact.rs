@@ -1,0 +1,287 @@
+//! Why something does not get its devices, as facts. `words.rs` has their sentences.
+
+use dra_allocator::devices::RuledOut;
+use dra_allocator::{AttemptError, ConstraintName, Shortage, Trouble};
+use dra_model::{Key, PoolId, Quantity, Str, Taint, Time};
+use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Readiness, RequestProblem};
+
+use super::report::Amounts;
+use crate::allocation::Gang;
+
+/// Why a pod or a claim does not get its devices, or a node, a pool or a device does not serve it. The reason that has it names claim,
+/// request and device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Fact {
+    /// The scheduler looks at no node.
+    Obstacle(Obstacle),
+    /// A template is missing, from which claims of this pod are made.
+    NoTemplate(Key, Key),
+    /// The claim controller makes no claim, for this reason.
+    NotMade(String),
+    /// A quota keeps a claim from being created: what is to be created, and what the quota says.
+    Quota(String, String),
+    /// The pod's affinity names other nodes.
+    NotNamed,
+    /// A plain filter rejects the node.
+    Plain(Plain),
+    /// The attempt ends with this error.
+    Error(AttemptError),
+    /// The node was not looked at, as the work of the command was used up.
+    NotLookedAt(&'static str),
+    /// The claim is allocated for this node, or for nodes that have no name in common.
+    AllocatedElsewhere(Option<Str>),
+    /// Devices of the claim skip node operations, for which the node declares no feature.
+    NodeOperations,
+    /// Devices of the claim are not ready to be bound.
+    Binding(Readiness),
+    /// The claim has as many consumers as it can have.
+    TooManyConsumers,
+    /// A claim for extended resources is left from an earlier attempt.
+    LeftBehind,
+    /// Neither the node nor a class has this extended resource.
+    NoSuchResource(Str),
+    /// The node has too little for what devices take of it, in the scheduler's words.
+    NodeResources(String),
+    /// Slices of the pool are missing.
+    PoolIncomplete(PoolId, Option<Slices>),
+    /// The pool contradicts itself.
+    PoolInvalid(PoolId, String),
+    /// The node reaches no devices that can be used.
+    NoDevices,
+    /// Too few devices could be taken.
+    TooFewDevices {
+        /// How many the request takes; nothing where it takes all that match.
+        wanted: Option<i64>,
+        /// How many could be taken, each by itself.
+        free: usize,
+        /// The same with those that were not tried.
+        most: usize,
+        /// How many the node reaches.
+        total: usize,
+    },
+    /// So many more devices are ruled out.
+    NotListed(usize),
+    /// A check of the scheduler rules the device out.
+    RuledOut(RuledOut, Evidence),
+    /// The search would end with an error where it meets the device.
+    Trouble(Trouble),
+    /// Requests that have enough devices each cannot be served together.
+    Together(Together),
+    /// The PodGroup of the pod is not placed.
+    Gang(Gang),
+    /// The scheduler deallocates the claim and tries again; the PodGroup that it is reserved for, of which no pod has a node.
+    Released(NoUse, Option<Key>),
+    /// The claim stays reserved for the pod's own PodGroup; whether the scheduler knows claims of PodGroups.
+    ReservedForGroup(Key, bool),
+    /// The scheduler takes back the reservation for this PodGroup, and these keep the claim.
+    UnreservedByScheduler(Key, Vec<String>),
+    /// A component says otherwise.
+    Contradicted(Word),
+    /// What keeps a pod that has its node: code and sentence of the stage.
+    Stage(&'static str, String),
+}
+
+/// How many slices of a pool are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Slices {
+    /// Those of the newest generation.
+    pub there: usize,
+    /// How many there have to be.
+    pub expected: i64,
+    /// The generation.
+    pub generation: i64,
+}
+
+/// What a check looked at that rules a device out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Evidence {
+    /// Nothing more is known.
+    None,
+    /// Who holds the device, and what is left of it.
+    Held(Vec<Key>, Option<Shortage>),
+    /// An amount that is short.
+    Short(Shortage),
+    /// A capacity that the device does not have, and the one that may have been meant.
+    NoCapacity(Str, Option<Str>),
+    /// An amount of a capacity that its policy does not allow.
+    Amount(Str, Quantity, Allowed),
+    /// A selector, with those of its terms that are not true.
+    Selector(Str, Vec<Term>),
+    /// The taint.
+    Taint(Taint),
+    /// The constraint.
+    Constraint(ConstraintName),
+}
+
+/// Which amounts of a capacity are allowed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Allowed {
+    /// No more than this.
+    AtMost(Quantity),
+    /// From the first on, in steps of the second.
+    Range(Option<Quantity>, Option<Quantity>),
+    /// One of these.
+    Values(Vec<Quantity>),
+}
+
+/// A term of a selector that is not true, and what it sees of the device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Term {
+    /// As it is written.
+    pub text: String,
+    /// What it sees.
+    pub seen: Vec<Seen>,
+}
+
+/// What a term sees of a device.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Seen {
+    /// How the expression gets there.
+    pub path: String,
+    /// The last name of the path.
+    pub name: String,
+    /// The value as it is written in CEL, or why there is none.
+    pub value: Result<String, String>,
+}
+
+/// What keeps requests from being served together that have enough devices each.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Together {
+    /// Constraints, and values that clash: device and value of the one that was taken, then of the one that cannot be taken beside it.
+    Constraints(Vec<ConstraintName>, Option<[(String, String); 2]>),
+    /// Limits of shared counters of a pool.
+    Counters(PoolId, Shortage),
+    /// The requests, with their claims.
+    Requests {
+        /// Claim and request.
+        requests: Vec<(Key, Str)>,
+        /// Whether they would be served where any one of them is left out.
+        is_smallest: bool,
+    },
+    /// What the search met furthest, where it was not shown that it is the reason.
+    NotShown(RuledOut),
+    /// Not found out.
+    Unknown,
+}
+
+/// The last word of a component about a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Word {
+    /// Whose it is.
+    pub who: Speaker,
+    /// What it says.
+    pub said: String,
+    /// When; not known of events without a time.
+    pub at: Option<Time>,
+}
+
+/// A component that says something about a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Speaker {
+    /// kube-scheduler.
+    Scheduler,
+    /// The kubelet of the pod's node.
+    Kubelet,
+    /// The controller of kube-controller-manager that makes claims.
+    ClaimController,
+}
+
+impl Fact {
+    /// What kind of reason, in one word that stays.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Obstacle(obstacle) => match obstacle {
+                Obstacle::Gated(_) => "SchedulingGates",
+                Obstacle::Group(_) => "PodGroup",
+                Obstacle::Claim(ClaimProblem::Name(_)) => "ClaimNotCreated",
+                Obstacle::Claim(ClaimProblem::Missing { .. }) => "ClaimMissing",
+                Obstacle::Claim(ClaimProblem::Deleting { .. }) => "ClaimDeleting",
+                Obstacle::Claim(ClaimProblem::Owner { .. }) => "ClaimNotOwned",
+                Obstacle::Request(RequestProblem::NoClass { .. }) => "ClassMissing",
+                Obstacle::Request(
+                    RequestProblem::NoClassName { .. } | RequestProblem::UnknownType { .. },
+                ) => "UnknownRequest",
+                Obstacle::Request(RequestProblem::PrioritizedListOff { .. }) => "PrioritizedListOff",
+                Obstacle::Binding(_) => "ClaimBinding",
+                Obstacle::AffinityConflict => "NodeAffinity",
+            },
+            Self::NoTemplate(..) => "TemplateMissing",
+            Self::NotMade(_) => "ClaimNotMade",
+            Self::Quota(..) => "QuotaExceeded",
+            Self::NotNamed => "NodeAffinity",
+            Self::Plain(plain) => plain.plugin(),
+            Self::Error(_) => "Error",
+            Self::NotLookedAt(_) => "NotLookedAt",
+            Self::AllocatedElsewhere(_) => "AllocatedElsewhere",
+            Self::NodeOperations => "NodeOperations",
+            Self::Binding(state) if state.is_unavailable() => "BindingFailed",
+            Self::Binding(_) => "BindingPending",
+            Self::TooManyConsumers => "TooManyConsumers",
+            Self::LeftBehind => "ExtendedResourceClaim",
+            Self::NoSuchResource(_) => "NoSuchResource",
+            Self::NodeResources(_) => "NodeResources",
+            Self::PoolIncomplete(..) => "PoolIncomplete",
+            Self::PoolInvalid(..) => "PoolInvalid",
+            Self::NoDevices => "NoDevices",
+            Self::TooFewDevices { .. } => "TooFewDevices",
+            Self::NotListed(_) => "NotListed",
+            Self::RuledOut(why, _) => why.code(),
+            Self::Trouble(trouble) => trouble.code(),
+            Self::Together(Together::Constraints(..)) => "Constraint",
+            Self::Together(Together::Counters(..)) => "CounterExhausted",
+            Self::Together(_) => "NotTogether",
+            Self::Gang(_) => "PodGroup",
+            Self::Released(..) => "ReleasedByScheduler",
+            Self::ReservedForGroup(..) => "ReservedForGroup",
+            Self::UnreservedByScheduler(..) => "UnreservedByScheduler",
+            Self::Contradicted(word) => match word.who {
+                Speaker::Scheduler => "SchedulerDisagrees",
+                Speaker::Kubelet => "KubeletDisagrees",
+                Speaker::ClaimController => "ClaimControllerDisagrees",
+            },
+            Self::Stage(code, _) => code,
+        }
+    }
+
+    /// The numbers of a limit, where the reason is one.
+    pub(crate) fn amounts(&self) -> Option<Amounts> {
+        let of = |shortage: &Shortage| Amounts {
+            wanted: shortage.wanted.clone(),
+            left: shortage.left.clone(),
+            total: shortage.total.clone(),
+        };
+        match self {
+            Self::TooFewDevices {
+                wanted: Some(wanted),
+                free,
+                most,
+                total,
+            } if most == free => Some(Amounts::of_devices(*wanted, *free, *total)),
+            Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
+            | Self::Together(Together::Counters(_, shortage)) => Some(of(shortage)),
+            _ => None,
+        }
+    }
+
+    /// Whether the fact is about the node or about requests together rather than about a single request or device.
+    pub(super) fn is_of_pool(&self) -> bool {
+        matches!(self, Self::PoolIncomplete(..) | Self::PoolInvalid(..))
+    }
+}
+
+/// A fact with as much as is the same for nodes and devices that are alike.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Brief {
+    /// An amount that is short.
+    Amounts(Amounts),
+    /// A claim that is allocated for another node.
+    Elsewhere(Key, Option<Str>),
+    /// A pool of so many slices, which has to have so many.
+    Slices(usize, i64),
+    /// What the terms of a selector see.
+    Seen(Vec<Seen>),
+    /// Requests that cannot be served together.
+    Requests(Vec<(Key, Str)>),
+    /// The fact as it is.
+    Fact(Fact),
+}

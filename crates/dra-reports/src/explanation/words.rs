@@ -1,0 +1,738 @@
+//! The sentences of explanations. Nothing reads them again.
+
+use dra_allocator::devices::RuledOut;
+use dra_allocator::{AttemptError, ConstraintName, ErrorSubject, Failure, Shortage};
+use dra_model::{Gate, Key, Str};
+use dra_rules::reservation::ClaimNameError;
+use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
+
+use super::diagnosis::{
+    Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, OnNode, Place, StatusProblem, Why,
+};
+use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Speaker, Term, Together, Word};
+use super::report::{Amounts, Holding};
+use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
+use crate::listing::some;
+use crate::stage::template_missing;
+
+fn claims(keys: &[Key]) -> String {
+    let names: Vec<String> = keys.iter().map(claim).collect();
+    if names.is_empty() {
+        "a claim that is not known".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// The answer.
+pub(super) fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Unjudged => String::new(),
+        Answer::Unread(text) | Answer::Open(text) => text.clone(),
+        Answer::Hidden(kinds) => {
+            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.plural()).collect();
+            format!("which node can take it is not known without {}", kinds.join(", "))
+        }
+        Answer::OpenNode(node) => format!("whether it fits on {node} is not known: order decides"),
+        Answer::Obstacle(obstacle) => of_obstacle(obstacle),
+        Answer::Error => "an error on one node ends the attempt for all".to_owned(),
+        Answer::Fits(fits, nodes) => format!("fits on {fits} of {nodes} nodes"),
+        Answer::Full(fits, nodes, key) => {
+            format!("fits on {fits} of {nodes} nodes, but {}", too_many_consumers(key))
+        }
+        Answer::GaveUp(Some(why)) => format!("not decided: {why}"),
+        Answer::GaveUp(None) => "not decided within the budget of the search".to_owned(),
+        Answer::Nowhere(nodes) => nowhere(*nodes),
+        Answer::Gang(gang) => of_gang(gang),
+        Answer::KeptByQuota(what, then) => format!(
+            "waits, as a quota keeps {what} from being created; with it, it {}",
+            self::answer(then)
+        ),
+        Answer::Allocated(holding) => allocated(holding),
+        Answer::Ended(phase) => format!("the pod has ended: {phase}"),
+        Answer::NotGone(fact) => format!("the pod is not gone: {}", self::fact(fact)),
+        Answer::Bound(bound) => of_bound(bound),
+        Answer::Attaching(then, text) => format!("{}, and waits: {text}", self::answer(then)),
+        Answer::Contradicted(was, word) => {
+            let said = self::word(word);
+            match (&**was, word.who) {
+                (Answer::Bound(bound), _) => format!(
+                    "the pod is bound to {} and nothing that was read keeps it from starting, but {said}",
+                    bound.node
+                ),
+                (_, Speaker::ClaimController) => {
+                    format!("by what was read the claim is only to be made from its template, but {said}")
+                }
+                (was, _) => format!("by what was read it {}, but {said}", self::answer(was)),
+            }
+        }
+    }
+}
+
+fn of_bound(Bound { node, devices, how }: &Bound) -> String {
+    let with = if devices.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", some(devices))
+    };
+    match how {
+        OnNode::Starts => format!("the pod is bound to {node}"),
+        OnNode::WaitsFor(what) => {
+            format!("the pod is bound to {node}{with}, and waits for something else: {what}")
+        }
+        OnNode::Runs => format!("the pod runs on {node}{with}"),
+        OnNode::Ends(None) => format!("the pod is being ended on {node}"),
+        OnNode::Ends(Some(what)) => format!("the pod is being ended on {node}, and {what}"),
+        OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
+        OnNode::Endangered(fact) => format!("the pod runs on {node}, but {}", self::fact(fact)),
+        OnNode::NotEnding(fact) => format!("the pod does not end on {node}: {}", self::fact(fact)),
+        OnNode::Hidden(kind) => {
+            let kind = kind.plural();
+            format!("the pod is bound to {node}; whether it has its devices is not known without {kind}")
+        }
+        OnNode::Unknown(why) => {
+            let why = why.join("; ");
+            format!("the pod is bound to {node}; how far it is there is not known: {why}")
+        }
+    }
+}
+
+fn nowhere(nodes: usize) -> String {
+    match nodes {
+        0 => "there is no node".to_owned(),
+        1 => "does not fit on the only node".to_owned(),
+        _ => format!("fits on none of {nodes} nodes"),
+    }
+}
+
+fn allocated(holding: &Holding) -> String {
+    const NAMED: usize = 3;
+    let names: Vec<&str> = holding
+        .devices
+        .iter()
+        .map(|device| device.rsplit('/').next().unwrap_or(device))
+        .collect();
+    let devices = match names.as_slice() {
+        [] => "no device".to_owned(),
+        all if all.len() <= NAMED => all.join(", "),
+        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+    };
+    let consumers = match holding.consumers.as_slice() {
+        [] => "nobody: it is idle".to_owned(),
+        all => {
+            let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
+            match all.len() - named.len() {
+                0 => named.join(", "),
+                rest => format!("{} and {rest} more", named.join(", ")),
+            }
+        }
+    };
+    let node = holding.node.as_ref();
+    let place = node.map_or_else(String::new, |node| format!(" on {node}"));
+    format!("allocated{place} ({devices}), used by {consumers}")
+}
+
+/// Why something waits.
+pub(crate) fn why(why: &Why) -> String {
+    match why {
+        Why::Cause(cause) => self::cause(cause),
+        Why::Fact(fact) => self::fact(fact),
+        Why::Answer(answer) => self::answer(answer),
+    }
+}
+
+/// The cause.
+pub(super) fn cause(cause: &Cause) -> String {
+    match cause {
+        Cause::Nowhere(nodes) => nowhere(*nodes),
+        Cause::Error(error) => of_error(error),
+        Cause::TooManyConsumers(key) => too_many_consumers(key),
+        Cause::Allocated(key, node, place) => {
+            let why = match place {
+                Place::NodeName => "while the pod names another node".to_owned(),
+                Place::NodeAffinity => "which the pod's node selector or affinity rules out".to_owned(),
+                Place::Cordoned => "which is cordoned".to_owned(),
+                Place::NodeOperations => format!(
+                    "which does not declare the feature {}: its devices skip node operations",
+                    Gate::DRAOptionalNodeOperations
+                ),
+                Place::Other(fact) => format!("which cannot take the pod: {}", self::fact(fact)),
+            };
+            format!("{} is allocated for node {node}, {why}", claim(key))
+        }
+        Cause::Alike(brief) => self::brief(brief),
+        Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
+        Cause::TooFew(among, wanted, kind) => {
+            let which = which(*among);
+            match wanted {
+                1 => format!("{which} has a usable {}", one(kind)),
+                wanted => format!("{which} has {wanted} usable {}", several(kind)),
+            }
+        }
+        Cause::NotAlike(Alike { same, attribute, of }) => {
+            let does = if *same { "share" } else { "differ in" };
+            match of {
+                Compared::Devices(count, kind) => {
+                    let (number, kind) = (number(*count), several(kind));
+                    format!("no {number} usable {kind} of one node {does} {attribute}")
+                }
+                Compared::Requests(requests) => format!(
+                    "no node has usable devices for requests {} that {does} {attribute}",
+                    listed(requests)
+                ),
+            }
+        }
+        Cause::NotEnough(requests) => not_enough(Among::All, requests),
+        Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
+        Cause::Gang(gang, lacks) => {
+            let text = of_gang(gang);
+            match lacks.as_deref() {
+                None => text,
+                Some(GangCause::Cause(cause)) => format!("{text}: {}", self::cause(cause)),
+                Some(GangCause::Answer(answer)) => format!("{text}: {}", self::answer(answer)),
+                Some(GangCause::Waits(key, obstacle)) => {
+                    format!("{text}: {} waits: {}", pod(key), of_obstacle(obstacle))
+                }
+            }
+        }
+        Cause::Deallocated(cause) => {
+            format!("{}; the scheduler deallocates it by itself", self::cause(cause))
+        }
+        Cause::NoTemplate(template, key) => no_template(template, key),
+        Cause::NotMade(why) => not_made(why),
+        Cause::Status(problem) => match problem {
+            StatusProblem::Gone(key) => {
+                format!("its status names {}, which does not exist any more", claim(key))
+            }
+            StatusProblem::OfEarlierPod(key) => format!(
+                "its status names {}, which was made for an earlier pod of its name",
+                claim(key)
+            ),
+            StatusProblem::Of(key, owner) => {
+                format!("its status names {}, which was made for {owner}", claim(key))
+            }
+            StatusProblem::NotMade(key) => {
+                format!("its status names {}, which was not made for it", claim(key))
+            }
+        },
+    }
+}
+
+/// That none of these nodes has enough devices for the requests together.
+pub(super) fn not_enough(among: Among, requests: &[Str]) -> String {
+    format!(
+        "{} has enough devices for requests {} together",
+        which(among),
+        listed(requests)
+    )
+}
+
+/// That no devices of these nodes, free or not, share an attribute or differ in it.
+pub(super) fn never_alike(Alike { same, attribute, of }: &Alike, among: Among) -> String {
+    let does = if *same { "share" } else { "differ in" };
+    match of {
+        Compared::Devices(count, kind) => {
+            let of_one = match among {
+                Among::All => "one node",
+                Among::Left(_) => "one node that the other filters leave",
+                Among::Other => "another node",
+            };
+            let (number, kind) = (number(*count), several(kind));
+            format!("no {number} {kind} of {of_one} {does} {attribute}")
+        }
+        Compared::Requests(requests) => format!(
+            "{} has devices for requests {} that {does} {attribute}",
+            which(among),
+            listed(requests)
+        ),
+    }
+}
+
+/// Nodes of which none has something.
+pub(super) fn which(among: Among) -> String {
+    match among {
+        Among::All => "no node".to_owned(),
+        Among::Left(1) => "no node that the other filters leave".to_owned(),
+        Among::Left(nodes) => format!("none of the {nodes} nodes that the other filters leave"),
+        Among::Other => "no other node".to_owned(),
+    }
+}
+
+/// A device of that kind.
+pub(super) fn one(kind: &DeviceKind) -> String {
+    match kind {
+        DeviceKind::Model(model) => model.clone(),
+        DeviceKind::Attribute(name, value) => format!("device with {name} {value}"),
+        DeviceKind::Class(class) => format!("device of class {class}"),
+    }
+}
+
+/// Several devices of that kind.
+pub(super) fn several(kind: &DeviceKind) -> String {
+    match kind {
+        DeviceKind::Model(model) => model.clone(),
+        DeviceKind::Attribute(name, value) => format!("devices with {name} {value}"),
+        DeviceKind::Class(class) => format!("devices of class {class}"),
+    }
+}
+
+/// A small number in a word.
+fn number(count: i64) -> String {
+    match count {
+        2 => "two".to_owned(),
+        count => count.to_string(),
+    }
+}
+
+fn listed(requests: &[Str]) -> String {
+    let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
+    super::waiting::listed(&names, "and")
+}
+
+/// Who holds what is needed and is spared, in few words.
+pub(super) fn held(why: &Spared) -> String {
+    match why {
+        Spared::Kin(owner) => format!("other pods of {owner} have them"),
+        Spared::MaybeKin(one, other) => {
+            format!("pods have them that may be of its own owner ({one}, {other})")
+        }
+        Spared::Group(group) => format!("other pods of podgroup/{group} have them"),
+        Spared::Written => "pods of the manifest have them".to_owned(),
+    }
+}
+
+fn no_template(template: &Key, key: &Key) -> String {
+    template_missing(template, &pod(key))
+}
+
+fn not_made(why: &str) -> String {
+    format!("the claim controller makes no claim for it: {why}")
+}
+
+/// What keeps the scheduler from looking at nodes, in its words where these do not name what is the subject's own.
+pub(super) fn of_obstacle(obstacle: &Obstacle) -> String {
+    let own = Key::default();
+    match obstacle {
+        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) if *pod == own => {
+            "ResourceClaim not created yet".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::Unsupported { pod, entry })) if *pod == own => {
+            format!("spec.resourceClaim {entry}: none of the supported fields are set")
+        }
+        Obstacle::Claim(ClaimProblem::Missing { claim }) if *claim == own => {
+            "could not find its ResourceClaim".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Deleting { claim }) if *claim == own => {
+            "its ResourceClaim is being deleted".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Owner { claim, .. }) if *claim == own => {
+            "its ResourceClaim was not created for it".to_owned()
+        }
+        other => other.text(),
+    }
+}
+
+/// What the error says, without what is known from the rest of the report, and without advice.
+fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
+    let what = match failure {
+        Failure::Compile(why) => format!("CEL compile error: {why}"),
+        Failure::Runtime(why) | Failure::NoSuchKey(why) => why.to_string(),
+        Failure::Other(what) => what.clone(),
+    };
+    let on = |device: &Option<dra_model::DeviceId>| match device {
+        Some(device) => format!(" on device {device}"),
+        None => String::new(),
+    };
+    match subject {
+        ErrorSubject::Attempt => what,
+        ErrorSubject::Request(_, request) => format!("request {request} {what}"),
+        ErrorSubject::Subrequest(_, request) => format!("subrequest {request}: {what}"),
+        ErrorSubject::RequestSelector(_, request, place) => {
+            format!("request {request}, selector #{place} {what}")
+        }
+        ErrorSubject::Constraint(_, place) => format!("constraint #{place}: {what}"),
+        ErrorSubject::ClaimSelector(_, place, device) => format!("selector #{place}{}: {what}", on(device)),
+        ErrorSubject::ClassSelector(class, place, device) => {
+            format!("class {class}: selector #{place}{}: {what}", on(device))
+        }
+    }
+}
+
+/// What a component said, and when.
+fn word(Word { who, said, at }: &Word) -> String {
+    let when = at.map(|at| format!(" at {at}")).unwrap_or_default();
+    format!("{} said{when}: {said}", speaker(*who))
+}
+
+/// A component that says something.
+fn speaker(who: Speaker) -> &'static str {
+    match who {
+        Speaker::Scheduler => "kube-scheduler",
+        Speaker::Kubelet => "the kubelet",
+        Speaker::ClaimController => "the claim controller",
+    }
+}
+
+/// That the state may have changed since a component said something.
+pub(super) fn may_have_changed(who: Speaker) -> String {
+    let not_yet = match who {
+        Speaker::Scheduler => "the scheduler",
+        Speaker::Kubelet => "the kubelet",
+        Speaker::ClaimController => "the controller",
+    };
+    format!("a possible cause: the state has changed since then, and {not_yet} has not tried again")
+}
+
+/// That a component may have a bug.
+pub(super) fn may_be_a_bug(who: Speaker) -> String {
+    let who = speaker(who);
+    format!("a possible cause: a bug of this release of {who} that is not known here")
+}
+
+/// That something of the scheduler may decide which is not simulated.
+pub(super) fn may_not_be_simulated(filters: &[String]) -> String {
+    if filters.is_empty() {
+        "a possible cause: a plugin or an extender of kube-scheduler that is not simulated".to_owned()
+    } else {
+        let filters = filters.join(", ");
+        format!("a possible cause: filters that are not simulated: {filters}")
+    }
+}
+
+/// A reason in a sentence. `about` is the claim that it is about.
+pub(super) fn of_reason(about: Option<&Key>, fact: &Fact) -> String {
+    let of_claim = || about.map_or_else(String::new, claim);
+    match fact {
+        Fact::Binding(state) => format!("{}: {}", of_claim(), state.text()),
+        Fact::TooManyConsumers => about.map_or_else(String::new, too_many_consumers),
+        Fact::NodeOperations => format!(
+            "{} has devices that skip node operations, for which the node does not declare the feature {}",
+            of_claim(),
+            Gate::DRAOptionalNodeOperations
+        ),
+        Fact::Released(why, group) => {
+            let idle = match (group, why) {
+                (Some(group), _) => {
+                    format!(", and reserved for podgroup/{group}, of which no pod has a node")
+                }
+                (None, NoUse::OtherNodes) => " and idle".to_owned(),
+                (None, _) => String::new(),
+            };
+            let why = match why {
+                NoUse::OtherNodes => "is allocated elsewhere",
+                NoUse::NotReady => "has devices that are not ready",
+                NoUse::NodeOperations => {
+                    "has devices that skip node operations, for which its node declares no feature"
+                }
+            };
+            format!(
+                "{} {why}{idle}: the scheduler deallocates it by itself and tries again",
+                of_claim()
+            )
+        }
+        Fact::ReservedForGroup(group, knows_groups) => {
+            let why = if *knows_groups {
+                "others of its pods have a node, or it is not one of the group's claims".to_owned()
+            } else {
+                format!(
+                    "it does not know claims of PodGroups, as its gate {} is off",
+                    Gate::DRAWorkloadResourceClaims
+                )
+            };
+            format!(
+                "{} stays reserved for podgroup/{group}, which the pod is a member of: the scheduler does not take that back, as {why}",
+                of_claim()
+            )
+        }
+        Fact::UnreservedByScheduler(group, others) => format!(
+            "the scheduler removes the reservation of podgroup/{group} from {} by itself, as none of its pods has a node; {} keeps the \
+             claim",
+            of_claim(),
+            others.join(", ")
+        ),
+        other => self::fact(other),
+    }
+}
+
+/// A fact in a sentence.
+fn fact(fact: &Fact) -> String {
+    match fact {
+        Fact::Obstacle(obstacle) => of_obstacle(obstacle),
+        Fact::NoTemplate(template, pod) => no_template(template, pod),
+        Fact::NotMade(why) => not_made(why),
+        Fact::Quota(what, refusal) => format!("{what} cannot be created: it {refusal}"),
+        Fact::NotNamed => "the pod's affinity names other nodes".to_owned(),
+        Fact::Plain(Plain::TaintToleration(taint)) => format!("untolerated taint {taint}"),
+        Fact::Plain(plain) => plain.reasons().join(", "),
+        Fact::Error(error) => error.to_string(),
+        Fact::NotLookedAt(why) => (*why).to_owned(),
+        Fact::AllocatedElsewhere(node) => format!("allocated for {}", elsewhere(node.as_ref())),
+        Fact::Binding(state) => state.text(),
+        Fact::LeftBehind => "a claim is left from an earlier attempt".to_owned(),
+        Fact::NoSuchResource(name) => format!("the node has no {name}, and no DeviceClass provides it"),
+        Fact::NodeResources(reason) => reason.clone(),
+        Fact::PoolIncomplete(pool, Some(slices)) => format!(
+            "pool {pool} is incomplete: {} of {} slices of generation {}",
+            slices.there, slices.expected, slices.generation
+        ),
+        Fact::PoolIncomplete(pool, None) => format!("pool {pool} is incomplete"),
+        Fact::PoolInvalid(pool, why) => format!("pool {pool} is invalid: {why}"),
+        Fact::NoDevices => "the node reaches no devices that can be used".to_owned(),
+        Fact::TooFewDevices {
+            wanted,
+            free,
+            most,
+            total,
+        } => {
+            let some = if most == free {
+                most.to_string()
+            } else {
+                format!("at most {most}")
+            };
+            match wanted {
+                Some(wanted) => format!("wants {wanted}, and {some} of {total} devices could be taken"),
+                None => format!("wants all devices that match, and {some} of {total} could be taken"),
+            }
+        }
+        Fact::NotListed(devices) => {
+            format!("{devices} more devices are ruled out, for reasons that are not listed")
+        }
+        Fact::RuledOut(why, evidence) => ruled_out(*why, evidence),
+        Fact::Trouble(trouble) => trouble.to_string(),
+        Fact::Together(together) => of_together(together),
+        Fact::Gang(gang) => of_gang(gang),
+        Fact::Contradicted(word) => self::word(word),
+        Fact::Stage(_, text) => text.clone(),
+        Fact::NodeOperations
+        | Fact::TooManyConsumers
+        | Fact::Released(..)
+        | Fact::ReservedForGroup(..)
+        | Fact::UnreservedByScheduler(..) => of_reason(Some(&Key::default()), fact),
+    }
+}
+
+fn elsewhere(node: Option<&Str>) -> String {
+    node.map_or_else(|| "other nodes".to_owned(), |node| format!("node {node}"))
+}
+
+/// A fact in few words, which are the same for nodes and devices that are alike.
+pub(super) fn brief(brief: &Brief) -> String {
+    match brief {
+        Brief::Amounts(Amounts { wanted, left, total }) => format!("wants {wanted}, {left} of {total} left"),
+        Brief::Elsewhere(key, node) => {
+            format!("{} is allocated for {}", claim(key), elsewhere(node.as_ref()))
+        }
+        Brief::Slices(there, all) => format!("pool incomplete, {there} of {all} slices"),
+        Brief::Seen(all) => {
+            let all = all.iter().map(|Seen { name, value, .. }| match value {
+                Ok(value) => format!("{name} is {value}"),
+                Err(why) => why.clone(),
+            });
+            all.collect::<Vec<_>>().join(", ")
+        }
+        Brief::Requests(requests) => format!("too few for {} together", names(requests).join(" and ")),
+        Brief::Fact(fact) => self::fact(fact),
+    }
+}
+
+/// The requests, with their claims where there are several.
+fn names(requests: &[(Key, Str)]) -> Vec<String> {
+    let first = requests.first().map(|(claim, _)| claim);
+    let several_claims = requests.iter().any(|(claim, _)| Some(claim) != first);
+    requests
+        .iter()
+        .map(|(key, request)| {
+            if several_claims {
+                format!("{request} of {}", claim(key))
+            } else {
+                request.to_string()
+            }
+        })
+        .collect()
+}
+
+fn of_together(together: &Together) -> String {
+    match together {
+        Together::Constraints(constraints, values) => {
+            let names: Vec<String> = constraints.iter().map(constraint_name).collect();
+            let clash = values.as_ref().map_or_else(String::new, |[(taken, value), (refused, other)]| {
+                format!(": {taken} has {value}, {refused} has {other}")
+            });
+            format!(
+                "the devices that are left do not meet {}{clash}; without {} the claims fit",
+                names.join(" and "),
+                if names.len() == 1 { "it" } else { "these" },
+            )
+        }
+        Together::Counters(pool, shortage) => format!(
+            "the devices that are taken first leave too little of counter {} in pool {pool} for the next; without the limits of shared \
+             counters the claims fit",
+            short(shortage)
+        ),
+        Together::Requests { requests, is_smallest } => match (names(requests).as_slice(), is_smallest) {
+            ([one], _) => format!(
+                "the devices that are left do not suffice for request {one}, although there are enough that could be taken first"
+            ),
+            (all, true) => format!(
+                "the devices that are left do not suffice for requests {} together; without any one of these the others fit",
+                all.join(", ")
+            ),
+            (all, false) => format!(
+                "the devices that are left do not suffice for requests {} together; whether fewer of these would fit was not found out",
+                all.join(", ")
+            ),
+        },
+        Together::NotShown(why) => format!(
+            "the devices that are left do not suffice for the requests together; the search came furthest before {}, but that this is the \
+             reason was not shown",
+            why.code()
+        ),
+        Together::Unknown => "the devices that are left do not suffice for the requests together; which limit is the reason was not \
+                              found out"
+            .to_owned(),
+    }
+}
+
+fn constraint_name(constraint: &ConstraintName) -> String {
+    format!(
+        "constraint #{} of {} ({} {})",
+        constraint.place,
+        claim(&constraint.claim),
+        rule(constraint),
+        constraint.attribute
+    )
+}
+
+fn rule(constraint: &ConstraintName) -> &'static str {
+    if constraint.same {
+        "matchAttribute"
+    } else {
+        "distinctAttribute"
+    }
+}
+
+/// A limited amount with its numbers.
+fn short(shortage: &Shortage) -> String {
+    let Shortage {
+        set,
+        name,
+        wanted,
+        left,
+        total,
+    } = shortage;
+    let of_set = set.as_ref().map_or_else(String::new, |set| format!(" in {set}"));
+    format!("{name}{of_set} (wants {wanted}, {left} of {total} left)")
+}
+
+/// What rules a device out, with what the check looked at.
+fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
+    match why {
+        RuledOut::InUse => match evidence {
+            Evidence::Held(by, _) => format!("in use by {}", claims(by)),
+            _ => format!("in use by {}", claims(&[])),
+        },
+        RuledOut::BindingConditionsOff => "has binding conditions, whose feature is off".to_owned(),
+        RuledOut::ClassSelector => not_selected("of the class", evidence),
+        RuledOut::RequestSelector => not_selected("of the request", evidence),
+        RuledOut::OtherNode => "is for other nodes".to_owned(),
+        RuledOut::NoSuchCapacity => match evidence {
+            Evidence::NoCapacity(name, Some(meant)) => {
+                format!("has no capacity {name} (did you mean {meant}?)")
+            }
+            Evidence::NoCapacity(name, None) => format!("has no capacity {name}"),
+            _ => "has no such capacity".to_owned(),
+        },
+        RuledOut::CapacityPolicy => match evidence {
+            Evidence::Amount(name, wanted, allowed) => {
+                format!("wants {wanted} of {name}, {}", self::allowed(allowed))
+            }
+            _ => "the policy of a capacity does not allow the amount".to_owned(),
+        },
+        RuledOut::CapacityTooSmall => match evidence {
+            Evidence::Short(Shortage {
+                name, wanted, total, ..
+            }) => format!("has {total} of {name}, and the request takes {wanted}"),
+            _ => "has too little of a capacity".to_owned(),
+        },
+        RuledOut::CapacityExhausted => match evidence {
+            Evidence::Held(by, Some(shortage)) => {
+                format!(
+                    "too little is left of {}, used by {}",
+                    short(shortage),
+                    claims(by)
+                )
+            }
+            Evidence::Held(by, None) => format!("too little is left of a capacity, used by {}", claims(by)),
+            _ => "too little is left of a capacity".to_owned(),
+        },
+        RuledOut::NodeOperations => {
+            "skips node operations, which node or scheduler do not support".to_owned()
+        }
+        RuledOut::PartitionableDevicesOff => "draws from shared counters, whose feature is off".to_owned(),
+        RuledOut::CounterExhausted => match evidence {
+            Evidence::Short(shortage) => {
+                format!("other devices leave too little of counter {}", short(shortage))
+            }
+            _ => "other devices leave too little of a counter".to_owned(),
+        },
+        RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
+        RuledOut::Tainted => match evidence {
+            Evidence::Taint(taint) => format!("untolerated taint {taint}"),
+            _ => "untolerated taint".to_owned(),
+        },
+        RuledOut::ConstraintAttribute => match evidence {
+            Evidence::Constraint(constraint) => format!(
+                "has no attribute {}, which {} compares",
+                constraint.attribute,
+                rule(constraint)
+            ),
+            _ => "lacks an attribute that a constraint compares".to_owned(),
+        },
+        RuledOut::Constraint => "does not meet a constraint".to_owned(),
+    }
+}
+
+/// The terms of the selector that are not true, with what they see.
+fn not_selected(whose: &str, evidence: &Evidence) -> String {
+    let Evidence::Selector(expression, terms) = evidence else {
+        return format!("selector {whose} does not match");
+    };
+    if terms.is_empty() {
+        return format!("selector {whose} does not match: {expression}");
+    }
+    let terms = terms.iter().map(|Term { text, seen }| {
+        let seen: Vec<String> = seen
+            .iter()
+            .map(|Seen { path, value, .. }| match value {
+                Ok(value) => format!("{path} is {value}"),
+                Err(why) => format!("{path}: {why}"),
+            })
+            .collect();
+        if seen.is_empty() {
+            text.clone()
+        } else {
+            format!("{text} ({})", seen.join(", "))
+        }
+    });
+    format!("selector {whose}: {}", terms.collect::<Vec<_>>().join("; "))
+}
+
+/// Which amounts are allowed.
+fn allowed(allowed: &Allowed) -> String {
+    match allowed {
+        Allowed::AtMost(max) => format!("at most {max} per claim allowed"),
+        Allowed::Range(min, step) => {
+            let from = min
+                .as_ref()
+                .map_or_else(String::new, |min| format!(" from {min}"));
+            let step = step
+                .as_ref()
+                .map_or_else(String::new, |step| format!(" in steps of {step}"));
+            format!("allowed are amounts{from}{step}")
+        }
+        Allowed::Values(values) => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            format!("allowed are {}", values.join(", "))
+        }
+    }
+}
