@@ -48,7 +48,7 @@ pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
 pub use repair::{Found, Known, Mistake, Repair, guarded, in_lines, repairs};
-pub use terms::{Terms, attribute_wanted, drivers_wanted};
+pub use terms::{AmountWanted, AttributeWanted, Terms, amount_wanted, attribute_wanted, drivers_wanted};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

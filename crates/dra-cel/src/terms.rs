@@ -94,8 +94,19 @@ pub fn drivers_wanted(expression: &str) -> Option<BTreeSet<String>> {
     wanted.reduce(|all, one| all.intersection(&one).cloned().collect())
 }
 
-/// The attribute and the text that a selector compares it with, where it does nothing else: `device.attributes["DOMAIN"].NAME == "TEXT"`.
-pub fn attribute_wanted(expression: &str) -> Option<(String, String)> {
+/// A text that a selector wants an attribute to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributeWanted {
+    /// The domain of the attribute.
+    pub domain: String,
+    /// Its name without the domain.
+    pub name: String,
+    /// The text.
+    pub value: String,
+}
+
+/// What a selector wants an attribute to be, where it asks for nothing else: `device.attributes["DOMAIN"].NAME == "TEXT"`.
+pub fn attribute_wanted(expression: &str) -> Option<AttributeWanted> {
     let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
     let terms = terms(&ast);
     let [only] = terms.as_slice() else { return None };
@@ -108,13 +119,83 @@ pub fn attribute_wanted(expression: &str) -> Option<(String, String)> {
         return None;
     };
     match (&**function, args.as_slice()) {
-        (operators::EQUALS, [left, right]) => Some((attribute_of(left)?, text_of(right)?)),
+        (operators::EQUALS, [left, right]) => {
+            let (domain, name) = of_map(left, "attributes")?;
+            let value = text_of(right)?;
+            Some(AttributeWanted { domain, name, value })
+        }
         _ => None,
     }
 }
 
-/// The name, without its domain, of the attribute of the device that the expression is.
-fn attribute_of(expr: &Expr) -> Option<String> {
+/// An amount of a capacity that a term wants at least.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AmountWanted {
+    /// The domain of the capacity.
+    pub domain: String,
+    /// Its name without the domain.
+    pub name: String,
+    /// The least amount, as a quantity.
+    pub least: String,
+}
+
+/// The amount that a term wants of a capacity, where it does nothing else: `device.capacity["DOMAIN"].NAME.compareTo(quantity("LEAST")) >= 0`,
+/// or `> 0`, or `.isGreaterThan(quantity("LEAST"))`.
+pub fn amount_wanted(term: &str) -> Option<AmountWanted> {
+    let ast = parse::parse(term, Macros { sort_by: true }).ok()?;
+    let terms = terms(&ast);
+    let [only] = terms.as_slice() else { return None };
+    let ExprKind::Call {
+        function,
+        target,
+        args,
+    } = &only.expr.kind
+    else {
+        return None;
+    };
+    let (capacity, least) = match (&**function, target, args.as_slice()) {
+        ("isGreaterThan", Some(capacity), [least]) => (&**capacity, least),
+        (operators::GREATER | operators::GREATER_EQUALS, None, [compared, zero]) => {
+            let ExprKind::Call {
+                function,
+                target: Some(capacity),
+                args,
+            } = &compared.kind
+            else {
+                return None;
+            };
+            match (&**function, args.as_slice(), &zero.kind) {
+                ("compareTo", [least], ExprKind::Literal(Literal::Int(0))) => (&**capacity, least),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let (domain, name) = of_map(capacity, "capacity")?;
+    Some(AmountWanted {
+        domain,
+        name,
+        least: quantity_of(least)?,
+    })
+}
+
+/// The quantity that `quantity("TEXT")` makes.
+fn quantity_of(expr: &Expr) -> Option<String> {
+    match &expr.kind {
+        ExprKind::Call {
+            function,
+            target: None,
+            args,
+        } if &**function == "quantity" => match args.as_slice() {
+            [text] => text_of(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Domain and name of what the expression takes out of that map of the device.
+fn of_map(expr: &Expr, map: &str) -> Option<(String, String)> {
     let (domain, name) = match &expr.kind {
         ExprKind::Select {
             operand,
@@ -126,8 +207,8 @@ fn attribute_of(expr: &Expr) -> Option<String> {
             (domain, text_of(name)?)
         }
     };
-    let (attributes, domain) = indexed(domain)?;
-    (is_of_device(attributes, "attributes") && text_of(domain).is_some()).then_some(name)
+    let (whole, domain) = indexed(domain)?;
+    is_of_device(whole, map).then_some((text_of(domain)?, name))
 }
 
 /// What is indexed, and by what.
@@ -334,8 +415,49 @@ mod tests {
             let wanted = attribute_wanted(expression);
             let wanted = wanted
                 .as_ref()
-                .map(|(name, value)| (name.as_str(), value.as_str()));
+                .map(|wanted| (wanted.name.as_str(), wanted.value.as_str()));
             assert_eq!(wanted, expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn a_term_can_want_an_amount() {
+        for (term, expected) in [
+            (
+                "device.capacity['d'].memory.compareTo(quantity('24Gi')) >= 0",
+                Some(("d", "memory", "24Gi")),
+            ),
+            (
+                "device.capacity['d'].memory.compareTo(quantity('1')) > 0",
+                Some(("d", "memory", "1")),
+            ),
+            (
+                "device.capacity['d']['memory'].isGreaterThan(quantity('1Gi'))",
+                Some(("d", "memory", "1Gi")),
+            ),
+            (
+                "device.capacity['d'].memory.compareTo(quantity('24Gi')) == 0",
+                None,
+            ),
+            (
+                "device.capacity['d'].memory.compareTo(quantity('24Gi')) >= 1",
+                None,
+            ),
+            ("device.capacity['d'].memory.isLessThan(quantity('24Gi'))", None),
+            (
+                "device.attributes['d'].memory.isGreaterThan(quantity('24Gi'))",
+                None,
+            ),
+        ] {
+            let wanted = amount_wanted(term);
+            let wanted = wanted.as_ref().map(|wanted| {
+                (
+                    wanted.domain.as_str(),
+                    wanted.name.as_str(),
+                    wanted.least.as_str(),
+                )
+            });
+            assert_eq!(wanted, expected, "{term}");
         }
     }
 

@@ -34,6 +34,7 @@ mod remedy;
 mod reserved;
 pub mod script;
 mod select;
+mod sentence;
 mod shadow;
 pub mod stage;
 mod status;
@@ -61,6 +62,7 @@ pub use pending::{CauseItem, ExplanationList, explain_all};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
+pub use sentence::Sentence;
 pub use shadow::{ShadowItem, ShadowReport, object_of, shadow_report};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,

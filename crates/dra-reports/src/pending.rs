@@ -9,6 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use serde::Serialize;
 
+use super::Sentence;
 use super::allocation::{Settings, Target};
 use super::explanation::{ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, why};
 use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
@@ -46,7 +47,7 @@ pub struct CauseItem {
     /// What becomes of them.
     pub verdict: ClusterVerdict,
     /// The cause in a sentence. Names of single pods and claims are left out where several have it.
-    pub cause: String,
+    pub cause: Sentence,
     /// The pods, by name.
     pub pods: Vec<Target>,
     /// Claims that no pod uses, by name.
@@ -250,7 +251,7 @@ impl Group {
         let is_shared = self.pods.len() + self.claims.len() > 1;
         CauseItem {
             verdict: self.verdict,
-            cause: why(if is_shared { &self.shared } else { &self.own }),
+            cause: why(if is_shared { &self.shared } else { &self.own }).into(),
             pods: self.pods,
             claims: self.claims,
             explained: self.explained,
@@ -432,7 +433,7 @@ mod tests {
 
     fn told(list: &ExplanationList) -> Vec<(String, usize)> {
         let items = list.items.iter();
-        items.map(|item| (item.cause.clone(), item.count())).collect()
+        items.map(|item| (item.cause.to_string(), item.count())).collect()
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! An explanation as it is printed: as JSON, or in the layout of `kubectl describe` where there is no terminal.
 
-use std::collections::BTreeMap;
-
 use crate::output::{Column, Detail, Layout, Span, Table, Tone, span};
 use dra_reports::explanation::{
-    ClusterVerdict, Explanation, FilterCount, FixItem, GetsItem, NodeExplanation, RISKY, ReasonItem,
+    AlikeReason, ClusterVerdict, Explanation, FilterCount, FixItem, GetsItem, RISKY,
 };
 
 const FILTERS: &[Column<FilterCount>] = &[
@@ -13,11 +11,18 @@ const FILTERS: &[Column<FilterCount>] = &[
     Column::inner("MESSAGES", |filter, cell| cell.text(filter.messages.join(", "))),
 ];
 
-const REASONS: &[Column<Summary>] = &[
-    Column::inner("REQUEST", |summary, cell| cell.text(&summary.request)),
-    Column::inner("CODE", |summary, cell| cell.text(summary.code)),
-    Column::inner("DEVICES", |summary, cell| cell.text(&summary.devices)),
-    Column::inner("REASON", |summary, cell| cell.text(&summary.message)),
+const REASONS: &[Column<AlikeReason, Detail>] = &[
+    Column::inner("REQUEST", |reason, cell| cell.option(reason.request.as_ref())),
+    Column::inner("CODE", |reason, cell| cell.text(reason.code())),
+    Column::inner("DEVICES", |reason, cell| {
+        let names: Vec<&str> = reason.devices.iter().map(|name| name.as_str()).collect();
+        match (names.as_slice(), cell.context) {
+            ([], _) => cell.option(None::<&str>),
+            (all, Detail::Wide) => cell.text(all.join(",")),
+            (all, Detail::Normal) => cell.text(shortened(all)),
+        }
+    }),
+    Column::inner("REASON", |reason, cell| cell.text(reason.message())),
 ];
 
 /// Nodes with different reasons that are told one by one unless `-o wide` asks for all.
@@ -41,7 +46,7 @@ pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
         layout.field("Scheduler", message);
     }
     if let Some(waiting) = &explanation.waiting {
-        layout.field("Waiting", first_upper(&waiting.summary));
+        layout.field("Waiting", waiting.summary.capitalized());
     }
     if !explanation.unknown.is_empty() {
         layout.list("Unknown", &explanation.unknown);
@@ -52,7 +57,7 @@ pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
             explanation
                 .reasons
                 .iter()
-                .map(|reason| format!("{}: {}", reason.code, reason.message)),
+                .map(|reason| format!("{}: {}", reason.code(), reason.message())),
         );
     }
     if let Some(holds) = &explanation.holds {
@@ -76,7 +81,7 @@ pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
         });
     }
     if !is_held {
-        nodes(&mut layout, &explanation.nodes, detail);
+        nodes(&mut layout, explanation, detail);
     }
     if !explanation.fixes.is_empty() {
         layout.section("What Would Help", |section| fixes(section, &explanation.fixes));
@@ -104,38 +109,13 @@ pub(super) fn tone(explanation: &Explanation) -> Tone {
     }
 }
 
-/// The sentence with a capital letter.
-pub(super) fn first_upper(text: &str) -> String {
-    let mut characters = text.chars();
-    let first = characters.next();
-    first
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .chain(characters)
-        .collect()
-}
-
 pub(super) fn plain(text: impl std::fmt::Display) -> Span {
     span(Tone::Plain, text)
 }
 
 /// Nodes that are rejected for the same reasons are told together.
-fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
-    let mut alike: BTreeMap<Vec<Summary>, Vec<&str>> = BTreeMap::new();
-    for node in nodes.iter().filter(|node| !node.fits && !node.reasons.is_empty()) {
-        alike
-            .entry(summaries(&node.reasons, detail))
-            .or_default()
-            .push(&node.node);
-    }
-    let mut groups: Vec<_> = alike.into_iter().collect();
-    // The largest groups first, and those with most to say of DynamicResources.
-    groups.sort_by(|(a, of_a), (b, of_b)| {
-        of_b.len()
-            .cmp(&of_a.len())
-            .then_with(|| of_a.cmp(of_b))
-            .then_with(|| a.cmp(b))
-    });
+fn nodes(layout: &mut Layout, explanation: &Explanation, detail: Detail) {
+    let groups = explanation.alike();
     let told = if detail == Detail::Wide {
         groups.len()
     } else {
@@ -143,8 +123,9 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
     };
     let rest: usize = groups.iter().skip(told).map(|(_, names)| names.len()).sum();
     for (reasons, names) in groups.into_iter().take(told) {
+        let names: Vec<&str> = names.into_iter().map(|name| name.as_str()).collect();
         layout.section(&format!("Nodes {}", shortened(&names)), |section| {
-            section.table(Table::new(REASONS, detail, reasons));
+            section.table(Table::with(REASONS, detail, &detail, reasons));
         });
     }
     if rest > 0 {
@@ -156,45 +137,6 @@ fn nodes(layout: &mut Layout, nodes: &[NodeExplanation], detail: Detail) {
             ),
         );
     }
-}
-
-/// Reasons that only differ in the device.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Summary {
-    request: String,
-    code: &'static str,
-    devices: String,
-    message: String,
-}
-
-fn summaries(reasons: &[ReasonItem], detail: Detail) -> Vec<Summary> {
-    let mut grouped: Vec<(&ReasonItem, Vec<&str>)> = Vec::new();
-    for reason in reasons {
-        let same = |(known, _): &&mut (&ReasonItem, Vec<&str>)| {
-            known.code == reason.code && known.request == reason.request && known.message == reason.message
-        };
-        let device = reason
-            .device
-            .as_deref()
-            .map(|id| id.rsplit('/').next().unwrap_or(id));
-        match grouped.iter_mut().find(same) {
-            Some((_, devices)) => devices.extend(device),
-            None => grouped.push((reason, device.into_iter().collect())),
-        }
-    }
-    grouped
-        .into_iter()
-        .map(|(reason, devices)| Summary {
-            request: reason.request.as_deref().unwrap_or("<none>").to_owned(),
-            code: reason.code,
-            devices: match devices.as_slice() {
-                [] => "<none>".to_owned(),
-                all if detail == Detail::Wide => all.join(","),
-                all => shortened(all),
-            },
-            message: reason.message.clone(),
-        })
-        .collect()
 }
 
 /// The names, or where they are many the first and how many more look the same, as a map has it.

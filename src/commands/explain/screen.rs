@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::report::{first_upper, folded, object, plain, shortened, tone};
+use super::report::{folded, object, plain, shortened, tone};
 use crate::commands::shown;
 use crate::output::{Column, Detail, Layout, Screen, Table, Tone, span};
 use dra_model::Kind;
@@ -18,12 +18,15 @@ pub(super) fn on(explanation: &Explanation, screen: Screen, is_live: bool) -> La
     }
     if let Some(waiting) = &explanation.waiting {
         layout.line(0, []);
-        let text = first_upper(&waiting.summary);
+        let text = waiting.summary.capitalized();
         layout.line(2, [span(tone_of_waiting(explanation), text)]);
     }
     let mut more = Vec::new();
-    let reasons = explanation.reasons.iter().filter(|reason| !reason.is_told);
-    more.extend(reasons.map(|reason| ("Reason", reason.message.as_str())));
+    let reasons: Vec<String> = explanation
+        .untold()
+        .map(|reason| reason.message().to_string())
+        .collect();
+    more.extend(reasons.iter().map(|reason| ("Reason", reason.as_str())));
     if let Some(holds) = &explanation.holds {
         more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
         more.extend(holds.consumers.iter().map(|consumer| ("For", consumer.as_str())));
@@ -138,7 +141,7 @@ fn groups(groups: &[NodeGroupItem], layout: &mut Layout) {
     let several = requests.len() > 1;
     let mut lines = Vec::new();
     // What numbers do not tell, in the order of the groups.
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut reasons: Vec<(&NodeGroupItem, Vec<&str>)> = Vec::new();
     for group in groups.iter().take(GROUPS) {
         let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
         let nodes = folded(&names);
@@ -147,18 +150,16 @@ fn groups(groups: &[NodeGroupItem], layout: &mut Layout) {
             several,
             count: count.clone(),
         }));
-        let Some(reason) = group.reason.as_deref() else {
-            continue;
-        };
-        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+        match reasons.iter_mut().find(|(known, _)| known.has_reason_of(group)) {
             Some((_, known)) => known.extend(names),
-            None => reasons.push((reason, names)),
+            None => reasons.push((group, names)),
         }
     }
     layout.line(0, []);
     layout.section("Nodes", |section| {
         section.table(Table::new(NODES, Detail::Normal, &lines));
-        for (reason, names) in reasons {
+        for (group, names) in reasons {
+            let Some(reason) = &group.reason else { continue };
             let names = format!("{}: ", folded(&names));
             section.line(2, [span(Tone::Strong, names), plain(reason)]);
         }

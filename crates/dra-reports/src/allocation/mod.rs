@@ -5,6 +5,7 @@
 //! there could be.
 
 mod exactness;
+mod gang;
 mod group;
 mod packing;
 mod report;
@@ -26,7 +27,8 @@ use dra_rules::scheduling::{
 
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
-pub(super) use group::{GANG, Gang, GangLacks, HANGS_ON_NODES};
+pub(super) use gang::{Gang, GangLacks};
+pub(super) use group::{GANG, HANGS_ON_NODES};
 
 pub use packing::{Exhausted, Packing, Placed, pack};
 pub use report::{

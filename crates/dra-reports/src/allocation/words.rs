@@ -1,6 +1,6 @@
 //! Sentences about allocations that explanations have, too. Nothing reads them again.
 
-use super::group::{Gang, GangLacks};
+use super::gang::{Gang, GangLacks};
 use dra_model::Key;
 use dra_rules::scheduling::MOST_CONSUMERS;
 

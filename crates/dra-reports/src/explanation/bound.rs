@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
 use super::fact::Fact;
-use super::report::{ClusterVerdict, FixItem, Holding};
+use super::items::{ClusterVerdict, FixItem, Holding};
 use super::word;
 use crate::stage::{Cause, PodStage, Problems, Stage, StageItem, Stages, advise, problems};
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};

@@ -1,12 +1,16 @@
 //! What is known of a pod or of claims that are explained: typed, without a sentence. `words.rs` makes the report of it.
 
+use serde::Serialize;
+
 use dra_allocator::{AttemptError, ErrorSubject};
+use dra_cel::AttributeWanted;
 use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str};
 use dra_rules::reservation::{ClaimNameError, Lacks, claim_names};
 use dra_rules::scheduling::{AssumedGate, ClaimProblem, Obstacle, Spared, Stage};
 
+use super::absence::Absence;
 use super::fact::{Brief, Fact, Together, Word};
-use super::report::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
+use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
 use dra_model::{Gap, Pod};
@@ -71,7 +75,7 @@ impl Warning {
 
 /// A fact and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Reason {
+pub struct Reason {
     pub(super) claim: Option<Key>,
     /// `request` or `request/subrequest`.
     pub(super) request: Option<Str>,
@@ -101,17 +105,24 @@ impl Reason {
 }
 
 /// The answer for one node.
-#[derive(Clone, Debug)]
-pub(crate) struct NodeDiagnosis {
-    pub(super) node: Str,
-    pub(super) fits: bool,
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeDiagnosis {
+    /// The node.
+    pub node: Str,
+    /// Whether it can take it.
+    pub fits: bool,
     /// The first plugin of the scheduler that rejects the node.
-    pub(super) plugin: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plugin: Option<&'static str>,
     /// What the plugin says.
-    pub(super) message: Option<String>,
-    pub(super) reasons: Vec<Reason>,
-    /// How its devices count for each request.
-    pub(super) devices: Vec<DeviceCount>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Why, down to each device.
+    pub reasons: Vec<Reason>,
+    /// How its devices count for each request, where the plugin for devices rejects the node.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<DeviceCount>,
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
@@ -278,6 +289,8 @@ pub(crate) enum Cause {
     Alike(Brief),
     /// What keeps requests from being served together on a node.
     OnNode(Str, Fact),
+    /// No device is left for the request at this step, so that no node has any.
+    Absent(Absence),
     /// None of these nodes has so many usable devices of the kind.
     TooFew(Among, u64, DeviceKind),
     /// No node has usable devices that share an attribute, or differ in it.
@@ -367,16 +380,16 @@ impl DeviceKind {
     pub(super) fn of(spec: &DeviceRequest) -> Self {
         if let [selector] = spec.selectors.as_slice()
             && let Some(cel) = &selector.cel
-            && let Some((attribute, value)) = dra_cel::attribute_wanted(&cel.expression)
+            && let Some(AttributeWanted { name, value, .. }) = dra_cel::attribute_wanted(&cel.expression)
             && value.chars().any(|one| one.is_ascii_alphabetic())
             && value
                 .chars()
                 .all(|one| one.is_ascii_alphanumeric() || "-_. ".contains(one))
         {
             // A model names devices by itself, as other values do not.
-            return match attribute.as_str() {
+            return match name.as_str() {
                 "model" | "productName" => Self::Model(value),
-                _ => Self::Attribute(attribute, value),
+                _ => Self::Attribute(name, value),
             };
         }
         Self::Class(spec.device_class_name.clone())
@@ -553,6 +566,7 @@ impl Cause {
                 | StatusProblem::NotMade(claim),
             ) => own.erase_claim(claim),
             Self::Nowhere(_)
+            | Self::Absent(_)
             | Self::TooFew(..)
             | Self::NotAlike(_)
             | Self::NotEnough(_)

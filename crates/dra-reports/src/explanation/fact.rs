@@ -5,7 +5,7 @@ use dra_allocator::{AttemptError, ConstraintName, Shortage, Trouble};
 use dra_model::{Key, PoolId, Quantity, Str, Taint, Time};
 use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Readiness, RequestProblem};
 
-use super::report::Amounts;
+use super::items::Amounts;
 use crate::allocation::Gang;
 
 /// Why a pod or a claim does not get its devices, or a node, a pool or a device does not serve it. The reason that has it names claim,
@@ -142,6 +142,16 @@ pub(crate) struct Seen {
     pub name: String,
     /// The value as it is written in CEL, or why there is none.
     pub value: Result<String, String>,
+}
+
+impl From<dra_cel::Seen> for Seen {
+    fn from(seen: dra_cel::Seen) -> Self {
+        Self {
+            path: seen.text,
+            name: seen.name,
+            value: seen.value.map_err(|why| why.to_string()),
+        }
+    }
 }
 
 /// What keeps requests from being served together that have enough devices each.

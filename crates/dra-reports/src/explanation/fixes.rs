@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::diagnosis::{Answer, Diagnosis};
 use super::fact::Fact;
-use super::report::{ClusterVerdict, FixChange, FixItem, KINDS};
+use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::{gets, waiting};
 use crate::health::{Health, HealthIndex};
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};

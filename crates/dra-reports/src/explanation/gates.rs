@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::report::FixItem;
+use super::items::FixItem;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
 use dra_model::{Kind, Pod, Str};

@@ -5,7 +5,7 @@ use dra_cel::DeviceInput;
 use dra_model::{Cluster, Device, DeviceId, DeviceRequest, Key, Str, lookup};
 use dra_rules::scheduling::{Fix, Found};
 
-use super::report::GetsItem;
+use super::items::GetsItem;
 
 /// Devices among which is looked for one that was asked for.
 const MOST_LOOKED_AT: usize = 2_000;

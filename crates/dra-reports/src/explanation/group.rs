@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::diagnosis::{Answer, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
 use super::fact::Fact;
-use super::report::ClusterVerdict;
+use super::items::ClusterVerdict;
 use super::{Explained, Settings};
 use crate::allocation::{Exactness, GANG, Gang, HANGS_ON_NODES};
 use dra_model::{Component, Node, Pod};

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::absence::absence;
 use super::diagnosis::{Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, Place, Reason};
 use super::fact::{Brief, Evidence, Fact, Together};
-use super::report::{Amounts, DeviceCount};
-use dra_allocator::devices::RuledOut;
+use super::items::{Amounts, DeviceCount, FilterCount};
+use dra_allocator::devices::{ClassSelectors, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
 use dra_model::{AllocationMode, Claim, DeviceRequest, Key, Quantity};
+use dra_rules::scheduling::Cycle;
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -204,6 +206,44 @@ impl NodeGroup {
     }
 }
 
+/// The filters in the order in which the scheduler runs them.
+const ORDER: [&str; 7] = [
+    "NodeName",
+    "NodeUnschedulable",
+    "TaintToleration",
+    "NodeAffinity",
+    "NodePorts",
+    "NodeResourcesFit",
+    "DynamicResources",
+];
+
+impl FilterCount {
+    /// Counts each node under the first filter that rejects it.
+    pub(super) fn of(nodes: &[NodeDiagnosis]) -> Vec<Self> {
+        let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
+        for node in nodes {
+            let Some(plugin) = node.plugin else { continue };
+            let place = ORDER
+                .iter()
+                .position(|known| *known == plugin)
+                .unwrap_or(ORDER.len() - 1);
+            let message = node.message.as_deref().unwrap_or_default();
+            *counts.entry(place).or_default().entry(message).or_default() += 1;
+        }
+        counts
+            .into_iter()
+            .map(|(place, messages)| Self {
+                plugin: ORDER[place],
+                nodes: messages.values().sum(),
+                messages: messages
+                    .into_iter()
+                    .map(|(message, count)| format!("{count} {message}"))
+                    .collect(),
+            })
+            .collect()
+    }
+}
+
 /// That a claim of the pod is allocated for a node on which something else keeps the pod from running.
 fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
     claims.iter().find_map(|claim| {
@@ -229,7 +269,8 @@ fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
 }
 
 /// Why no node takes it.
-pub(super) fn cause(report: &Diagnosis, claims: &[Arc<Claim>]) -> Cause {
+pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Cause {
+    let claims = cycle.user_claims();
     let all = report.nodes.len();
     let none = Cause::Nowhere(all);
     if all == 0 {
@@ -274,6 +315,16 @@ pub(super) fn cause(report: &Diagnosis, claims: &[Arc<Claim>]) -> Cause {
         .iter()
         .find(|claim| claim.key() == first.claim)
         .and_then(|claim| spec(claim, &first.request));
+    let has_none = |node: &NodeDiagnosis| {
+        let mut counts = node.devices.iter();
+        counts.all(|count| !is_same(count) || count.matching + count.unknown == 0)
+    };
+    if let Some(spec) = spec
+        && of_devices.clone().all(has_none)
+        && let Some(absence) = absence(cycle.scheduler().cluster(), selectors, spec)
+    {
+        return Cause::Absent(absence);
+    }
     match (spec, first.wanted) {
         // What takes all devices wants another number on each node.
         (Some(spec), Some(wanted))

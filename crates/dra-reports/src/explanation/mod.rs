@@ -1,5 +1,6 @@
 //! Why a pod, or a claim, does not get its devices, and what would help.
 
+mod absence;
 mod bound;
 mod diagnosis;
 mod fact;
@@ -8,6 +9,7 @@ mod gates;
 mod gets;
 mod group;
 mod groups;
+mod items;
 mod reasons;
 mod report;
 mod unmade;
@@ -18,7 +20,7 @@ mod words;
 use std::sync::Arc;
 
 use self::bound::{attaching, bound, ended};
-use self::diagnosis::{Answer, Cause, NodeDiagnosis, NodeGroup, Reason, Warning};
+use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::Fact;
 use super::allocation::{
     Exactness, Settings, Target, Trust, Units, alone, is_open, otherwise, place_all, timeouts,
@@ -39,12 +41,14 @@ use dra_rules::scheduling::{
 pub use super::remedy::Remake;
 pub use super::stage::rests_on;
 pub use diagnosis::Diagnosis;
+pub use diagnosis::NodeDiagnosis;
 pub(crate) use diagnosis::{Own, Why};
 pub use fixes::RISKY;
-pub use report::{
-    Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,
-    Holding, NodeExplanation, NodeGroupItem, ReasonItem, WaitingItem,
+pub use items::{
+    Amounts, ClusterVerdict, DeviceCount, FilterCount, FixChange, FixItem, GetsItem, Helps, Holding,
+    WaitingItem,
 };
+pub use report::{AlikeReason, Explanation, NodeGroupItem};
 pub(crate) use words::why;
 
 /// The kinds that an explanation reads.
@@ -508,7 +512,7 @@ impl<'e> Explained<'e> {
             report.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
             report.conclude(Answer::Nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
-            report.cause = Some(groups::cause(report, cycle.user_claims()));
+            report.cause = Some(groups::cause(report, cycle, &selectors));
             waiting::add(report, self);
         }
         self.releases(report, cycle, &verdicts);

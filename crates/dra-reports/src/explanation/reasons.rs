@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::diagnosis::{NodeDiagnosis, Reason};
 use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Slices, Term, Together};
 use super::groups;
-use super::report::DeviceCount;
+use super::items::DeviceCount;
 use crate::allocation::{Fit, NodeResult};
 use dra_allocator::devices::{ClassSelectors, PoolStatus, RuledOut, slice_device};
 use dra_allocator::{AlternativeExplanation, Explanation, RequestExplanation, Stop, Unfit};
@@ -397,15 +397,7 @@ fn failing_terms(cluster: &Cluster, id: &DeviceId, expression: &Str, looks: &Loo
     let input = DeviceInput::of(slice_device(&slice.spec.driver, device));
     let terms = program.explain(&input).into_iter().map(|term| Term {
         text: term.text,
-        seen: term
-            .seen
-            .into_iter()
-            .map(|seen| Seen {
-                path: seen.text,
-                name: seen.name,
-                value: seen.value.map_err(|why| why.to_string()),
-            })
-            .collect(),
+        seen: term.seen.into_iter().map(Seen::from).collect(),
     });
     terms.collect()
 }

@@ -1,16 +1,17 @@
-//! The report of an explanation.
+//! The report of an explanation, made of a diagnosis.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::diagnosis::{self, Diagnosis, NodeDiagnosis};
+use super::diagnosis::{Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason, Warning};
+use super::fact::{Brief, Fact};
+use super::items::{Amounts, ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use super::words;
+use crate::Sentence;
 use crate::allocation::{Exactness, Target};
-use crate::remedy::{Remake, Remedy};
-use crate::script::{NoCommand, Script};
 use crate::stage::StageItem;
-use dra_model::{Format, Key, Quantity, Str};
+use dra_model::{Key, Str};
 use dra_rules::scheduling::AssumedGate;
 
 /// The report.
@@ -22,10 +23,10 @@ pub struct Explanation {
     /// The answer.
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
-    pub summary: String,
+    pub summary: Sentence,
     /// Why it does not fit, in half a sentence that goes on from "waits:".
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
+    pub cause: Option<Sentence>,
     /// The nodes that are rejected, in groups: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroupItem>,
@@ -46,11 +47,11 @@ pub struct Explanation {
     pub message: Option<String>,
     /// What holds for all nodes alike.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<ReasonItem>,
+    pub reasons: Vec<Reason>,
     /// Nodes by the first filter of the scheduler that rejects them, in the scheduler's order.
     pub filters: Vec<FilterCount>,
     /// The nodes, by name.
-    pub nodes: Vec<NodeExplanation>,
+    pub nodes: Vec<NodeDiagnosis>,
     /// What would help, cheapest first.
     pub fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse, because of what the pod uses.
@@ -70,6 +71,9 @@ pub struct Explanation {
     /// Whether the summary tells the cause.
     #[serde(skip)]
     pub tells_cause: bool,
+    /// The fact with which cause or summary ends.
+    #[serde(skip)]
+    told: Option<Fact>,
     /// Those of the events that do not only repeat what the scheduler says.
     #[serde(skip)]
     pub news: Vec<String>,
@@ -80,46 +84,41 @@ pub struct Explanation {
 
 impl From<Diagnosis> for Explanation {
     fn from(known: Diagnosis) -> Self {
-        let told = match &known.cause {
-            None => known.answer.fact(),
-            Some(cause) => cause.fact(),
-        };
-        let reason = |reason: diagnosis::Reason| ReasonItem::of(&reason, told.as_ref() == Some(&reason.fact));
-        let is_news = |warning: &&diagnosis::Warning| known.message.as_ref() != Some(&warning.message);
-        let group = |group: diagnosis::NodeGroup| NodeGroupItem {
+        let is_news = |warning: &&Warning| known.message.as_ref() != Some(&warning.message);
+        let group = |group: NodeGroup| NodeGroupItem {
             is_cause: group.devices.is_empty()
-                && matches!((&group.reason, &known.cause), (Some(reason), Some(diagnosis::Cause::Alike(cause))) if reason == cause),
+                && matches!((&group.reason, &known.cause), (Some(reason), Some(Cause::Alike(cause))) if reason == cause),
             nodes: group.nodes,
             devices: group.devices,
-            reason: group.reason.as_ref().map(words::brief),
+            reason: group.reason.as_ref().map(words::brief).map(Sentence::from),
+            brief: group.reason,
         };
         Self {
             verdict: known.answer.verdict(),
-            summary: words::answer(&known.answer),
+            summary: words::answer(&known.answer).into(),
             tells_cause: known
                 .cause
                 .as_ref()
                 .is_some_and(|cause| known.answer.tells(cause)),
-            news: known
-                .events
-                .iter()
-                .filter(is_news)
-                .map(diagnosis::Warning::text)
-                .collect(),
+            told: match &known.cause {
+                None => known.answer.fact(),
+                Some(cause) => cause.fact(),
+            },
+            news: known.events.iter().filter(is_news).map(Warning::text).collect(),
             node_groups: known.node_groups.into_iter().map(group).collect(),
-            cause: known.cause.as_ref().map(words::cause),
+            cause: known.cause.as_ref().map(words::cause).map(Sentence::from),
             waiting: known.waiting,
             exactness: known.exactness,
             holds: known.holds,
             stage: known.stage,
             message: known.message,
-            reasons: known.reasons.into_iter().map(reason).collect(),
+            reasons: known.reasons,
             filters: known.filters,
-            nodes: known.nodes.into_iter().map(NodeExplanation::from).collect(),
+            nodes: known.nodes,
             fixes: known.fixes,
             not_simulated: known.not_simulated,
             unknown: known.unknown,
-            events: known.events.iter().map(diagnosis::Warning::text).collect(),
+            events: known.events.iter().map(Warning::text).collect(),
             assumed_gates: known.assumed_gates,
             notes: known.notes,
             lacks_objects: known.lacks_objects,
@@ -128,175 +127,70 @@ impl From<Diagnosis> for Explanation {
     }
 }
 
-/// What an allocated claim holds, and for whom.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Holding {
-    /// The only node that reaches them, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<Str>,
-    /// The devices: `driver/pool/device`.
-    pub devices: Vec<String>,
-    /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
-    pub consumers: Vec<String>,
-}
+impl Explanation {
+    /// The reasons that neither cause nor summary tells.
+    pub fn untold(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons
+            .iter()
+            .filter(|reason| self.told.as_ref() != Some(&reason.fact))
+    }
 
-/// Whether waiting helps.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WaitingItem {
-    /// The answer.
-    pub helps: Helps,
-    /// The answer in a sentence.
-    pub summary: String,
-    /// Any so many of the `consumers` have to end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<usize>,
-    /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub consumers: Vec<String>,
-    /// Where it fits then.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<Str>,
-    /// Whether the end of others, who were not tried, may help too.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub bounded: bool,
-}
-
-/// What waiting helps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Helps {
-    /// Nothing, as long as devices, classes and labels of nodes stay as they are: with everything free it does not fit either.
-    Never,
-    /// The end of one consumer suffices.
-    WhenOneEnds,
-    /// So many consumers have to end.
-    WhenEnd,
-    /// It fits once devices have no taints.
-    WhenUntainted,
-    /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, which it does automatically.
-    WhenDeallocated,
-    /// Not known; the summary says why.
-    Unknown,
-}
-
-/// What becomes of the pod or the claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub enum ClusterVerdict {
-    /// At least one node can take it.
-    Fits,
-    /// It has its node.
-    Bound,
-    /// It has its node, but not its devices: the kubelet does not let it start, or they may go to others.
-    Broken,
-    /// The claim has its devices.
-    Allocated,
-    /// It has ended.
-    Ended,
-    /// The scheduler does not look at it yet.
-    Waits,
-    /// No node can take it.
-    DoesNotFit,
-    /// The attempt ends with an error.
-    Error,
-    /// Not decided within the limits.
-    GaveUp,
-    /// Not known, since data is missing.
-    Unknown,
-}
-
-/// How many nodes a filter rejects before any other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FilterCount {
-    /// The plugin.
-    pub plugin: &'static str,
-    /// The number of nodes.
-    pub nodes: u64,
-    /// What it says, with the number of nodes.
-    pub messages: Vec<String>,
-}
-
-/// The answer for one node.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NodeExplanation {
-    /// The node.
-    pub node: Str,
-    /// Whether it can take it.
-    pub fits: bool,
-    /// The first plugin of the scheduler that rejects the node.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub plugin: Option<&'static str>,
-    /// What the plugin says.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// Why, down to each device.
-    pub reasons: Vec<ReasonItem>,
-    /// How its devices count for each request, where the plugin for devices rejects the node.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub devices: Vec<DeviceCount>,
-}
-
-impl From<NodeDiagnosis> for NodeExplanation {
-    fn from(known: NodeDiagnosis) -> Self {
-        Self {
-            node: known.node,
-            fits: known.fits,
-            plugin: known.plugin,
-            message: known.message,
-            reasons: known
-                .reasons
-                .iter()
-                .map(|reason| ReasonItem::of(reason, false))
-                .collect(),
-            devices: known.devices,
+    /// The nodes that are rejected, those for the same reasons together: the largest groups first.
+    pub fn alike(&self) -> Vec<(Vec<AlikeReason>, Vec<&Str>)> {
+        let mut alike: BTreeMap<Vec<AlikeReason>, Vec<&Str>> = BTreeMap::new();
+        for node in &self.nodes {
+            if !node.fits && !node.reasons.is_empty() {
+                alike
+                    .entry(AlikeReason::of(&node.reasons))
+                    .or_default()
+                    .push(&node.node);
+            }
         }
+        let mut groups: Vec<_> = alike.into_iter().collect();
+        groups.sort_by(|(_, of_a), (_, of_b)| of_b.len().cmp(&of_a.len()).then_with(|| of_a.cmp(of_b)));
+        groups
     }
 }
 
-/// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DeviceCount {
-    /// The claim: `namespace/name`.
-    #[serde(serialize_with = "as_text")]
-    pub claim: Key,
+/// Reasons of a node that only differ in the device.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub struct AlikeReason {
+    claim: Option<Key>,
     /// `request` or `request/subrequest`.
-    pub request: Str,
-    /// How many devices the request takes; absent where it takes all that match and none does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wanted: Option<u64>,
-    /// Devices that class and request select on this node.
-    pub matching: u64,
-    /// Matching devices that claims hold.
-    pub in_use: u64,
-    /// Matching devices with a taint that the request does not tolerate.
-    pub tainted: u64,
-    /// Matching devices that something else rules out.
-    pub blocked: u64,
-    /// Devices that could be taken, each by itself.
-    pub usable: u64,
-    /// Devices of which it was not found out.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub unknown: u64,
+    pub request: Option<Str>,
+    fact: Fact,
+    /// The names of the devices.
+    pub devices: Vec<Str>,
 }
 
-impl DeviceCount {
-    /// Whether there are surely too few.
-    pub fn is_short(&self) -> bool {
-        self.wanted
-            .is_none_or(|wanted| self.usable + self.unknown < wanted)
+impl AlikeReason {
+    fn of(reasons: &[Reason]) -> Vec<Self> {
+        let mut alike: Vec<Self> = Vec::new();
+        for reason in reasons {
+            let device = reason.device.as_ref().map(|id| id.device.clone());
+            let is_same = |known: &&mut Self| known.request == reason.request && known.fact == reason.fact;
+            match alike.iter_mut().find(is_same) {
+                Some(known) => known.devices.extend(device),
+                None => alike.push(Self {
+                    claim: reason.claim.clone(),
+                    request: reason.request.clone(),
+                    fact: reason.fact.clone(),
+                    devices: device.into_iter().collect(),
+                }),
+            }
+        }
+        alike
     }
-}
 
-fn as_text<S: serde::Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(key)
-}
+    /// What kind of reason, in one word that stays.
+    pub fn code(&self) -> &'static str {
+        self.fact.code()
+    }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
+    /// For people.
+    pub fn message(&self) -> Sentence {
+        words::of_reason(self.claim.as_ref(), &self.fact).into()
+    }
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
@@ -310,291 +204,65 @@ pub struct NodeGroupItem {
     pub devices: Vec<DeviceCount>,
     /// The cause in words, where numbers do not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<Sentence>,
+    #[serde(skip)]
+    brief: Option<Brief>,
     /// Whether the cause of the report is that of these nodes.
     #[serde(skip)]
     pub is_cause: bool,
 }
 
-/// A reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+impl NodeGroupItem {
+    /// Whether the nodes of both are rejected for the same reason, which numbers do not tell.
+    pub fn has_reason_of(&self, other: &Self) -> bool {
+        self.brief.is_some() && self.brief == other.brief
+    }
+}
+
+/// A reason as it is serialized.
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ReasonItem {
+struct ReasonItem<'r> {
     /// The claim that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub claim: Option<String>,
+    claim: Option<String>,
     /// `request` or `request/subrequest`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub request: Option<Str>,
+    request: Option<&'r Str>,
     /// `driver/pool/device`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub device: Option<String>,
+    device: Option<String>,
     /// What kind of reason, in one word that stays.
-    pub code: &'static str,
+    code: &'static str,
     /// The numbers of a limit, where the reason is one.
     #[serde(flatten)]
-    pub amounts: Option<Amounts>,
+    amounts: Option<Amounts>,
     /// For people.
-    pub message: String,
-    /// Whether cause or summary of the report tells it.
-    #[serde(skip)]
-    pub is_told: bool,
+    message: Sentence,
 }
 
-impl ReasonItem {
-    fn of(reason: &diagnosis::Reason, is_told: bool) -> Self {
-        Self {
-            claim: reason.claim.as_ref().map(Key::to_string),
-            request: reason.request.clone(),
-            device: reason.device.as_ref().map(ToString::to_string),
-            code: reason.fact.code(),
-            amounts: reason.fact.amounts(),
-            message: words::of_reason(reason.claim.as_ref(), &reason.fact),
-            is_told,
-        }
-    }
-}
-
-/// What is wanted of something and what is left of how much.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Amounts {
-    /// What the request takes.
-    pub wanted: Quantity,
-    /// What is left of it; negative where claims took more than there is.
-    pub left: Quantity,
-    /// What there is in all.
-    pub total: Quantity,
-}
-
-impl Amounts {
-    pub(super) fn of_devices(wanted: i64, left: usize, total: usize) -> Self {
-        let count = |devices: i64| Quantity::new(devices, Format::DecimalSi);
-        Self {
-            wanted: count(wanted),
-            left: count(left as i64),
-            total: count(total as i64),
-        }
-    }
-}
-
-/// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
-pub(super) const KINDS: &[&str] = &[
-    "AdmitDriver",
-    "AwaitBinding",
-    "AwaitFinalizer",
-    "AwaitGate",
-    "AwaitKubelet",
-    "CreateClaim",
-    "CreateClass",
-    "CreateTemplate",
-    "DropConstraint",
-    "FewerDevices",
-    "GuardSelector",
-    "LessCapacity",
-    "LiftNodeTaint",
-    "LiftTaint",
-    "RaiseQuota",
-    "ReadKubelet",
-    "RecreatePod",
-    "RelaxNodeAffinity",
-    "RelaxNodeSelector",
-    "RelaxSelector",
-    "ReleaseClaim",
-    "RemoveFinalizer",
-    "RemoveGates",
-    "RepairDriver",
-    "RestartDriver",
-    "RestoreDriver",
-    "RestoreNode",
-    "Several",
-    "TaintDevice",
-    "TolerateNodeTaint",
-    "TolerateTaint",
-    "Uncordon",
-    "UpgradeKubelet",
-    "UseClass",
-    "WaitForDeletion",
-];
-
-/// Changes that would help together.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FixItem {
-    /// Kind of the change; `Several` where it takes more than one.
-    pub kind: &'static str,
-    /// What is changed.
-    pub target: String,
-    /// For people.
-    pub message: String,
-    /// A command that does it as it stands, where there is one.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub command: Option<Script>,
-    /// Who can do it where there is no command, and what is to be known of the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-    /// A command that shows more and changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub look: Option<Script>,
-    /// Whether a simulation of the changed cluster shows that it helps.
-    pub proven: bool,
-    /// Whether it is shown that fewer changes do not suffice.
-    pub minimal: bool,
-    /// The changes one by one, where there is more than one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<FixChange>,
-    /// Where it fits then.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<Str>,
-    /// Which devices requests with relaxed selectors get on the first of these nodes.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub gets: Vec<GetsItem>,
-    /// Whether it hands out devices that somebody reports as unhealthy.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub risky: bool,
-    /// The objects that are made again, as manifests can say it; none where something else has to be done as well.
-    #[serde(skip)]
-    pub remakes: Vec<Remake>,
-}
-
-/// What a request gets that asks for less than before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct GetsItem {
-    /// The claim: `namespace/name`.
-    pub claim: String,
-    /// `request` or `request/subrequest`.
-    pub request: Str,
-    /// Its first device: `driver/pool/device`.
-    pub device: String,
-    /// How many more it gets.
-    #[serde(skip_serializing_if = "is_none")]
-    pub more: usize,
-    /// How the device differs from one that was asked for, as far as that is known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub differs: Vec<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
-}
-
-impl GetsItem {
-    /// `gets gpu-1, memory 10Gi instead of 80Gi`.
-    pub fn text(&self) -> String {
-        let device = self.device.rsplit('/').next().unwrap_or(&self.device);
-        let more = match self.more {
-            0 => String::new(),
-            more => format!(" and {more} more"),
+impl Serialize for Reason {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let item = ReasonItem {
+            claim: self.claim.as_ref().map(Key::to_string),
+            request: self.request.as_ref(),
+            device: self.device.as_ref().map(ToString::to_string),
+            code: self.code(),
+            amounts: self.fact.amounts(),
+            message: self.message(),
         };
-        let differs: String = self.differs.iter().map(|text| format!(", {text}")).collect();
-        format!("gets {device}{more}{differs}")
+        item.serialize(serializer)
     }
 }
 
-/// A single change.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FixChange {
-    /// Kind of the change.
-    pub kind: &'static str,
-    /// What is changed.
-    pub target: String,
+impl Reason {
+    /// What kind of reason, in one word that stays.
+    pub fn code(&self) -> &'static str {
+        self.fact.code()
+    }
+
     /// For people.
-    pub message: String,
-    /// A command that does it as it stands, where there is one.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub command: Option<Script>,
-    /// Who can do it where there is no command, and what is to be known of the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// The filters in the order in which the scheduler runs them.
-const ORDER: [&str; 7] = [
-    "NodeName",
-    "NodeUnschedulable",
-    "TaintToleration",
-    "NodeAffinity",
-    "NodePorts",
-    "NodeResourcesFit",
-    "DynamicResources",
-];
-
-impl FilterCount {
-    /// Counts each node under the first filter that rejects it.
-    pub(super) fn of(nodes: &[NodeDiagnosis]) -> Vec<Self> {
-        let mut counts: BTreeMap<usize, BTreeMap<&str, u64>> = BTreeMap::new();
-        for node in nodes {
-            let Some(plugin) = node.plugin else { continue };
-            let place = ORDER
-                .iter()
-                .position(|known| *known == plugin)
-                .unwrap_or(ORDER.len() - 1);
-            let message = node.message.as_deref().unwrap_or_default();
-            *counts.entry(place).or_default().entry(message).or_default() += 1;
-        }
-        counts
-            .into_iter()
-            .map(|(place, messages)| Self {
-                plugin: ORDER[place],
-                nodes: messages.values().sum(),
-                messages: messages
-                    .into_iter()
-                    .map(|(message, count)| format!("{count} {message}"))
-                    .collect(),
-            })
-            .collect()
-    }
-}
-
-impl FixItem {
-    /// What has to happen first, and cannot be simulated.
-    pub(super) fn unproven(
-        kind: &'static str,
-        target: impl Into<String>,
-        message: impl Into<String>,
-        remedy: Remedy,
-    ) -> Self {
-        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
-        Self {
-            kind,
-            target: target.into(),
-            message: message.into(),
-            note: remedy.text(),
-            command: remedy.command,
-            look: None,
-            proven: false,
-            minimal: false,
-            changes: Vec::new(),
-            nodes: Vec::new(),
-            gets: Vec::new(),
-            risky: false,
-            remakes: Vec::new(),
-        }
-    }
-
-    /// What shows more. A name that gives no command is in the message already.
-    pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
-        Self {
-            look: look.ok(),
-            ..self
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn the_page_has_a_row_for_each_kind_of_change() {
-        let page = include_str!("../../../../docs/commands/explain.md");
-        let (_, rest) = page.split_once("| Kind | ").unwrap();
-        let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
-        let told: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
-        assert_eq!(told, KINDS.iter().copied().collect());
+    pub fn message(&self) -> Sentence {
+        words::of_reason(self.claim.as_ref(), &self.fact).into()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::diagnosis::{Cause, Diagnosis, StatusProblem};
 use super::fact::Fact;
-use super::report::FixItem;
+use super::items::FixItem;
 use super::{Explained, word};
 use crate::remedy::Remedy;
 use dra_model::{Key, Kind};

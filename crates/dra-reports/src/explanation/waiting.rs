@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::absence::absence;
 use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis};
+use super::items::{DeviceCount, Helps, WaitingItem};
 use super::reasons::Limit;
-use super::report::{DeviceCount, Helps, WaitingItem};
-use super::words::{self, held};
+use super::words::{self, held, listed_names as listed};
 use super::{Explained, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use dra_allocator::devices::ClassSelectors;
@@ -159,7 +160,7 @@ const EVEN_EMPTY: &str = "with every device free and untainted it does not fit e
 fn item(helps: Helps, summary: String) -> WaitingItem {
     WaitingItem {
         helps,
-        summary,
+        summary: summary.into(),
         count: None,
         consumers: Vec::new(),
         nodes: Vec::new(),
@@ -184,7 +185,7 @@ fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -
     WaitingItem {
         count: Some(count),
         consumers: names,
-        summary: format!("waiting helps: {} enough when {who}{others}", have(&nodes)),
+        summary: format!("waiting helps: {} enough when {who}{others}", have(&nodes)).into(),
         nodes,
         bounded: !complete,
         ..item(
@@ -226,17 +227,6 @@ fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
         Spared::Written => {
             format!("{who} of the manifest {hold} what it needs{more}, and {are} placed before it")
         }
-    }
-}
-
-/// The first few names, and how many there are besides.
-pub(super) fn listed(names: &[String], last: &str) -> String {
-    let rest = names.len().saturating_sub(NAMED);
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [all @ .., end] if rest == 0 => format!("{} {last} {end}", all.join(", ")),
-        _ => format!("{} and {rest} more", names[..NAMED].join(", ")),
     }
 }
 
@@ -344,7 +334,15 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among) -> Option<Lasting> {
         }
         let kind = DeviceKind::of(spec);
         let text = match (wanted, most) {
-            (_, 0) => format!("{which} has a {}, free or not", words::one(&kind)),
+            (_, 0) => {
+                if let Some(absence) = absence(cluster, &selectors, spec) {
+                    return Some(Lasting {
+                        text: EVEN_EMPTY.to_owned(),
+                        cause: Some(Cause::Absent(absence)),
+                    });
+                }
+                format!("{which} reaches a {}, free or not", words::one(&kind))
+            }
             (_, most) => format!(
                 "it wants {wanted} {}, and {which} has more than {most}",
                 words::several(&kind)

@@ -3,7 +3,7 @@
 
 use super::diagnosis::{Answer, Diagnosis};
 use super::fact::{Fact, Speaker, Word};
-use super::report::ClusterVerdict;
+use super::items::ClusterVerdict;
 use super::words;
 use dra_model::{Claim, Cluster, Event, Kind, Pod, Time};
 use dra_rules::reservation::claim_names;

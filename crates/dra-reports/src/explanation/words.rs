@@ -6,12 +6,14 @@ use dra_model::{Gate, Key, Str};
 use dra_rules::reservation::ClaimNameError;
 use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
 
+use super::absence::{Absence, ForNodes, Nearest};
 use super::diagnosis::{
     Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, OnNode, Place, StatusProblem, Why,
 };
 use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Speaker, Term, Together, Word};
-use super::report::{Amounts, Holding};
+use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
+use crate::describe::selector_terms;
 use crate::listing::some;
 use crate::stage::template_missing;
 
@@ -162,6 +164,7 @@ pub(super) fn cause(cause: &Cause) -> String {
         }
         Cause::Alike(brief) => self::brief(brief),
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
+        Cause::Absent(absence) => absent(absence),
         Cause::TooFew(among, wanted, kind) => {
             let which = which(*among);
             match wanted {
@@ -215,6 +218,78 @@ pub(super) fn cause(cause: &Cause) -> String {
                 format!("its status names {}, which was not made for it", claim(key))
             }
         },
+    }
+}
+
+/// At which step no device is left.
+fn absent(absence: &Absence) -> String {
+    match absence {
+        Absence::NonePublished(class) => {
+            format!("no device is published, of class {class} or any other")
+        }
+        Absence::NoneOfClass(class, published) => {
+            format!(
+                "no device of class {class} is published, of {}",
+                devices(*published)
+            )
+        }
+        Absence::NoneSelected {
+            class,
+            of_class,
+            nearest,
+        } => {
+            let all = devices(*of_class);
+            match nearest {
+                Some(Nearest::Amount {
+                    device,
+                    name,
+                    most,
+                    wanted,
+                }) => {
+                    let mut short = wanted.clone();
+                    short.sub(most);
+                    format!(
+                        "none of {all} of class {class} has {wanted} of {name}: the most is {most} ({device}), {short} short"
+                    )
+                }
+                Some(Nearest::Attribute { name, wanted, there }) => {
+                    let there: Vec<String> = there.iter().map(ToString::to_string).collect();
+                    let there = listed_names(&there, "and");
+                    format!("none of {all} of class {class} has {name} {wanted}: there is {there}")
+                }
+                Some(Nearest::Term { device, term, seen }) => format!(
+                    "the request selects none of {all} of class {class}: of {device}, {}",
+                    failing(term, seen)
+                ),
+                None => format!("the request selects none of {all} of class {class}"),
+            }
+        }
+        Absence::NoneReached {
+            class,
+            selected,
+            pool,
+            nodes,
+        } => {
+            let nodes = match nodes {
+                ForNodes::Named(name) => format!("is for node {name}, which is not there"),
+                ForNodes::Selected(selector) => format!(
+                    "is for nodes with {}, which no node has",
+                    selector_terms(selector).join(" or ")
+                ),
+                ForNodes::Unknown => "says of no node that it reaches it".to_owned(),
+            };
+            format!(
+                "no node reaches any of {} of class {class}: pool {pool} {nodes}",
+                devices(*selected)
+            )
+        }
+    }
+}
+
+fn devices(count: usize) -> String {
+    match count {
+        1 => "1 device".to_owned(),
+        count => format!("{count} devices"),
     }
 }
 
@@ -286,7 +361,21 @@ fn number(count: i64) -> String {
 
 fn listed(requests: &[Str]) -> String {
     let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
-    super::waiting::listed(&names, "and")
+    listed_names(&names, "and")
+}
+
+/// Consumers and nodes that a sentence names.
+pub(super) const NAMED: usize = 3;
+
+/// The first few names, and how many there are besides.
+pub(super) fn listed_names(names: &[String], last: &str) -> String {
+    let rest = names.len().saturating_sub(NAMED);
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., end] if rest == 0 => format!("{} {last} {end}", all.join(", ")),
+        _ => format!("{} and {rest} more", names[..NAMED].join(", ")),
+    }
 }
 
 /// Who holds what is needed and is spared, in few words.
@@ -700,21 +789,24 @@ fn not_selected(whose: &str, evidence: &Evidence) -> String {
     if terms.is_empty() {
         return format!("selector {whose} does not match: {expression}");
     }
-    let terms = terms.iter().map(|Term { text, seen }| {
-        let seen: Vec<String> = seen
-            .iter()
-            .map(|Seen { path, value, .. }| match value {
-                Ok(value) => format!("{path} is {value}"),
-                Err(why) => format!("{path}: {why}"),
-            })
-            .collect();
-        if seen.is_empty() {
-            text.clone()
-        } else {
-            format!("{text} ({})", seen.join(", "))
-        }
-    });
+    let terms = terms.iter().map(|Term { text, seen }| failing(text, seen));
     format!("selector {whose}: {}", terms.collect::<Vec<_>>().join("; "))
+}
+
+/// A term that is not true, with what it sees.
+fn failing(term: &str, seen: &[Seen]) -> String {
+    let seen: Vec<String> = seen
+        .iter()
+        .map(|Seen { path, value, .. }| match value {
+            Ok(value) => format!("{path} is {value}"),
+            Err(why) => format!("{path}: {why}"),
+        })
+        .collect();
+    if seen.is_empty() {
+        term.to_owned()
+    } else {
+        format!("{term} ({})", seen.join(", "))
+    }
 }
 
 /// Which amounts are allowed.

@@ -374,14 +374,14 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
             let reason = report
                 .reasons
                 .iter()
-                .find(|reason| reason.code == "QuotaExceeded");
+                .find(|reason| reason.code() == "QuotaExceeded");
             let expected = refused.then(|| {
                 format!(
                     "{claim} cannot be created: it asks for 2 of d.deviceclass.resource.k8s.io/devices, \
                      but of 4 in quota/n/q 3 are used"
                 )
             });
-            assert_eq!(reason.map(|reason| reason.message.clone()), expected);
+            assert_eq!(reason.map(|reason| reason.message().to_string()), expected);
             assert_eq!(report.fixes.iter().any(|fix| fix.kind == "RaiseQuota"), refused);
             let verdict = if refused || waits {
                 ClusterVerdict::Waits

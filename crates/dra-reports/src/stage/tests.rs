@@ -1016,7 +1016,7 @@ fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
         let (_, device) = pod.metadata.name.rsplit_once('-').unwrap();
         let node = pod.node().unwrap();
         assert_eq!(
-            report.summary,
+            report.summary.to_string(),
             format!("the pod runs on {node} with {DRIVER}/{node}/g{device}")
         );
         assert!(stage.stage == Stage::Running && stage.stuck.is_none());

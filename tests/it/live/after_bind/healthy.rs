@@ -102,7 +102,11 @@ fn nothing_is_said_of_pods_that_run() {
         );
         let node = pod.node().expect("a node");
         let expected = format!("the pod runs on {node} with {DRIVER}/{node}/gpu-");
-        assert!(report.summary.starts_with(&expected), "{}", report.summary);
+        assert!(
+            report.summary.to_string().starts_with(&expected),
+            "{}",
+            report.summary
+        );
         count += 1;
     }
     assert_eq!(count, pods);

@@ -1,0 +1,241 @@
+//! At which step no device is left for a request, counted: published, of the class, selected by the request, reached by a node.
+
+use std::collections::BTreeSet;
+
+use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
+use dra_cel::{AmountWanted, AttributeWanted, DeviceInput};
+use dra_model::{AttributeValue, Cluster, Device, DeviceId, DeviceRequest, NodeSelector, PoolId, Quantity, Slice, Str};
+
+use super::fact::Seen;
+
+/// The first step that leaves no device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Absence {
+    /// No device is published at all.
+    NonePublished(Str),
+    /// Of so many that are published, none is of the class.
+    NoneOfClass(Str, usize),
+    /// Of so many of the class, the request selects none.
+    NoneSelected {
+        class: Str,
+        of_class: usize,
+        nearest: Option<Nearest>,
+    },
+    /// Of so many that the request selects, no node reaches any.
+    NoneReached {
+        class: Str,
+        selected: usize,
+        /// The pool of the first one.
+        pool: PoolId,
+        nodes: ForNodes,
+    },
+}
+
+/// For which nodes devices are that no node reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ForNodes {
+    /// For this one, which is not there.
+    Named(Str),
+    /// For those that a selector matches: none does.
+    Selected(NodeSelector),
+    /// Nothing says for which.
+    Unknown,
+}
+
+/// What a request lacks of the device that comes nearest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Nearest {
+    /// It has the most of the amount that the selector compares, and that is too little.
+    Amount {
+        device: DeviceId,
+        /// The capacity, without its domain.
+        name: String,
+        most: Quantity,
+        wanted: Quantity,
+    },
+    /// The attribute has other values.
+    Attribute {
+        /// Without its domain.
+        name: String,
+        wanted: String,
+        /// Those that there are.
+        there: BTreeSet<Str>,
+    },
+    /// This term of the selector is not true for it, which sees this of it.
+    Term {
+        device: DeviceId,
+        term: String,
+        seen: Vec<Seen>,
+    },
+}
+
+/// Devices of the class whose terms are looked at for the nearest one.
+const MOST_EXPLAINED: usize = 512;
+
+/// The first step that leaves no device for `spec`; nothing where there are some at each step, or where that was not found out.
+pub(super) fn absence(
+    cluster: &Cluster,
+    selectors: &ClassSelectors,
+    spec: &DeviceRequest,
+) -> Option<Absence> {
+    let class = &spec.device_class_name;
+    let (mut published, mut of_class, mut selected) = (0, Vec::new(), Vec::new());
+    for pool in cluster.pools() {
+        for (slice, device, selectable) in selectors.devices(&pool) {
+            published += 1;
+            match selectors.matches(class, &selectable) {
+                Match::Yes => {}
+                Match::No => continue,
+                Match::Error(_) | Match::Unknown => return None,
+            }
+            let found = Found {
+                pool: pool.id.clone(),
+                slice,
+                device,
+            };
+            if is_selected(selectors, spec, &selectable)? {
+                selected.push(found);
+            } else {
+                of_class.push(found);
+            }
+        }
+    }
+    if let Some(first) = selected.first() {
+        let nodes: Vec<WantedNode> = cluster
+            .nodes()
+            .map(|node| WantedNode::of(cluster, &node.metadata.name))
+            .collect();
+        for found in &selected {
+            for node in &nodes {
+                if node.reaches(found.slice, found.device).ok()? {
+                    return None;
+                }
+            }
+        }
+        let of_first = Nodes::of_device(first.slice, first.device);
+        return Some(Absence::NoneReached {
+            class: class.clone(),
+            selected: selected.len(),
+            pool: first.pool.clone(),
+            nodes: match (of_first.only(), of_first.selector) {
+                (Some(name), _) => ForNodes::Named(name.clone()),
+                (None, Some(selector)) => ForNodes::Selected(selector.clone()),
+                (None, None) => ForNodes::Unknown,
+            },
+        });
+    }
+    Some(if published == 0 {
+        Absence::NonePublished(class.clone())
+    } else if of_class.is_empty() {
+        Absence::NoneOfClass(class.clone(), published)
+    } else {
+        Absence::NoneSelected {
+            class: class.clone(),
+            nearest: nearest(selectors, spec, &of_class),
+            of_class: of_class.len(),
+        }
+    })
+}
+
+/// A device that was found.
+struct Found<'c> {
+    pool: PoolId,
+    slice: &'c Slice,
+    device: &'c Device,
+}
+
+impl Found<'_> {
+    /// Whether an attribute or a capacity of the device is that one. Without a domain it has the driver's.
+    fn is_called(&self, known: &str, domain: &str, name: &str) -> bool {
+        match known.split_once('/') {
+            Some((of, own)) => of == domain && own == name,
+            None => *self.slice.spec.driver == *domain && known == name,
+        }
+    }
+
+    fn id(&self) -> DeviceId {
+        DeviceId {
+            driver: self.pool.driver.clone(),
+            pool: self.pool.pool.clone(),
+            device: self.device.name.clone(),
+        }
+    }
+}
+
+/// Whether all selectors of the request select the device; nothing where one fails or was not tried.
+fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &SelectableDevice) -> Option<bool> {
+    for selector in &spec.selectors {
+        let selector = selectors.selector(&selector.cel.as_ref()?.expression);
+        if !selectors.is_selected(&selector, device).ok()? {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// The device for which the fewest terms of the request's selectors are not true, and the first of these. Of those that lack an amount
+/// alone, the one that has most of it.
+fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_>]) -> Option<Nearest> {
+    let mut nearest: Option<(usize, Nearest)> = None;
+    for found in devices.iter().take(MOST_EXPLAINED) {
+        let input = DeviceInput::of(slice_device(&found.slice.spec.driver, found.device));
+        let mut failing = Vec::new();
+        for selector in &spec.selectors {
+            let selector = selectors.selector(&selector.cel.as_ref()?.expression);
+            failing.extend(selector.program().ok()?.explain(&input));
+        }
+        let terms = failing.len();
+        let first = failing.into_iter().next()?;
+        let miss = short_of(found, &first.text).or_else(|| other_values(devices, &first.text));
+        let miss = miss.unwrap_or_else(|| Nearest::Term {
+            device: found.id(),
+            term: first.text,
+            seen: first.seen.into_iter().map(Seen::from).collect(),
+        });
+        let is_nearer = match (&nearest, &miss) {
+            (None, _) => true,
+            (Some((fewest, _)), _) if terms != *fewest => terms < *fewest,
+            (Some((_, Nearest::Amount { most: known, .. })), Nearest::Amount { most, .. }) => most > known,
+            (Some(_), _) => false,
+        };
+        if is_nearer {
+            nearest = Some((terms, miss));
+        }
+    }
+    nearest.map(|(_, nearest)| nearest)
+}
+
+/// What the device has of an amount of which the term wants more.
+fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
+    let AmountWanted { domain, name, least } = dra_cel::amount_wanted(term)?;
+    let wanted: Quantity = least.parse().ok()?;
+    let mut capacity = found.device.capacity.iter();
+    let (_, capacity) = capacity.find(|(known, _)| found.is_called(known, &domain, &name))?;
+    Some(Nearest::Amount {
+        device: found.id(),
+        name,
+        most: capacity.value.clone(),
+        wanted,
+    })
+}
+
+/// The texts that the attribute is of which the term wants another.
+fn other_values(devices: &[Found<'_>], term: &str) -> Option<Nearest> {
+    let AttributeWanted { domain, name, value } = dra_cel::attribute_wanted(term)?;
+    let there: BTreeSet<Str> = devices
+        .iter()
+        .filter_map(|found| {
+            let mut attributes = found.device.attributes.iter();
+            let (_, there) = attributes.find(|(known, _)| found.is_called(known, &domain, &name))?;
+            match there {
+                AttributeValue::String(text) => Some(text.clone()),
+                _ => None,
+            }
+        })
+        .collect();
+    (!there.is_empty()).then_some(Nearest::Attribute {
+        name,
+        wanted: value,
+        there,
+    })
+}

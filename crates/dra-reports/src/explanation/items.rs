@@ -1,0 +1,347 @@
+//! Parts of an explanation that are serialized as they are known.
+
+use serde::Serialize;
+
+use crate::Sentence;
+use crate::remedy::{Remake, Remedy};
+use crate::script::{NoCommand, Script};
+use dra_model::{Format, Key, Quantity, Str};
+
+/// What an allocated claim holds, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Holding {
+    /// The only node that reaches them, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Str>,
+    /// The devices: `driver/pool/device`.
+    pub devices: Vec<String>,
+    /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
+    pub consumers: Vec<String>,
+}
+
+/// Whether waiting helps.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingItem {
+    /// The answer.
+    pub helps: Helps,
+    /// The answer in a sentence.
+    pub summary: Sentence,
+    /// Any so many of the `consumers` have to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<usize>,
+    /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub consumers: Vec<String>,
+    /// Where it fits then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// Whether the end of others, who were not tried, may help too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bounded: bool,
+}
+
+/// What waiting helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Helps {
+    /// Nothing, as long as devices, classes and labels of nodes stay as they are: with everything free it does not fit either.
+    Never,
+    /// The end of one consumer suffices.
+    WhenOneEnds,
+    /// So many consumers have to end.
+    WhenEnd,
+    /// It fits once devices have no taints.
+    WhenUntainted,
+    /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, which it does automatically.
+    WhenDeallocated,
+    /// Not known; the summary says why.
+    Unknown,
+}
+
+/// What becomes of the pod or the claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ClusterVerdict {
+    /// At least one node can take it.
+    Fits,
+    /// It has its node.
+    Bound,
+    /// It has its node, but not its devices: the kubelet does not let it start, or they may go to others.
+    Broken,
+    /// The claim has its devices.
+    Allocated,
+    /// It has ended.
+    Ended,
+    /// The scheduler does not look at it yet.
+    Waits,
+    /// No node can take it.
+    DoesNotFit,
+    /// The attempt ends with an error.
+    Error,
+    /// Not decided within the limits.
+    GaveUp,
+    /// Not known, since data is missing.
+    Unknown,
+}
+
+/// How many nodes a filter rejects before any other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FilterCount {
+    /// The plugin.
+    pub plugin: &'static str,
+    /// The number of nodes.
+    pub nodes: u64,
+    /// What it says, with the number of nodes.
+    pub messages: Vec<String>,
+}
+
+/// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeviceCount {
+    /// The claim: `namespace/name`.
+    #[serde(serialize_with = "as_text")]
+    pub claim: Key,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// How many devices the request takes; absent where it takes all that match and none does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted: Option<u64>,
+    /// Devices that class and request select on this node.
+    pub matching: u64,
+    /// Matching devices that claims hold.
+    pub in_use: u64,
+    /// Matching devices with a taint that the request does not tolerate.
+    pub tainted: u64,
+    /// Matching devices that something else rules out.
+    pub blocked: u64,
+    /// Devices that could be taken, each by itself.
+    pub usable: u64,
+    /// Devices of which it was not found out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown: u64,
+}
+
+impl DeviceCount {
+    /// Whether there are surely too few.
+    pub fn is_short(&self) -> bool {
+        self.wanted
+            .is_none_or(|wanted| self.usable + self.unknown < wanted)
+    }
+}
+
+fn as_text<S: serde::Serializer>(key: &Key, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(key)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What is wanted of something and what is left of how much.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Amounts {
+    /// What the request takes.
+    pub wanted: Quantity,
+    /// What is left of it; negative where claims took more than there is.
+    pub left: Quantity,
+    /// What there is in all.
+    pub total: Quantity,
+}
+
+impl Amounts {
+    pub(super) fn of_devices(wanted: i64, left: usize, total: usize) -> Self {
+        let count = |devices: i64| Quantity::new(devices, Format::DecimalSi);
+        Self {
+            wanted: count(wanted),
+            left: count(left as i64),
+            total: count(total as i64),
+        }
+    }
+}
+
+/// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
+pub(super) const KINDS: &[&str] = &[
+    "AdmitDriver",
+    "AwaitBinding",
+    "AwaitFinalizer",
+    "AwaitGate",
+    "AwaitKubelet",
+    "CreateClaim",
+    "CreateClass",
+    "CreateTemplate",
+    "DropConstraint",
+    "FewerDevices",
+    "GuardSelector",
+    "LessCapacity",
+    "LiftNodeTaint",
+    "LiftTaint",
+    "RaiseQuota",
+    "ReadKubelet",
+    "RecreatePod",
+    "RelaxNodeAffinity",
+    "RelaxNodeSelector",
+    "RelaxSelector",
+    "ReleaseClaim",
+    "RemoveFinalizer",
+    "RemoveGates",
+    "RepairDriver",
+    "RestartDriver",
+    "RestoreDriver",
+    "RestoreNode",
+    "Several",
+    "TaintDevice",
+    "TolerateNodeTaint",
+    "TolerateTaint",
+    "Uncordon",
+    "UpgradeKubelet",
+    "UseClass",
+    "WaitForDeletion",
+];
+
+/// Changes that would help together.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixItem {
+    /// Kind of the change; `Several` where it takes more than one.
+    pub kind: &'static str,
+    /// What is changed.
+    pub target: String,
+    /// For people.
+    pub message: String,
+    /// A command that does it as it stands, where there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Script>,
+    /// Who can do it where there is no command, and what is to be known of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
+    /// Whether a simulation of the changed cluster shows that it helps.
+    pub proven: bool,
+    /// Whether it is shown that fewer changes do not suffice.
+    pub minimal: bool,
+    /// The changes one by one, where there is more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<FixChange>,
+    /// Where it fits then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Str>,
+    /// Which devices requests with relaxed selectors get on the first of these nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gets: Vec<GetsItem>,
+    /// Whether it hands out devices that somebody reports as unhealthy.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub risky: bool,
+    /// The objects that are made again, as manifests can say it; none where something else has to be done as well.
+    #[serde(skip)]
+    pub remakes: Vec<Remake>,
+}
+
+/// What a request gets that asks for less than before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GetsItem {
+    /// The claim: `namespace/name`.
+    pub claim: String,
+    /// `request` or `request/subrequest`.
+    pub request: Str,
+    /// Its first device: `driver/pool/device`.
+    pub device: String,
+    /// How many more it gets.
+    #[serde(skip_serializing_if = "is_none")]
+    pub more: usize,
+    /// How the device differs from one that was asked for, as far as that is known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+impl GetsItem {
+    /// `gets gpu-1, memory 10Gi instead of 80Gi`.
+    pub fn text(&self) -> String {
+        let device = self.device.rsplit('/').next().unwrap_or(&self.device);
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let differs: String = self.differs.iter().map(|text| format!(", {text}")).collect();
+        format!("gets {device}{more}{differs}")
+    }
+}
+
+/// A single change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FixChange {
+    /// Kind of the change.
+    pub kind: &'static str,
+    /// What is changed.
+    pub target: String,
+    /// For people.
+    pub message: String,
+    /// A command that does it as it stands, where there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Script>,
+    /// Who can do it where there is no command, and what is to be known of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl FixItem {
+    /// What has to happen first, and cannot be simulated.
+    pub(super) fn unproven(
+        kind: &'static str,
+        target: impl Into<String>,
+        message: impl Into<String>,
+        remedy: Remedy,
+    ) -> Self {
+        debug_assert!(KINDS.contains(&kind), "{kind} is none of the kinds");
+        Self {
+            kind,
+            target: target.into(),
+            message: message.into(),
+            note: remedy.text(),
+            command: remedy.command,
+            look: None,
+            proven: false,
+            minimal: false,
+            changes: Vec::new(),
+            nodes: Vec::new(),
+            gets: Vec::new(),
+            risky: false,
+            remakes: Vec::new(),
+        }
+    }
+
+    /// What shows more. A name that gives no command is in the message already.
+    pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
+        Self {
+            look: look.ok(),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_page_has_a_row_for_each_kind_of_change() {
+        let page = include_str!("../../../../docs/commands/explain.md");
+        let (_, rest) = page.split_once("| Kind | ").unwrap();
+        let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
+        let told: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();
+        assert_eq!(told, KINDS.iter().copied().collect());
+    }
+}

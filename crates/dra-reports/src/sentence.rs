@@ -1,0 +1,48 @@
+//! A sentence for people, which no rule reads again.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// What is said to people. It is printed and serialized, and neither compared nor searched: what it says is known where it is made.
+///
+/// ```compile_fail
+/// # use dra_reports::Sentence;
+/// let (one, other) = (Sentence::from("a".to_owned()), Sentence::from("b".to_owned()));
+/// assert!(one == other);
+/// ```
+///
+/// ```compile_fail
+/// # use dra_reports::Sentence;
+/// assert!(Sentence::from("waits".to_owned()).contains("waits"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sentence(String);
+
+impl Sentence {
+    /// The same with a capital letter.
+    #[must_use]
+    pub fn capitalized(&self) -> Self {
+        let mut characters = self.0.chars();
+        let first = characters.next().into_iter().flat_map(char::to_uppercase);
+        Self(first.chain(characters).collect())
+    }
+}
+
+impl From<String> for Sentence {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for Sentence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl Serialize for Sentence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
