@@ -17,6 +17,7 @@ pub(super) const NODE_OPERATIONS: &str = "NodeOperations";
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// What is explained.
@@ -25,22 +26,22 @@ pub struct Explanation {
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
     pub summary: String,
-    /// Why it does not fit, in half a sentence that goes on from "waits:".
+    /// Why it does not fit or fails, in half a sentence that goes on from "waits:" or "fails:".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// The nodes that are rejected, in groups: those that lack least first.
+    /// The nodes that are rejected, in groups of those with the same reason: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroup>,
-    /// Whether waiting helps, where no node can take it.
+    /// Whether waiting helps. Absent where the scheduler did not reject every node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingItem>,
-    /// How far the answer is the scheduler's own; absent where the scheduler has nothing to decide any more.
+    /// How far the answer is the scheduler's own. Absent where the scheduler has nothing to decide any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
     /// What the claim has, if it is allocated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holding>,
-    /// How far a pod is on its node, and what keeps it there.
+    /// How far the devices of a pod are on its node, and what keeps it there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
     /// What the scheduler says; absent where it says nothing, or something that depends on what is not simulated.
@@ -53,7 +54,8 @@ pub struct Explanation {
     pub filters: Vec<FilterCount>,
     /// The nodes, by name.
     pub nodes: Vec<NodeExplanation>,
-    /// What would help, cheapest first.
+    /// What would help: what can only be waited for, what the object asks for, idle claims, those of others, taints, and last what is
+    /// risky.
     pub fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse, because of what the pod uses.
     pub not_simulated: Vec<String>,
@@ -76,6 +78,7 @@ pub struct Explanation {
 
 /// What an allocated claim holds, and for whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holding {
     /// The only node that reaches them, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +91,7 @@ pub struct Holding {
 
 /// Whether waiting helps.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingItem {
     /// The answer.
@@ -96,6 +100,7 @@ pub struct WaitingItem {
     pub summary: String,
     /// Any so many of the `consumers` have to end.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: Option<usize>,
     /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -103,16 +108,18 @@ pub struct WaitingItem {
     /// Where it fits then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
-    /// Whether the end of others, who were not tried, may help too.
+    /// Whether the end of others, who were not tried, may help too. Absent where not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bounded: bool,
 }
 
-/// What waiting helps.
+/// Whether waiting helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Helps {
-    /// Nothing, as long as devices, classes and labels of nodes stay as they are: with everything free it does not fit either.
+    /// Nothing, as long as devices, classes and labels of nodes stay as they are: it does not fit with every device free and untainted
+    /// either.
     Never,
     /// The end of one consumer suffices.
     WhenOneEnds,
@@ -128,6 +135,7 @@ pub enum Helps {
 
 /// What becomes of the pod or the claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClusterVerdict {
     /// At least one node can take it.
     Fits,
@@ -153,6 +161,7 @@ pub enum ClusterVerdict {
 
 /// How many nodes a filter rejects before any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FilterCount {
     /// The plugin.
@@ -165,6 +174,7 @@ pub struct FilterCount {
 
 /// The answer for one node.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeExplanation {
     /// The node.
@@ -179,13 +189,14 @@ pub struct NodeExplanation {
     pub message: Option<String>,
     /// Why, down to each device.
     pub reasons: Vec<Reason>,
-    /// How its devices count for each request, where the plugin for devices rejects the node.
+    /// How the devices of its usable pools count for each request, where the plugin for devices rejects the node.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
 }
 
 /// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCount {
     /// The claim: `namespace/name`.
@@ -199,13 +210,13 @@ pub struct DeviceCount {
     pub matching: u64,
     /// Matching devices that claims hold.
     pub in_use: u64,
-    /// Matching devices with a taint that the request does not tolerate.
+    /// Matching devices with a taint that the request does not tolerate. Those in use are not counted again.
     pub tainted: u64,
     /// Matching devices that something else rules out.
     pub blocked: u64,
     /// Devices that could be taken, each by itself.
     pub usable: u64,
-    /// Devices of which it was not found out.
+    /// Devices of which it was not found out. Absent where there is none.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown: u64,
 }
@@ -225,6 +236,7 @@ fn is_zero(count: &u64) -> bool {
 
 /// Nodes that are rejected for the same reason, by the same numbers.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeGroup {
     /// The nodes, by name.
@@ -239,9 +251,10 @@ pub struct NodeGroup {
 
 /// A reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Reason {
-    /// The claim that it is about.
+    /// The claim that it is about: `namespace/name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<String>,
     /// `request` or `request/subrequest`.
@@ -251,6 +264,7 @@ pub struct Reason {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// What kind of reason, in one word that stays.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub code: &'static str,
     /// The numbers of a limit, where the reason is one.
     #[serde(flatten)]
@@ -264,8 +278,9 @@ pub struct Reason {
 
 /// What is wanted of something and what is left of how much.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amounts {
-    /// What the request takes.
+    /// What the request takes of what is short, where the reason is a limit.
     pub wanted: Quantity,
     /// What is left of it; negative where claims took more than there is.
     pub left: Quantity,
@@ -314,9 +329,11 @@ pub(super) const KINDS: &[&str] = &[
 
 /// Changes that would help together.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FixItem {
     /// Kind of the change; `Several` where it takes more than one.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub kind: &'static str,
     /// What is changed.
     pub target: String,
@@ -344,7 +361,7 @@ pub struct FixItem {
     /// Which devices requests with relaxed selectors get on the first of these nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gets: Vec<GetsItem>,
-    /// Whether it hands out devices that somebody reports as unhealthy.
+    /// Whether it hands out devices that are reported as unhealthy. Absent where not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub risky: bool,
     /// The objects that are made again, as manifests can say it; none where something else has to be done as well.
@@ -354,6 +371,7 @@ pub struct FixItem {
 
 /// What a request gets that asks for less than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GetsItem {
     /// The claim: `namespace/name`.
@@ -362,8 +380,9 @@ pub struct GetsItem {
     pub request: Str,
     /// Its first device: `driver/pool/device`.
     pub device: String,
-    /// How many more it gets.
+    /// How many more it gets. Absent where there are none.
     #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub more: usize,
     /// How the device differs from one that was asked for, as far as that is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -390,9 +409,11 @@ impl GetsItem {
 
 /// A single change.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FixChange {
     /// Kind of the change.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub kind: &'static str,
     /// What is changed.
     pub target: String,
