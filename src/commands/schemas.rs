@@ -82,7 +82,12 @@ impl Schemas {
     /// The contents of the files. A definition is in the file that uses it, or among the parts if several do.
     fn contents(mut self) -> impl Iterator<Item = (&'static str, String)> {
         let mut definitions = self.generator.take_definitions(false);
-        for definition in definitions.values_mut() {
+        for (name, definition) in &mut definitions {
+            // Types of one name get numbers, in no order that lasts.
+            assert!(
+                !name.ends_with(char::is_numeric),
+                "one more type is called {name}"
+            );
             RecursiveTransform(strict).transform(definition.try_into().expect("a schema"));
         }
         let mut users: BTreeMap<&str, &str> = BTreeMap::new();

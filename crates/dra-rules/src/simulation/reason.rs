@@ -11,6 +11,7 @@ use dra_model::{DeviceId, Str, TaintRule};
 /// A taint that makes a pod go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TaintReason"))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonItem {
     /// The DeviceTaintRule, if it is one.
