@@ -301,7 +301,8 @@ rules:
 
 /// An explanation, and whether the cluster is there that it is of.
 #[derive(Serialize)]
-struct Explained {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Explained {
     #[serde(flatten)]
     report: Explanation,
     /// Whether `--emit-fix` can write what a fix makes again.

@@ -18,6 +18,8 @@ mod places;
 mod presence;
 mod reserved;
 mod run;
+#[cfg(test)]
+mod schemas;
 mod shown;
 mod simulate;
 mod snapshot;

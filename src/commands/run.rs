@@ -108,7 +108,7 @@ const RECHECK: Duration = Duration::from_secs(60);
 
 const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("FINDING", ".finding", |item, cell| {
-        cell.toned(Tone::Bad, item.finding);
+        cell.toned(Tone::Bad, item.finding.text());
     }),
     Column::new("CONTROLLER", ".controller", |item, cell| {
         cell.text(item.controller);

@@ -87,12 +87,6 @@ fn describes(file: &str, schema: &Value, path: &[&str]) -> bool {
     if further.is_some_and(|further| describes(file, further, rest)) {
         return true;
     }
-    let one_of = ["allOf", "anyOf", "oneOf"]
-        .iter()
-        .filter_map(|word| schema[word].as_array());
-    if one_of.flatten().any(|part| describes(file, part, path)) {
-        return true;
-    }
     let Some((of, pointer)) = schema["$ref"]
         .as_str()
         .map(|to| to.split_once('#').unwrap_or((to, "")))

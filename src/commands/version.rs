@@ -36,25 +36,32 @@ pub(crate) struct Args {
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct Versions {
+pub(super) struct Versions {
+    /// This program. Fields are named as in `kubectl version`.
     client_version: ClientVersion,
+    /// The API server, or the one that the files were read from. Absent with `--client` and when the server cannot be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     server_version: Option<ServerVersion>,
 }
 
 /// What the server says of itself.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ServerVersion {
-    /// Absent where the release is only assumed, as for a file that does not say.
+    /// As the server says it. Absent where the release is only assumed, as for a file that does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_version: Option<String>,
     /// The release whose rules are applied.
+    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+\.[0-9]+$")))]
     kubernetes_version: String,
     /// The release that the server behaves like.
+    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+$")))]
     emulated_version: String,
     /// The oldest release that the server stays compatible with.
+    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+$")))]
     min_compatibility_version: String,
 }
 
@@ -72,13 +79,21 @@ impl ServerVersion {
 
 /// Field names as in `kubectl version`, where it has them.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct ClientVersion {
+    /// The version.
+    #[cfg_attr(test, schemars(regex(pattern = r"^v[0-9]+\.[0-9]+\.[0-9]+")))]
     git_version: String,
+    /// The commit that the program was built from. Absent in builds that were not released.
     #[serde(skip_serializing_if = "Option::is_none")]
     git_commit: Option<&'static str>,
+    /// Operating system and architecture, as in `linux/amd64`.
+    #[cfg_attr(test, schemars(regex(pattern = r"^[a-z0-9]+/[a-z0-9]+$")))]
     platform: String,
+    /// The oldest release of Kubernetes whose rules are built in.
     oldest_kubernetes: &'static str,
+    /// The newest release of Kubernetes whose rules are built in.
     newest_kubernetes: &'static str,
 }
 

@@ -9,32 +9,40 @@ const API_VERSION: &str = "dra.kubectl.io/v1";
 
 /// The facts behind a report, filled while they are found out.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Envelope {
     /// The version of Kubernetes whose rules were applied. Absent where none was needed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(regex(pattern = r"^[0-9]+\.[0-9]+")))]
     pub(crate) kubernetes_version: Option<String>,
-    /// The gates that matter to the report, each component's own.
+    /// The feature gates that matter to the report, each component's own.
     pub(crate) feature_gates: Vec<GateState>,
     /// Where the objects came from. Absent where none were needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
-    /// What was said on stderr, for readers who do not see it.
+    /// What was said on standard error, for readers who do not see it.
     pub(crate) warnings: Vec<String>,
 }
 
 /// One feature gate of one component, with how it is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GateState {
+    /// Its name.
     pub(crate) name: String,
+    /// Whether it is on.
     pub(crate) enabled: bool,
+    /// The component whose gate this is: they can differ.
     pub(crate) component: String,
+    /// How the state is known.
     pub(crate) evidence: String,
 }
 
 /// Where the objects of a report came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub(crate) enum Source {
     /// A running cluster.
@@ -42,17 +50,26 @@ pub(crate) enum Source {
         /// The context of the kubeconfig; absent in a pod.
         #[serde(skip_serializing_if = "Option::is_none")]
         context: Option<String>,
+        /// The address of the API server.
         server: String,
     },
     /// Files, directories, standard input or bundled examples, as they were named on the command line.
-    Files { names: Vec<String> },
+    Files {
+        /// Their names.
+        #[cfg_attr(test, schemars(length(min = 1)))]
+        names: Vec<String>,
+    },
 }
 
 /// A report as it is serialized: the envelope's fields first, then its own.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Document<'a, R> {
+pub(crate) struct Document<'a, R> {
+    /// The version of all reports. Fields may be added to it; the ones that are there stay.
+    #[cfg_attr(test, schemars(extend("const" = API_VERSION)))]
     api_version: &'static str,
+    /// Which report this is, and the name of its schema.
     kind: &'static str,
     #[serde(flatten)]
     envelope: &'a Envelope,

@@ -24,6 +24,8 @@ mod width;
 mod words;
 mod yaml;
 
+#[cfg(test)]
+pub(crate) use envelope::Document;
 pub(crate) use envelope::{Envelope, GateState, Source};
 pub(crate) use fold::{glued, unglued, whole};
 pub(crate) use layout::{Layout, Span, span};

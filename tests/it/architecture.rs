@@ -31,6 +31,7 @@ const HARMLESS: &[&str] = &[
     "jiff",
     "regex-automata",
     "regex-syntax",
+    "schemars",
     "serde",
     "serde_json",
     "thiserror",

@@ -16,18 +16,19 @@ use dra_model::{Cluster, DeviceId, Kind, Str, TOO_MUCH_WORK};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SelectorReport {
-    /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it.
+    /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it. Absent if it can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_error: Option<String>,
-    /// What the API server says to it in an object that is being written.
+    /// What the API server says to the expression in an object that is being written.
     pub new_objects: NewObjects,
     /// The devices that were asked for, by driver and pool, in a pool in the order in which the scheduler tries them. None if the
     /// expression does not compile.
     pub devices: Vec<SelectedDevice>,
-    /// Expressions that may be meant where this one does not compile, is refused or fails: each was compiled and evaluated, and does
-    /// none of that.
+    /// Expressions that may be meant where this one does not compile, is refused or fails on a device. Each was compiled and evaluated, and
+    /// does none of that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<SelectorHint>,
     /// Whether devices could not be read.
@@ -40,8 +41,10 @@ pub struct SelectorReport {
 
 /// An expression that may be meant.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectorHint {
     /// What it does differently, and why.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub messages: Vec<String>,
     /// The expression.
     pub expression: String,
@@ -51,11 +54,12 @@ pub struct SelectorHint {
 
 /// The verdict of the API server.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NewObjects {
     /// Whether it takes the expression.
     pub accepted: bool,
-    /// Why not, without the path of the field.
+    /// Why it is refused, without the path of the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The worst case that it estimates; absent if the expression does not compile.
@@ -65,6 +69,7 @@ pub struct NewObjects {
 
 /// What the expression says of a device.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SelectedDevice {
     /// The driver.
@@ -84,7 +89,7 @@ pub struct SelectedDevice {
     /// Why nothing came out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the evaluation cost.
+    /// What the evaluation cost. The scheduler stops at 1000000.
     pub cost: u64,
     /// The terms that are not true, unless the device matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -93,6 +98,7 @@ pub struct SelectedDevice {
 
 /// What comes of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Selected {
     /// True.
     Match,
@@ -104,6 +110,7 @@ pub enum Selected {
 
 /// A term of the expression, as joined by `&&`, that is not true.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FailingItem {
     /// The term.
@@ -117,6 +124,7 @@ pub struct FailingItem {
 
 /// A part of the device.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SeenItem {
     /// How the expression gets there.

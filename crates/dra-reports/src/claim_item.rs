@@ -15,6 +15,11 @@ use dra_rules::reservation::ClaimState;
 
 /// One claim. Keeps the claim itself: serialized and shown from there, 100,000 items cost little more than the claims.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(with = "View<'_>", description = "A ResourceClaim.")
+)]
 pub struct ClaimItem {
     claim: Arc<Claim>,
     taints: ClaimTaints,
@@ -256,33 +261,46 @@ impl fmt::Display for AmountCell<'_> {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct View<'a> {
+    /// Its namespace.
+    namespace: &'a Str,
+    /// Its name.
+    name: &'a Str,
+    /// Its UID.
+    uid: &'a Str,
+    /// What `kubectl get resourceclaims` shows.
+    state: ClaimState,
+    /// The only node that can use the devices. Absent when the claim is not allocated, or several nodes can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a Str>,
+    /// What is allocated, in the order of the allocation.
+    devices: Vec<DeviceView<'a>>,
+    /// The entries of `status.reservedFor`, in its order. `reserved` says what they really are.
+    consumers: Vec<Consumer<'a>>,
+    /// Its controlling owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<Owner>,
+    /// When it was created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    creation_timestamp: Option<Time>,
+    /// What is asked for.
+    requests: Vec<RequestView<'a>>,
+    /// Taints of the devices, each once. Absent unless they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taints: Option<Vec<TaintView<'a>>>,
+    /// The consumer that the spec names, as KEP-5194 proposes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spec_reserved_for: Option<Consumer<'a>>,
+    /// Every pod may use the claim, as KEP-5194 proposes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reserved_for_any_pod: bool,
+}
+
 impl Serialize for ClaimItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct View<'a> {
-            namespace: &'a Str,
-            name: &'a Str,
-            uid: &'a Str,
-            state: ClaimState,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            node: Option<&'a Str>,
-            devices: Vec<DeviceView<'a>>,
-            consumers: Vec<Consumer<'a>>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            owner: Option<Owner>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            creation_timestamp: Option<Time>,
-            requests: Vec<RequestView<'a>>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            taints: Option<Vec<TaintView<'a>>>,
-            // Both only in objects of KEP-5194.
-            #[serde(skip_serializing_if = "Option::is_none")]
-            spec_reserved_for: Option<Consumer<'a>>,
-            #[serde(skip_serializing_if = "std::ops::Not::not")]
-            reserved_for_any_pod: bool,
-        }
-
         let Claim {
             metadata,
             spec,
@@ -315,15 +333,24 @@ impl Serialize for ClaimItem {
     }
 }
 
+/// An allocated device.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "AllocatedDevice"))]
 #[serde(rename_all = "camelCase")]
 struct DeviceView<'a> {
+    /// `REQUEST` or `REQUEST/SUBREQUEST`.
     request: &'a Str,
+    /// Its driver.
     driver: &'a Str,
+    /// Its pool.
     pool: &'a Str,
+    /// Its name in the pool.
     device: &'a Str,
+    /// Which share of a device that allows several allocations.
     #[serde(rename = "shareID", skip_serializing_if = "Option::is_none")]
     share_id: Option<&'a Str>,
+    /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     admin_access: bool,
 }
@@ -341,12 +368,18 @@ impl<'a> DeviceView<'a> {
     }
 }
 
+/// A request of a claim: one form or a list of alternatives.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Request"))]
 #[serde(rename_all = "camelCase")]
 struct RequestView<'a> {
+    /// Its name.
     name: &'a Str,
+    /// What exactly is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     exactly: Option<AlternativeView<'a>>,
+    /// Alternatives, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     first_available: Vec<AlternativeView<'a>>,
 }
@@ -361,15 +394,23 @@ impl<'a> RequestView<'a> {
     }
 }
 
+/// What is asked for.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "RequestAlternative"))]
 #[serde(rename_all = "camelCase")]
 struct AlternativeView<'a> {
+    /// Name of an alternative.
     #[serde(skip_serializing_if = "str::is_empty")]
     name: &'a str,
+    /// Its class.
     device_class_name: &'a Str,
+    /// `ExactCount`, `All`, or what the object says.
     allocation_mode: &'a str,
+    /// Number of devices, in mode `ExactCount`.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<i64>,
+    /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     admin_access: bool,
 }
@@ -391,11 +432,17 @@ impl<'a> AlternativeView<'a> {
     }
 }
 
+/// A taint.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Taint"))]
 struct TaintView<'a> {
+    /// Its key.
     key: &'a str,
+    /// Its value.
     #[serde(skip_serializing_if = "str::is_empty")]
     value: &'a str,
+    /// Its effect.
     effect: &'a str,
 }
 

@@ -8,6 +8,7 @@ use dra_model::{AllocatedDevice, Cluster, Gap, Kind, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimList {
     /// By namespace and name.
     pub items: Vec<ClaimItem>,

@@ -11,6 +11,7 @@ use dra_rules::reservation::users;
 
 /// One device.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceItem {
     /// Its driver.
@@ -19,34 +20,35 @@ pub struct DeviceItem {
     pub pool: Str,
     /// Its name in the pool.
     pub device: Str,
-    /// The only node that reaches it.
+    /// The only node that reaches it. Absent when several do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Which nodes reach it, where it is not one.
     #[serde(skip)]
     pub nodes: DeviceNode,
-    /// Classes it belongs to, by name; absent when unknown.
+    /// Classes whose selectors match, by name. Absent when unknown: classes could not be read, or no slice publishes the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<Str>>,
     /// Classes whose selectors fail on it, so that it is unknown whether it belongs to them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub class_errors: Vec<ClassError>,
-    /// Whether claims hold it.
+    /// Whether claims hold it. Admin access takes nothing.
     pub state: DeviceState,
-    /// Why it is not allocated although no claim holds it.
+    /// Why the scheduler does not allocate it to an ordinary request, although no claim holds it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
-    /// False for a device that is held, but that no slice of the newest generation publishes; absent when unknown.
+    /// False for a device that a claim holds, but that no slice of the newest generation of its pool has. Absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<bool>,
-    /// Who holds it, by namespace and name.
+    /// Who holds it, by namespace and name, once for each share.
     pub claims: Vec<HolderItem>,
     /// Its taints: those of its slice, then those of rules.
     pub taints: Vec<DeviceTaintItem>,
-    /// Rules could not be read, so that there may be more taints.
+    /// There may be more taints: rules, or the slice, could not be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub taints_unknown: bool,
-    /// How it is; absent when no pod reports it.
+    /// The worst of all reports. Absent when no pod reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
@@ -54,6 +56,10 @@ pub struct DeviceItem {
     pub health_reports: Vec<HealthReport>,
     /// What it has, and what is left where several claims may share it. By name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<Str, CapacityItem>")
+    )]
     pub capacity: Vec<(Str, CapacityItem)>,
     /// What is left of the shared counters that it consumes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -62,6 +68,7 @@ pub struct DeviceItem {
 
 /// A class whose selectors fail on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassError {
     /// The class.
     pub class: Str,
@@ -71,6 +78,7 @@ pub struct ClassError {
 
 /// A claim that has a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct HolderItem {
     /// Namespace of the claim.
@@ -86,8 +94,12 @@ pub struct HolderItem {
     pub share_id: Option<Str>,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
+    )]
     pub consumed_capacity: Vec<(Str, Quantity)>,
-    /// It has admin access.
+    /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
     /// Pods for which the claim holds it, by name; absent when unknown.
@@ -121,6 +133,7 @@ impl HolderItem {
 
 /// A pod in the claim's namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PodItem {
     /// Its name.
     pub name: Str,
@@ -130,6 +143,7 @@ pub struct PodItem {
 
 /// A taint of a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceTaintItem {
     /// Its key.
@@ -137,12 +151,12 @@ pub struct DeviceTaintItem {
     /// Its value.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub value: Str,
-    /// Its effect.
+    /// `NoExecute`, `NoSchedule`, `None`, or what the object says.
     pub effect: Str,
     /// Since when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_added: Option<Time>,
-    /// The rule that it comes from; absent when the slice has it.
+    /// The DeviceTaintRule that it comes from. Absent when the slice has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
 }
@@ -173,6 +187,7 @@ impl fmt::Display for DeviceTaintItem {
 
 /// A capacity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CapacityItem {
     /// What the device has.
     pub total: Quantity,
@@ -181,8 +196,9 @@ pub struct CapacityItem {
     pub remaining: Option<Quantity>,
 }
 
-/// A shared counter that a device consumes.
+/// A shared counter of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CounterItem {
     /// Its set.
@@ -191,7 +207,7 @@ pub struct CounterItem {
     pub name: Str,
     /// What there is.
     pub total: Quantity,
-    /// What allocated devices leave of it.
+    /// What allocated devices leave of it. Negative when they overdraw it.
     pub remaining: Quantity,
 }
 

@@ -15,6 +15,7 @@ use dra_rules::reservation::claim_name;
 
 /// The health of a device, worst first: the worst report decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Health {
     /// Broken.
     Unhealthy,
@@ -43,6 +44,7 @@ impl Health {
 
 /// What somebody says about a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HealthReport {
     /// How it is.
     pub health: Health,

@@ -17,6 +17,7 @@ use dra_rules::scheduling::{Scheduler, Start, Verdict};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeRoom {
     /// The node.
@@ -45,6 +46,7 @@ pub struct NodeRoom {
 
 /// Whether a request fits on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RoomVerdict {
     /// A request for some class does.
     Room,
@@ -58,6 +60,7 @@ pub enum RoomVerdict {
 
 /// The devices of a driver that a node reaches. `total` is the sum of `free`, `allocated`, `shared`, `blocked` and `unknown`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DriverRoom {
     /// The driver.
@@ -83,6 +86,7 @@ pub struct DriverRoom {
 
 /// Devices that one thing blocks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockedCount {
     /// What blocks.
     pub reason: Unavailable,
@@ -92,6 +96,7 @@ pub struct BlockedCount {
 
 /// What a request for a class can still get on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClassRoom {
     /// The class.

@@ -24,6 +24,7 @@ const MOST_BOUND: usize = 2_000;
 
 /// The report.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExplanationList {
     /// The namespace of which it tells; absent for all.
@@ -31,7 +32,7 @@ pub struct ExplanationList {
     pub namespace: Option<Str>,
     /// What waits, by cause: first what a tested change helps, and of that the cause with the most pods.
     pub items: Vec<CauseItem>,
-    /// Pods that wait and need no devices, which are not explained.
+    /// Pending pods without claims of devices, which are not explained.
     pub pods_without_devices: usize,
     /// Pods and claims that were not explained, since there are too many different ones.
     pub not_explained: usize,
@@ -42,22 +43,23 @@ pub struct ExplanationList {
 
 /// Pods and claims that wait for the same.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CauseItem {
     /// What becomes of them.
     pub verdict: ClusterVerdict,
     /// The cause in a sentence. Names of single pods and claims are left out where several have it.
     pub cause: Sentence,
-    /// The pods, by name.
+    /// The pods that wait, by name.
     pub pods: Vec<Target>,
     /// Claims that no pod uses, by name.
     pub claims: Vec<Target>,
     /// Of which of them verdict, cause and fix are; the others ask for the same, or meet the same cause.
     pub explained: Target,
-    /// What helps the one that was explained, and how many changes more there are.
+    /// What helps the one that was explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixItem>,
-    /// Further changes that `explain` of that one tells.
+    /// How many more changes `explain` of that one tells.
     pub more_fixes: usize,
 }
 

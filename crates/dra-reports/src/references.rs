@@ -8,6 +8,7 @@ use dra_model::{Claim, ConsumerReference, DeviceId, Meta, OwnerReference, Str};
 
 /// An object of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObjectReference {
     /// Its namespace.
     pub namespace: Str,
@@ -37,6 +38,7 @@ impl fmt::Display for ObjectReference {
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceReference {
     /// Its driver.
     pub driver: Str,
@@ -60,8 +62,9 @@ impl fmt::Display for DeviceReference {
     }
 }
 
-/// The object that manages another one.
+/// The object that manages another one: its controlling owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Owner {
     /// Its kind.
     pub kind: Str,
@@ -90,8 +93,10 @@ impl fmt::Display for Owner {
     }
 }
 
-/// Whoever an entry of `status.reservedFor` names.
+/// The consumer that an entry of `status.reservedFor` names.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
 pub struct Consumer<'a>(pub &'a ConsumerReference);
 
 impl Consumer<'_> {
@@ -127,14 +132,19 @@ impl fmt::Display for Consumer<'_> {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct View<'a> {
+    /// `Pod`, `PodGroup`, or resource and group of anything else, as in `jobs.batch`.
+    kind: String,
+    /// Its name.
+    name: &'a Str,
+    /// Its UID.
+    uid: &'a Str,
+}
+
 impl Serialize for Consumer<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct View<'a> {
-            kind: String,
-            name: &'a Str,
-            uid: &'a Str,
-        }
         View {
             kind: self.kind(),
             name: &self.0.name,

@@ -13,13 +13,14 @@ use dra_rules::reservation::{
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ReservationList {
     /// Every entry, by claim, in the order of the claim.
     pub items: Vec<ReservationItem>,
     /// Pods that use a claim on a node without a reservation, by claim and pod.
     pub missing: Vec<MissingItem>,
-    /// Claims that every pod may use, as KEP-5194 has it.
+    /// Claims that every pod may use, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub any_pod: Vec<AnyPodItem>,
     /// What could not be found out.
@@ -27,8 +28,10 @@ pub struct ReservationList {
     pub warnings: Warnings,
 }
 
-/// One entry.
+/// An entry of `status.reservedFor`.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "Reservation<'_>"))]
 pub struct ReservationItem {
     claim: Arc<Claim>,
     index: usize,
@@ -50,25 +53,36 @@ impl ReservationItem {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct Reservation<'a> {
+    /// Namespace of the claim.
+    namespace: &'a Str,
+    /// The claim.
+    claim: &'a Str,
+    /// The claim's UID.
+    #[serde(rename = "claimUID")]
+    claim_uid: &'a Str,
+    /// API group of the entry. Empty for the core group.
+    api_group: &'a Str,
+    /// Resource of the entry: plural, as in `pods`.
+    resource: &'a Str,
+    /// Name of the entry.
+    name: &'a Str,
+    /// UID of the entry.
+    uid: &'a Str,
+    /// What the entry really is.
+    status: EntryStatus,
+    /// Whether a pod uses the claim by the entry. Absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consumer: Option<bool>,
+}
+
 impl Serialize for ReservationItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct View<'a> {
-            namespace: &'a Str,
-            claim: &'a Str,
-            #[serde(rename = "claimUID")]
-            claim_uid: &'a Str,
-            api_group: &'a Str,
-            resource: &'a Str,
-            name: &'a Str,
-            uid: &'a Str,
-            status: EntryStatus,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            consumer: Option<bool>,
-        }
         let entry = self.entry();
-        View {
+        Reservation {
             namespace: &self.claim.metadata.namespace,
             claim: &self.claim.metadata.name,
             claim_uid: &self.claim.metadata.uid,
@@ -85,6 +99,7 @@ impl Serialize for ReservationItem {
 
 /// A pod on a node that uses a claim which is reserved neither for it nor for its group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct MissingItem {
     /// Namespace of both.
@@ -98,8 +113,10 @@ pub struct MissingItem {
     pub pod_uid: Str,
 }
 
-/// A claim that every pod may use.
+/// A claim that every pod may use, as KEP-5194 proposes.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "AnyPod<'_>"))]
 pub struct AnyPodItem {
     claim: Arc<Claim>,
 }
@@ -111,19 +128,25 @@ impl AnyPodItem {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+struct AnyPod<'a> {
+    /// Namespace of the claim.
+    namespace: &'a Str,
+    /// The claim.
+    claim: &'a Str,
+    /// The claim's UID.
+    #[serde(rename = "claimUID")]
+    claim_uid: &'a Str,
+    /// The consumer that the spec names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reserved_for: Option<Consumer<'a>>,
+}
+
 impl Serialize for AnyPodItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct View<'a> {
-            namespace: &'a Str,
-            claim: &'a Str,
-            #[serde(rename = "claimUID")]
-            claim_uid: &'a Str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            reserved_for: Option<Consumer<'a>>,
-        }
-        View {
+        AnyPod {
             namespace: &self.claim.metadata.namespace,
             claim: &self.claim.metadata.name,
             claim_uid: &self.claim.metadata.uid,

@@ -17,6 +17,8 @@ use serde::{Serialize, Serializer};
 /// assert!(Sentence::from("waits".to_owned()).contains("waits"));
 /// ```
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = ""))]
 pub struct Sentence(String);
 
 impl Sentence {

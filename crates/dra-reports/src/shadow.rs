@@ -3,13 +3,16 @@
 use serde::Serialize;
 
 use dra_model::{Key, Kind, Time};
+#[cfg(feature = "schema")]
+use dra_rules::controllers::{Action, ControllerName};
 use dra_rules::controllers::{Counts, Difference, Found};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ShadowReport {
-    /// What was found, the worst first.
+    /// What was found: unexpected writes, then overdue ones, then flapping ones.
     pub items: Vec<ShadowItem>,
     /// When it began.
     pub from: Time,
@@ -21,22 +24,26 @@ pub struct ShadowReport {
     pub given_up: u64,
     /// Writes that the rules want and that are not done yet.
     pub open: usize,
-    /// What could not be watched when it ended, so that more may be wrong.
+    /// What could not be watched when it ended, so that more may be wrong. Absent where there is nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub unknown: Vec<String>,
 }
 
 /// One finding.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ShadowItem {
-    /// `Overdue`, `Flapping` or `Unexpected`.
-    pub finding: &'static str,
+    /// What is wrong.
+    pub finding: Difference,
     /// Which controller.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ControllerName::ALL.map(ControllerName::as_str))))]
     pub controller: &'static str,
     /// What is written.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = Action::OF_CONTROLLERS.map(Action::text))))]
     pub write: &'static str,
-    /// `pod/NAMESPACE/NAME` and the like.
+    /// What it is about, such as `pod/NAMESPACE/NAME`.
     pub object: String,
     /// Since when it is wanted, or when it was done first.
     pub since: Time,
@@ -44,6 +51,7 @@ pub struct ShadowItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// How often.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 
@@ -51,7 +59,7 @@ impl ShadowItem {
     /// The finding in the words of a report.
     pub fn of(found: &Found) -> Self {
         Self {
-            finding: found.difference.text(),
+            finding: found.difference,
             controller: found.wish.controller().as_str(),
             write: found.wish.write(),
             object: object_of(&found.wish.object()),
@@ -70,9 +78,9 @@ impl ShadowItem {
             ..
         } = self;
         match self.finding {
-            "Overdue" => format!("{controller} should {write} for {object}, and has not"),
-            "Flapping" => format!("{controller} keeps repeating {write} for {object}"),
-            _ => format!("{controller} did what no rule wants: {write} for {object}"),
+            Difference::Overdue => format!("{controller} should {write} for {object}, and has not"),
+            Difference::Flapping => format!("{controller} keeps repeating {write} for {object}"),
+            Difference::Unexpected => format!("{controller} did what no rule wants: {write} for {object}"),
         }
     }
 }

@@ -16,14 +16,15 @@ use dra_rules::scheduling::Run;
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterStatus {
     /// By name.
     pub drivers: Vec<DriverStatus>,
-    /// Claims of the namespaces that were looked at; absent when unknown.
+    /// Claims of the namespaces that were looked at. Absent when they could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimCounts>,
-    /// What use is told by.
+    /// What `usage` is told by.
     pub usage_by: UsageBy,
     /// Who uses how much, by name; absent when claims or slices could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,6 +61,7 @@ pub struct ClusterStatus {
 
 /// One driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DriverStatus {
     /// Its name.
@@ -70,17 +72,18 @@ pub struct DriverStatus {
     pub pools: usize,
     /// Pools of which slices are missing.
     pub incomplete_pools: usize,
-    /// Its published devices.
+    /// Its published devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
     pub devices: DeviceCounts,
     /// The largest number of free devices that one node reaches; absent when it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_free_on_one_node: Option<usize>,
-    /// How much hardware there is behind the devices, and how much of it is used.
+    /// How much hardware there is behind the devices. A set of shared counters is a unit, and so is a device that draws from none.
     pub units: Units,
 }
 
 /// Numbers of devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCounts {
     /// All that are published.
@@ -106,6 +109,7 @@ pub struct DeviceCounts {
 
 /// Numbers of claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimCounts {
     /// All.
     pub total: usize,
@@ -115,8 +119,9 @@ pub struct ClaimCounts {
 
 /// Number of claims in one state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateCount {
-    /// The state in kubectl's words.
+    /// What `kubectl get resourceclaims` shows.
     pub state: ClaimState,
     /// How many.
     pub count: usize,
@@ -124,6 +129,7 @@ pub struct StateCount {
 
 /// Number of kubelets of one release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KubeletCount {
     /// The release, as the kubelet writes it.
     pub version: Str,

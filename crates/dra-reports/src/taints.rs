@@ -20,6 +20,7 @@ use dra_rules::scheduling::passed_over;
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaintList {
     /// Taints of rules by the rule's name, then those of slices by driver, pool, slice and device.
     pub items: Vec<TaintItem>,
@@ -33,6 +34,7 @@ pub struct TaintList {
 
 /// Where a taint comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TaintSource {
     /// The driver, in a ResourceSlice.
     Slice,
@@ -42,14 +44,15 @@ pub enum TaintSource {
 
 /// One taint: of a rule, or of the devices of one slice that have it since the same time.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TaintItem {
     /// Where it comes from.
     pub source: TaintSource,
-    /// The rule.
+    /// Name of the DeviceTaintRule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
-    /// The slice.
+    /// Name of the ResourceSlice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// Its key.
@@ -64,12 +67,13 @@ pub struct TaintItem {
     pub time_added: Option<Time>,
     /// Devices that have it: published ones, and with a rule also those that are only held.
     pub devices: Vec<DeviceReference>,
-    /// Claims that hold one of them, by namespace and name.
+    /// Claims that hold one of the devices, by namespace and name.
     pub claims: Vec<Tolerated>,
     /// Pods that use such a claim, or are evicted with it, by namespace and name; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<Tolerated>>,
-    /// What a rule with the effect None would do with NoExecute; absent when unknown, and where no controller counts.
+    /// What a rule with the effect None would do with NoExecute, as kube-controller-manager counts. Absent when unknown, and where no
+    /// controller counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<Preview>,
 }
@@ -83,6 +87,7 @@ impl TaintItem {
 
 /// What kube-controller-manager counts for a rule with the effect None, as of now: its own count in the rule's status is not updated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// Published devices that the rule selects.
@@ -102,13 +107,14 @@ pub struct Preview {
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
 /// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tolerated {
     /// The object.
     #[serde(flatten)]
     pub object: ObjectReference,
-    /// Whether it tolerates the taint.
+    /// Whether it tolerates the taint: a NoExecute taint as the eviction controller sees it, any other as the scheduler does.
     pub tolerated: Tolerates,
-    /// Until when.
+    /// When the toleration ends. In the past when its seconds overflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
     /// Of a claim, the tolerations that match the taint, each once. Those without an effect do not stop an eviction.
@@ -122,6 +128,7 @@ pub struct Tolerated {
 
 /// Whether a taint is tolerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Tolerates {
     /// It is not.
     No,

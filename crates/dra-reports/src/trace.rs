@@ -5,9 +5,12 @@ use serde::Serialize;
 use super::shadow::object_of;
 use dra_model::{Key, Kind, Time};
 use dra_rules::controllers::Traced;
+#[cfg(feature = "schema")]
+use dra_rules::controllers::{Action, Actor};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ControllerTrace {
     /// What was done, in order.
@@ -22,20 +25,24 @@ pub struct ControllerTrace {
 
 /// Something that was done.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct TraceItem {
-    /// When.
+    /// When, on the virtual clock.
     pub at: Time,
-    /// Which controller, or `kubelet`.
+    /// Who does it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = Actor::ALL.map(Actor::as_str))))]
     pub controller: &'static str,
     /// What it does.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = Action::ALL.map(Action::text))))]
     pub action: &'static str,
-    /// `pod/NAMESPACE/NAME` and the like.
+    /// What it is done to, such as `pod/NAMESPACE/NAME`.
     pub object: String,
-    /// What else is to be said: the claim that is made, the consumer, the text of an event.
+    /// What else is to be said: the claim that is made, the consumer, the devices, the taint, the text of an event.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// How often at that instant.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
 

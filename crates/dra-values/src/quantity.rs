@@ -59,6 +59,8 @@ enum Written {
 
 /// An exact amount, as Kubernetes' `resource.Quantity`.
 #[derive(Debug, Clone)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub struct Quantity {
     amount: Amount,
     format: Format,

@@ -15,6 +15,8 @@ use super::repeated::Parts;
 ///
 /// The empty text, which stands for every absent field, takes no memory of its own.
 #[derive(Clone, Default)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = ""))]
 pub struct Str(Option<Arc<str>>);
 
 impl Str {

@@ -7,6 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An instant. Displayed and serialized as RFC 3339 in UTC (`2026-11-21T10:13:12Z`), with a fraction only where there is one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", inline, description = "", extend("format" = "date-time")))]
 pub struct Time(jiff::Timestamp);
 
 impl Time {

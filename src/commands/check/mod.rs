@@ -1,7 +1,7 @@
 //! `kubectl dra check`: what is wrong, what keeps a driver from being taken away, what a downgrade breaks.
 
 mod export;
-mod page;
+pub(super) mod page;
 mod review;
 pub(super) mod screen;
 
@@ -172,8 +172,10 @@ pub(super) const COLUMNS: &[Column<Finding>] = &[
 
 /// The findings, and what the command line makes of them.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(with = "FindingList"))]
 #[serde(transparent)]
-struct Checked {
+pub(super) struct Checked {
     list: FindingList,
     #[serde(skip)]
     fail_on: FailOn,

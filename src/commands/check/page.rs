@@ -7,14 +7,20 @@ use dra_reports::findings::{Code, Severity};
 
 /// What a code stands for.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CodePage {
+pub(in crate::commands) struct CodePage {
+    /// The code.
     code: Code,
+    /// The code in words.
     name: &'static str,
+    /// What is found, in a line.
     title: &'static str,
+    /// How bad it usually is.
     severity: Severity,
+    /// Where the page is in the project.
     docs: String,
-    /// Markdown.
+    /// The page, as Markdown.
     text: &'static str,
 }
 

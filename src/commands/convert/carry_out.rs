@@ -18,7 +18,7 @@ use crate::output::{
 use dra_model::{ClaimPatch, Environment, Gap, Key, Str};
 use dra_reports::Selection;
 use dra_reports::conversion::{ConversionPlan, PlannedClaim};
-use dra_rules::reservation::conversion::{Action, ClaimGate, ClaimPlan, Options};
+use dra_rules::reservation::conversion::{Action, ClaimGate, ClaimPlan, DefectCode, Options};
 use dra_runner::conversion::{
     self, Executor, Mode, Order, Outcome as ClaimOutcome, Paths, Phase, Planned, PlannedFor, Record, Stop,
     Survey, Watcher,
@@ -410,50 +410,73 @@ pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> any
 
 /// What became of each claim.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ConversionResult {
-    /// How many claims came to what.
+pub(in crate::commands) struct ConversionResult {
+    /// How many claims came to each outcome.
+    #[cfg_attr(test, schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>"))]
     summary: BTreeMap<&'static str, usize>,
+    /// By namespace and name: what was planned last for each claim, and what became of it.
     claims: Vec<ResultClaim>,
-    /// What is wrong with the lists at the end.
+    /// What is wrong with the lists of the selected claims at the end, as `convert verify` has it.
     defects: Vec<ResultDefect>,
-    /// Converted claims that pods without a node could begin to use.
+    /// Converted claims that pods without a node could begin to use, which may bring the entry back.
     waiting: Vec<WaitingClaim>,
-    /// What could not be read.
+    /// What could not be read. Nothing was written in a pass that could not read something.
     unknown: Vec<String>,
+    /// How often all claims were looked at.
+    #[cfg_attr(test, schemars(range(min = 1)))]
     passes: u32,
+    /// Whether it was ended before it was finished.
     interrupted: bool,
+    /// What ended the run before its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
+    /// The file with the claims as they were. Absent where nothing was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<String>,
+    /// The file with every write.
     #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<String>,
 }
 
-/// One claim.
+/// What was planned for a claim, and what became of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ResultClaim {
     #[serde(flatten)]
     planned: PlannedClaim,
+    /// What became of it.
     outcome: ClaimOutcome,
+    /// Why, where there is something to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
 
+/// A defect of a claim's list.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ResultDefect {
+    /// Namespace of the claim.
     namespace: Str,
+    /// The claim.
     name: Str,
-    code: &'static str,
+    /// The stable name of the defect.
+    code: DefectCode,
+    /// The defect in words.
     message: String,
 }
 
+/// A claim that pods without a node could begin to use.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct WaitingClaim {
+    /// Its namespace.
     namespace: Str,
+    /// Its name.
     name: Str,
+    /// Those pods.
     pods: Vec<Str>,
 }
 
@@ -486,7 +509,7 @@ impl ConversionResult {
                 .map(|(key, defect)| ResultDefect {
                     namespace: key.namespace.clone(),
                     name: key.name.clone(),
-                    code: defect.text(),
+                    code: defect.code(),
                     message: defect.to_string(),
                 })
                 .collect(),

@@ -81,8 +81,10 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
 
 /// A plan, and what the command line makes of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(with = "ConversionPlan"))]
 #[serde(transparent)]
-pub(super) struct Planned {
+pub(in crate::commands) struct Planned {
     pub(super) plan: ConversionPlan,
     #[serde(skip)]
     pub(super) cost: Option<DowngradeCost>,

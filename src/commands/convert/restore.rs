@@ -195,26 +195,49 @@ fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
 
 /// What became of each claim of a backup.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct RestorationResult {
-    /// How many claims came to what.
+pub(in crate::commands) struct RestorationResult {
+    /// How many claims came to each outcome.
+    #[cfg_attr(test, schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>"))]
     summary: BTreeMap<&'static str, usize>,
+    /// By namespace and name.
     claims: Vec<RestoredClaim>,
+    /// What could not be read. Nothing was written then.
     unknown: Vec<String>,
+    /// Whether it was ended before it was finished.
     interrupted: bool,
 }
 
+/// What became of a claim of a backup.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct RestoredClaim {
+    /// Its namespace.
     namespace: Str,
+    /// Its name.
     name: Str,
+    /// What became of it.
+    #[cfg_attr(test, schemars(extend("enum" = OUTCOMES.map(text))))]
     outcome: &'static str,
     #[serde(skip)]
     tone: Tone,
+    /// Why, where there is something to say: for a refusal, what differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
+
+/// How it can go with a claim whose old list is to come back.
+#[cfg(test)]
+const OUTCOMES: [ClaimOutcome; 6] = [
+    ClaimOutcome::Converted,
+    ClaimOutcome::AlreadyDone,
+    ClaimOutcome::Refused,
+    ClaimOutcome::Failed,
+    ClaimOutcome::NotTried,
+    ClaimOutcome::WouldConvert,
+];
 
 /// The name of an outcome where an old list was to come back.
 fn text(outcome: ClaimOutcome) -> &'static str {

@@ -38,7 +38,9 @@ pub(super) struct Args {
 pub(in crate::commands) const COLUMNS: &[Column<VerificationItem>] = &[
     Column::new("NAMESPACE", ".namespace", |item, cell| cell.text(&item.namespace)),
     Column::new("CLAIM", ".name", |item, cell| cell.text(&item.name)),
-    Column::new("CODE", ".code", |item, cell| cell.toned(Tone::Bad, item.code)),
+    Column::new("CODE", ".code", |item, cell| {
+        cell.toned(Tone::Bad, item.code.text());
+    }),
     Column::new("MESSAGE", ".message", |item, cell| cell.text(&item.message)),
     Column::wide("UID", ".uid", |item, cell| cell.text(&item.uid)),
 ];

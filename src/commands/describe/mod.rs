@@ -164,7 +164,8 @@ trait Description: Report {
 
 /// A description with the findings of its object at the end.
 #[derive(Serialize)]
-struct Described<D> {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Described<D> {
     #[serde(flatten)]
     description: D,
     #[serde(flatten)]

@@ -44,7 +44,7 @@ impl Telling<'_> {
                 let item = ShadowItem::of(&found);
                 ctx.printer().note(&format!(
                     "{}: {}, since {}",
-                    item.finding,
+                    item.finding.text(),
                     item.meaning(),
                     item.since
                 ));
@@ -53,7 +53,7 @@ impl Telling<'_> {
                 let item = ShadowItem::of(&found);
                 tracing::warn!(
                     controller = item.controller,
-                    finding = item.finding,
+                    finding = item.finding.text(),
                     write = %item.write,
                     object = %item.object,
                     since = %item.since,

@@ -35,6 +35,7 @@ impl Holder<'_> {
 
 /// Whether a device can still be allocated, as far as claims decide it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DeviceState {
     /// No claim holds it, apart from admin access.
     Free,
@@ -60,6 +61,7 @@ impl DeviceState {
 
 /// Why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unavailable {
     /// Other devices use up the counters that it needs.
     CountersExhausted,

@@ -10,6 +10,7 @@ use dra_rules::scheduling::{Judgment, Scheduler, Start, Verdict, doubts, orders,
 
 /// How far an answer is the scheduler's own, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Exactness {
     /// Per node, device for device.
     Exact,

@@ -19,11 +19,12 @@ use dra_rules::scheduling::{
 
 /// How many more there could be.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Packing {
     /// The number of copies.
     pub copies: u64,
-    /// Whether no arrangement has more.
+    /// Whether no arrangement has more. Otherwise the number is a lower bound.
     pub exact: bool,
     /// Whether copies take nothing that could run out, so that there can be any number of them; then `copies` are those that were
     /// tried.
@@ -36,6 +37,7 @@ pub struct Packing {
 
 /// Copies on one node.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Placed {
     /// The node.
@@ -46,6 +48,7 @@ pub struct Placed {
 
 /// What is used up.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Exhausted {
     /// `Insufficient cpu`, `devices of request gpu`.

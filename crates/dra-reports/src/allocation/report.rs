@@ -14,6 +14,7 @@ use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationReport {
     /// What was judged.
@@ -27,10 +28,10 @@ pub struct AllocationReport {
     pub message: Option<String>,
     /// The nodes, by name, where one pod or claims were judged.
     pub nodes: Vec<NodeResult>,
-    /// The pods, in their order, where there are several.
+    /// The pods, in their order, where several were judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
-    /// How many more there could be, if that was asked.
+    /// How many more there could be, with `--max`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
     /// Changes that were assumed.
@@ -53,9 +54,11 @@ const POD: &str = "Pod";
 
 /// A pod or a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
     /// `Pod` or `ResourceClaim`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["Pod", "ResourceClaim"])))]
     pub kind: &'static str,
     /// Its namespace.
     pub namespace: Str,
@@ -91,6 +94,7 @@ impl Target {
 
 /// Whether something fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Fit {
     /// On at least one node.
     Fits,
@@ -121,6 +125,7 @@ impl Fit {
 
 /// The answer for one node.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeResult {
     /// The node.
@@ -139,10 +144,10 @@ pub struct NodeResult {
     /// Binding conditions of devices that would be granted, which have to become true before the pod is bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Str>,
-    /// How the plugin for dynamic resources ranks the node, where claims have alternatives.
+    /// How the plugin for dynamic resources ranks the node, which other plugins add to. Absent where claims have no alternatives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<NodeScore>,
-    /// Requests whose devices are one of several choices.
+    /// Requests that can get their devices from several places, of which only the scheduler's order decides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<OpenRequest>,
     /// The error that ends the attempt in some orders of pools.
@@ -154,6 +159,7 @@ pub struct NodeResult {
 
 /// The part of the plugin for dynamic resources in a node's score, which other plugins add to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeScore {
     /// Eight for each request that gets its first alternative, seven for the second, and so on.
@@ -165,6 +171,7 @@ pub struct NodeScore {
 
 /// A request that can get its devices from several places, of which only the scheduler's order decides.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Namespace of the claim.
@@ -194,15 +201,17 @@ impl From<&Choice> for OpenRequest {
 
 /// What a claim gets.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimAllocation {
     /// Its namespace.
     pub namespace: Str,
-    /// Its name; `<extended-resources>` for the claim that the scheduler makes itself.
+    /// Its name. `<extended-resources>` for the claim that the scheduler makes itself.
     pub name: Str,
-    /// Its `status.allocation`.
+    /// Its `status.allocation`, without `allocationTimestamp`.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Map<String, Value>"))]
     pub allocation: Value,
-    /// Whether it was allocated before.
+    /// Whether it was allocated before. Absent where it was not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub existing: bool,
     /// Share IDs in the allocation that the simulation made up: the scheduler takes random ones.
@@ -315,6 +324,7 @@ impl NodeResult {
 
 /// What becomes of one of several pods.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Placement {
     /// Its namespace.

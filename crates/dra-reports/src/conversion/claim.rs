@@ -8,6 +8,7 @@ use dra_rules::reservation::conversion::{Action, ClaimPlan, Code};
 
 /// How many claims there are of each action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanSummary {
     /// To be converted.
     pub convert: usize,
@@ -21,6 +22,7 @@ pub struct PlanSummary {
 
 /// What is to be done with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PlannedAction {
     /// Its list becomes pods.
     Convert,
@@ -44,8 +46,9 @@ impl PlannedAction {
     }
 }
 
-/// One claim.
+/// What is to be done with a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PlannedClaim {
     /// Its namespace.
@@ -54,7 +57,7 @@ pub struct PlannedClaim {
     pub name: Str,
     /// The claim that was planned for.
     pub uid: Str,
-    /// The version of it that the patch is locked to.
+    /// The version that the patch is locked to.
     pub resource_version: Str,
     /// What to do.
     pub action: PlannedAction,
@@ -70,10 +73,10 @@ pub struct PlannedClaim {
     pub remove: Vec<Entry>,
     /// Pods that get an entry.
     pub add: Vec<Pod>,
-    /// Those of them that no entry covered.
+    /// Names of those of them that no entry covered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreserved: Vec<Str>,
-    /// Pods without a node that could begin to use the claim.
+    /// Names of pods without a node that could begin to use the claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<Str>,
     /// Entries that are not pods and stay, since their kinds were not selected.
@@ -81,22 +84,46 @@ pub struct PlannedClaim {
     pub kept: Vec<Entry>,
     /// Every pod may use the claim, as KEP-5194 proposes, and stays allowed to, since that was not selected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub any_pod_stays: bool,
     /// The group could not be looked up, since the API server does not serve PodGroups.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub group_unverified: bool,
     /// `status.reservedFor` as it is, every field.
     #[serde(serialize_with = "ConsumerReference::serialize_list")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, Value>>"))]
     pub before: Vec<ConsumerReference>,
     /// `status.reservedFor` as it will be; the same where nothing is planned.
     #[serde(serialize_with = "ConsumerReference::serialize_list")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, Value>>"))]
     pub after: Vec<ConsumerReference>,
     /// The JSON patch of the status, whose first operation is the lock; empty where nothing is planned.
+    #[cfg_attr(feature = "schema", schemars(schema_with = "operations"))]
     pub patch: Vec<Value>,
 }
 
-/// An entry of the list.
+/// The operations of a JSON patch that a plan has.
+#[cfg(feature = "schema")]
+fn operations(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "op": { "type": "string", "enum": ["add", "remove", "replace"] },
+                "path": { "type": "string" },
+                "value": {},
+            },
+            "required": ["op", "path"],
+        },
+    })
+}
+
+/// An entry of `status.reservedFor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReservationEntry"))]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
     /// Empty for the core group.
@@ -145,8 +172,10 @@ impl std::fmt::Display for Entry {
     }
 }
 
-/// A pod that gets an entry.
+/// A pod, in the claim's namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReservedPod"))]
 pub struct Pod {
     /// Its name, in the claim's namespace.
     pub name: Str,

@@ -14,12 +14,13 @@ use dra_rules::reservation::{is_done, owning_group};
 
 /// What becomes of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Decision {
     /// Its pods end, and it is deleted while the gates are on.
     Drain,
     /// Its claims are converted, and its pods run on.
     KeepRunning,
-    /// It has no claims.
+    /// It has no claims that have to be converted.
     Leave,
 }
 
@@ -36,6 +37,7 @@ impl Decision {
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GroupPlan {
     /// Its namespace.
@@ -66,6 +68,7 @@ pub struct GroupPlan {
 
 /// The controller of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PodOwner {
     /// `Job`.
     pub kind: Str,

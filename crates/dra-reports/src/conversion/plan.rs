@@ -12,6 +12,7 @@ use dra_rules::reservation::conversion::{self, ClaimGate, ClaimPlan, Options, Pl
 
 /// The report, and the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversionPlan {
     /// UID of the namespace kube-system, which identifies the cluster; absent where it may not be read, and for files.
@@ -19,20 +20,21 @@ pub struct ConversionPlan {
     pub cluster_uid: Option<Str>,
     /// Which claims it covers.
     pub scope: PlanScope,
-    /// How it was made.
+    /// How it was made, so that the same can be planned again.
     pub options: PlanOptions,
-    /// Whether the scheduler and the controller manager may reserve for PodGroups: `On`, `Off`, or `Assumed` to be on.
+    /// Whether kube-scheduler and kube-controller-manager may reserve for PodGroups.
     pub claim_gate: ClaimGate,
     /// Numbers of claims.
     pub summary: PlanSummary,
     /// By namespace and name. None while something is unknown.
     pub claims: Vec<PlannedClaim>,
-    /// What could not be read.
+    /// What could not be read. Nothing may be written while there is any.
     pub unknown: Vec<String>,
-    /// In front of a downgrade: what becomes of each PodGroup, by namespace and name.
+    /// With `--to-version` or `--disable-gate`: what becomes of each PodGroup, by namespace and name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupPlan>,
-    /// In front of a downgrade: the steps of it.
+    /// With `--to-version` or `--disable-gate`, and without names and labels: the steps, to be followed one after the other. In each,
+    /// components are started again, then commands are run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }

@@ -6,10 +6,11 @@ use super::claim::{Entry, Pod};
 use super::options::PlanScope;
 use crate::{Selection, warnings};
 use dra_model::{Claim, Cluster, Key, Kind, Str};
-use dra_rules::reservation::conversion::{Defect, Kinds, verify};
+use dra_rules::reservation::conversion::{Defect, DefectCode, Kinds, verify};
 
 /// The report.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConversionVerification {
     /// Which claims it covers.
@@ -24,6 +25,7 @@ pub struct ConversionVerification {
 
 /// One defect of a claim's list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct VerificationItem {
     /// Namespace of the claim.
@@ -33,13 +35,13 @@ pub struct VerificationItem {
     /// Its UID.
     pub uid: Str,
     /// The stable name of the defect.
-    pub code: &'static str,
+    pub code: DefectCode,
     /// The defect in words.
     pub message: String,
     /// The entry that should not be there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Entry>,
-    /// Whether the entry's kind is one of those that were selected.
+    /// Whether the entry's kind is one of those selected with `--kind` or `--all-kinds`. It is a defect in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected: Option<bool>,
     /// The pod that lacks an entry.
@@ -72,7 +74,7 @@ impl VerificationItem {
             namespace: claim.metadata.namespace.clone(),
             name: claim.metadata.name.clone(),
             uid: claim.metadata.uid.clone(),
-            code: defect.text(),
+            code: defect.code(),
             message: defect.to_string(),
             entry,
             selected,

@@ -22,15 +22,17 @@ use dra_rules::reservation::ClaimState;
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDescription {
     /// Name and the like.
     #[serde(flatten)]
     pub identity: Identity,
-    /// In kubectl's words.
+    /// What `kubectl get resourceclaims` shows.
     pub state: ClaimState,
-    /// The consumer that the spec names, as KEP-5194 has it.
+    /// The consumer that the spec names, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_consumer")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Consumer<'_>>"))]
     pub spec_reserved_for: Option<ConsumerReference>,
     /// What is asked for.
     pub requests: Vec<RequestDescription>,
@@ -41,7 +43,7 @@ pub struct ClaimDescription {
     /// What was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation: Option<AllocationDescription>,
-    /// What drivers report.
+    /// What drivers report of allocated devices.
     pub device_reports: Vec<DeviceReport>,
     /// Entries of `status.reservedFor`.
     pub reservations: Vec<ReservationItem>,
@@ -49,10 +51,10 @@ pub struct ClaimDescription {
     pub missing: Vec<MissingItem>,
     /// Pods that use it, and how far they are on their nodes.
     pub pods: Vec<PodStageItem>,
-    /// When its pods have to go because of taints; absent when they do not.
+    /// When kube-controller-manager evicts its pods because of NoExecute taints. Absent when it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
-    /// Absent when unknown.
+    /// Oldest first. Absent when they could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
@@ -65,6 +67,7 @@ pub struct ClaimDescription {
 
 /// A request: one form or a list of alternatives.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDescription {
     /// Its name.
@@ -79,6 +82,7 @@ pub struct RequestDescription {
 
 /// What is asked for.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RequestItem {
     /// Name of an alternative.
@@ -102,11 +106,16 @@ pub struct RequestItem {
     pub tolerations: Vec<String>,
     /// Amounts asked of each device, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
+    )]
     pub capacity: Vec<(Str, Quantity)>,
 }
 
 /// A condition on the devices of several requests.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConstraintItem {
     /// All devices have the same value of it.
@@ -119,17 +128,18 @@ pub struct ConstraintItem {
     pub requests: Vec<Str>,
 }
 
-/// Configuration for a driver.
+/// Opaque configuration for a driver.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigItem {
     /// `FromClass` or `FromClaim`, in an allocation.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub source: Str,
-    /// Requests that it applies to; empty means all.
+    /// Requests that it applies to. Absent means all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<Str>,
-    /// The driver; absent for configuration of a kind that this build does not know.
+    /// The driver. Absent for configuration of a kind that this build does not know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
     /// As the object has them; those that are nested too deeply for that as text.
@@ -139,6 +149,7 @@ pub struct ConfigItem {
 
 /// What was given.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationDescription {
     /// The only node that can use the devices.
@@ -150,7 +161,7 @@ pub struct AllocationDescription {
     /// When.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timestamp: Option<Time>,
-    /// Every pod may use the claim, as KEP-5194 has it.
+    /// Every pod may use the claim, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reserved_for_any_pod: bool,
     /// In the order of the requests.
@@ -162,6 +173,7 @@ pub struct AllocationDescription {
 
 /// An allocated device.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimDevice {
     /// `request` or `request/subrequest`.
@@ -180,6 +192,10 @@ pub struct ClaimDevice {
     pub admin_access: bool,
     /// What the share takes, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_map")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
+    )]
     pub consumed_capacity: Vec<(Str, Quantity)>,
     /// Taints that do not matter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -190,15 +206,16 @@ pub struct ClaimDevice {
     /// What makes binding fail.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub binding_failure_conditions: Vec<Str>,
-    /// Whether a slice of the newest generation has it; absent when slices could not be read.
+    /// Whether a slice of the newest generation has it. Absent when slices could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<bool>,
     /// Its taints, as far as they are known.
     pub taints: Vec<DeviceTaintItem>,
     /// There may be more taints: slices or rules could not be read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub taints_unknown: bool,
-    /// How it is.
+    /// The worst of all reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// Every report, worst first.
@@ -208,6 +225,7 @@ pub struct ClaimDevice {
 
 /// What a driver reports of an allocated device.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceReport {
     /// Its driver.
@@ -232,10 +250,11 @@ pub struct DeviceReport {
     pub hardware_address: Str,
 }
 
-/// When pods have to go.
+/// When kube-controller-manager evicts pods because of NoExecute taints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvictionItem {
-    /// The earliest instant of all taints.
+    /// The earliest instant of all taints that are not tolerated for good.
     pub at: Time,
     /// Where the taints come from: `rule/NAME`, `slice/NAME DRIVER/POOL/DEVICE KEY`.
     pub reasons: Vec<String>,

@@ -13,6 +13,7 @@ use dra_rules::reservation::ClaimState;
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ClassDescription {
     /// Name and the like.
@@ -43,6 +44,7 @@ pub struct ClassDescription {
 
 /// Devices of a class that one driver publishes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassDevices {
     /// The driver.
     pub driver: Str,
@@ -54,6 +56,7 @@ pub struct ClassDevices {
 
 /// An error of a selector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceError {
     /// `DRIVER/POOL/DEVICE`.
     pub device: String,

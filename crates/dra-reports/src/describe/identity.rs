@@ -7,9 +7,10 @@ use dra_model::{Condition, Meta, Str, Time};
 
 /// Name, labels, age and owner of an object.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
-    /// Empty for cluster-scoped objects.
+    /// Its namespace. Absent for cluster-scoped objects.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub namespace: Str,
     /// Its name.
@@ -18,9 +19,11 @@ pub struct Identity {
     pub uid: Str,
     /// By key.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<Str, Str>"))]
     pub labels: Vec<(Str, Str)>,
     /// Those of `resource.kubernetes.io`, by key.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<Str, Str>"))]
     pub annotations: Vec<(Str, Str)>,
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +34,7 @@ pub struct Identity {
     /// What delays the deletion.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub finalizers: Vec<Str>,
-    /// Who manages it.
+    /// Its controlling owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<Owner>,
 }
@@ -63,6 +66,7 @@ pub(super) fn as_map<T: Serialize, S: Serializer>(
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ConditionItem {
     /// What it is about.

@@ -13,6 +13,7 @@ use dra_model::{Cluster, Kind, PoolId, Str, Taint, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDescription {
     /// Name and the like.
@@ -38,7 +39,7 @@ pub struct NodeDescription {
     pub claims: Vec<ClaimItem>,
     /// Pods on it that have devices, and how far they are.
     pub pods: Vec<PodStageItem>,
-    /// Absent when unknown.
+    /// Oldest first. Absent when they could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
@@ -51,6 +52,7 @@ pub struct NodeDescription {
 
 /// A pool, as far as one node reaches it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PoolItem {
     /// Its driver.

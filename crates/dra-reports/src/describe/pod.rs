@@ -15,6 +15,7 @@ use dra_rules::reservation::{ClaimName, ClaimState, PodGroups, Unusable, claim_n
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodDescription {
     /// Name and the like.
@@ -39,7 +40,7 @@ pub struct PodDescription {
     /// How far it is on its node, and what keeps it there; absent for one without claims, and for one that has yet to get devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
-    /// Absent when unknown.
+    /// Oldest first. Absent when they could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<EventItem>>,
     /// The time that ages count from.
@@ -52,9 +53,10 @@ pub struct PodDescription {
 
 /// One claim of a pod.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PodClaimDescription {
-    /// Name within the pod; empty for the claim that stands for extended resources.
+    /// Name within the pod. Absent for the claim that stands for extended resources.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub entry: Str,
     /// The template that it is made from.
@@ -63,7 +65,7 @@ pub struct PodClaimDescription {
     /// The claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<Str>,
-    /// Its state; absent when it does not exist.
+    /// What `kubectl get resourceclaims` shows. Absent when the claim does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ClaimState>,
     /// What keeps the pod from using it.
@@ -74,13 +76,14 @@ pub struct PodClaimDescription {
     pub reserved: Option<Reserved>,
     /// Its devices.
     pub devices: Vec<DeviceReference>,
-    /// When the pod has to go because of taints on them.
+    /// When kube-controller-manager evicts the pod because of taints on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eviction: Option<EvictionItem>,
 }
 
 /// By which entry a claim is reserved for a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Reserved {
     /// The pod's own.
     Pod,
@@ -92,6 +95,7 @@ pub enum Reserved {
 
 /// A container and the claims that it uses.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContainerItem {
     /// Its name.
     pub name: Str,

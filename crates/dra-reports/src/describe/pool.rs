@@ -10,6 +10,7 @@ use dra_model::{Cluster, Kind, Pool, PoolId, Slice, Str, Time};
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct PoolDescription {
     /// Its driver.
@@ -43,6 +44,7 @@ pub struct PoolDescription {
 
 /// A slice of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SliceItem {
     /// Its name.

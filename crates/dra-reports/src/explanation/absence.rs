@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use dra_allocator::devices::{ClassSelectors, Match, Nodes, SelectableDevice, WantedNode, slice_device};
 use dra_cel::{AmountWanted, AttributeWanted, DeviceInput};
-use dra_model::{AttributeValue, Cluster, Device, DeviceId, DeviceRequest, NodeSelector, PoolId, Quantity, Slice, Str};
+use dra_model::{
+    AttributeValue, Cluster, Device, DeviceId, DeviceRequest, NodeSelector, PoolId, Quantity, Slice, Str,
+};
 
 use super::fact::Seen;
 

@@ -75,6 +75,8 @@ impl Warning {
 
 /// A fact and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "super::report::ReasonItem<'_>"))]
 pub struct Reason {
     pub(super) claim: Option<Key>,
     /// `request` or `request/subrequest`.
@@ -106,6 +108,7 @@ impl Reason {
 
 /// The answer for one node.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDiagnosis {
     /// The node.
@@ -120,7 +123,7 @@ pub struct NodeDiagnosis {
     pub message: Option<String>,
     /// Why, down to each device.
     pub reasons: Vec<Reason>,
-    /// How its devices count for each request, where the plugin for devices rejects the node.
+    /// How the devices of its usable pools count for each request, where the plugin for devices rejects the node.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
 }

@@ -9,6 +9,7 @@ use dra_model::{Format, Key, Quantity, Str};
 
 /// What an allocated claim holds, and for whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holding {
     /// The only node that reaches them, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,6 +22,7 @@ pub struct Holding {
 
 /// Whether waiting helps.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingItem {
     /// The answer.
@@ -29,6 +31,7 @@ pub struct WaitingItem {
     pub summary: Sentence,
     /// Any so many of the `consumers` have to end.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: Option<usize>,
     /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,16 +39,18 @@ pub struct WaitingItem {
     /// Where it fits then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
-    /// Whether the end of others, who were not tried, may help too.
+    /// Whether the end of others, who were not tried, may help too. Absent where not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bounded: bool,
 }
 
-/// What waiting helps.
+/// Whether waiting helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Helps {
-    /// Nothing, as long as devices, classes and labels of nodes stay as they are: with everything free it does not fit either.
+    /// Nothing, as long as devices, classes and labels of nodes stay as they are: it does not fit with every device free and untainted
+    /// either.
     Never,
     /// The end of one consumer suffices.
     WhenOneEnds,
@@ -61,6 +66,7 @@ pub enum Helps {
 
 /// What becomes of the pod or the claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClusterVerdict {
     /// At least one node can take it.
     Fits,
@@ -86,6 +92,7 @@ pub enum ClusterVerdict {
 
 /// How many nodes a filter rejects before any other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FilterCount {
     /// The plugin.
@@ -98,10 +105,12 @@ pub struct FilterCount {
 
 /// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceCount {
     /// The claim: `namespace/name`.
     #[serde(serialize_with = "as_text")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub claim: Key,
     /// `request` or `request/subrequest`.
     pub request: Str,
@@ -112,13 +121,13 @@ pub struct DeviceCount {
     pub matching: u64,
     /// Matching devices that claims hold.
     pub in_use: u64,
-    /// Matching devices with a taint that the request does not tolerate.
+    /// Matching devices with a taint that the request does not tolerate. Those in use are not counted again.
     pub tainted: u64,
     /// Matching devices that something else rules out.
     pub blocked: u64,
     /// Devices that could be taken, each by itself.
     pub usable: u64,
-    /// Devices of which it was not found out.
+    /// Devices of which it was not found out. Absent where there is none.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown: u64,
 }
@@ -142,8 +151,9 @@ fn is_zero(count: &u64) -> bool {
 
 /// What is wanted of something and what is left of how much.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amounts {
-    /// What the request takes.
+    /// What the request takes of what is short, where the reason is a limit.
     pub wanted: Quantity,
     /// What is left of it; negative where claims took more than there is.
     pub left: Quantity,
@@ -203,9 +213,11 @@ pub(super) const KINDS: &[&str] = &[
 
 /// Changes that would help together.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FixItem {
     /// Kind of the change; `Several` where it takes more than one.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub kind: &'static str,
     /// What is changed.
     pub target: String,
@@ -233,7 +245,7 @@ pub struct FixItem {
     /// Which devices requests with relaxed selectors get on the first of these nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gets: Vec<GetsItem>,
-    /// Whether it hands out devices that somebody reports as unhealthy.
+    /// Whether it hands out devices that are reported as unhealthy. Absent where not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub risky: bool,
     /// The objects that are made again, as manifests can say it; none where something else has to be done as well.
@@ -243,6 +255,7 @@ pub struct FixItem {
 
 /// What a request gets that asks for less than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GetsItem {
     /// The claim: `namespace/name`.
@@ -251,8 +264,9 @@ pub struct GetsItem {
     pub request: Str,
     /// Its first device: `driver/pool/device`.
     pub device: String,
-    /// How many more it gets.
+    /// How many more it gets. Absent where there are none.
     #[serde(skip_serializing_if = "is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub more: usize,
     /// How the device differs from one that was asked for, as far as that is known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -279,9 +293,11 @@ impl GetsItem {
 
 /// A single change.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FixChange {
     /// Kind of the change.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub kind: &'static str,
     /// What is changed.
     pub target: String,

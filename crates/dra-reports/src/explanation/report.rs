@@ -16,6 +16,7 @@ use dra_rules::scheduling::AssumedGate;
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
     /// What is explained.
@@ -24,22 +25,22 @@ pub struct Explanation {
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
     pub summary: Sentence,
-    /// Why it does not fit, in half a sentence that goes on from "waits:".
+    /// Why it does not fit or fails, in half a sentence that goes on from "waits:" or "fails:".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Sentence>,
-    /// The nodes that are rejected, in groups: those that lack least first.
+    /// The nodes that are rejected, in groups of those with the same reason: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroupItem>,
-    /// Whether waiting helps, where no node can take it.
+    /// Whether waiting helps. Absent where the scheduler did not reject every node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingItem>,
-    /// How far the answer is the scheduler's own; absent where the scheduler has nothing to decide any more.
+    /// How far the answer is the scheduler's own. Absent where the scheduler has nothing to decide any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
     /// What the claim has, if it is allocated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holding>,
-    /// How far a pod is on its node, and what keeps it there.
+    /// How far the devices of a pod are on its node, and what keeps it there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
     /// What the scheduler says; absent where it says nothing, or something that depends on what is not simulated.
@@ -52,7 +53,8 @@ pub struct Explanation {
     pub filters: Vec<FilterCount>,
     /// The nodes, by name.
     pub nodes: Vec<NodeDiagnosis>,
-    /// What would help, cheapest first.
+    /// What would help: what can only be waited for, what the object asks for, idle claims, those of others, taints, and last what is
+    /// risky.
     pub fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse, because of what the pod uses.
     pub not_simulated: Vec<String>,
@@ -195,6 +197,7 @@ impl AlikeReason {
 
 /// Nodes that are rejected for the same reason, by the same numbers.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct NodeGroupItem {
     /// The nodes, by name.
@@ -221,9 +224,10 @@ impl NodeGroupItem {
 
 /// A reason as it is serialized.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-struct ReasonItem<'r> {
-    /// The claim that it is about.
+pub(super) struct ReasonItem<'r> {
+    /// The claim that it is about: `namespace/name`.
     #[serde(skip_serializing_if = "Option::is_none")]
     claim: Option<String>,
     /// `request` or `request/subrequest`.
@@ -233,6 +237,7 @@ struct ReasonItem<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     /// What kind of reason, in one word that stays.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     code: &'static str,
     /// The numbers of a limit, where the reason is one.
     #[serde(flatten)]

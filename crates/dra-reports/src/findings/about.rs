@@ -9,11 +9,12 @@ use dra_model::{Kind, Str, Time};
 
 /// The findings of one object.
 #[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectFindings {
-    /// The worst first.
+    /// What `check` finds of it, the worst first.
     pub findings: Vec<Finding>,
-    /// What could not be found out.
+    /// What could not be found out about that.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_findings: Vec<String>,
 }

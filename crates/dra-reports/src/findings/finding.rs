@@ -8,11 +8,12 @@ use serde::{Serialize, Serializer};
 use super::{Code, Severity};
 pub use crate::listing::some;
 use crate::remedy::Remedy;
-use crate::script::{NoCommand, Script};
+use crate::script::{Arguments, NoCommand, Script};
 use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 
 /// How sure a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Certainty {
     /// It is so: it was read in one list, or its objects were read again after it was found.
     Confirmed,
@@ -32,10 +33,11 @@ impl Certainty {
 
 /// What a finding is about. Devices, pools, drivers and gates are no objects of the API; they have no UID.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subject {
-    /// Kind of the object, or `Device`, `Pool`, `Driver`, `FeatureGate`, `Cluster`.
+    /// Kind of the object, or `Device` (named `DRIVER/POOL/DEVICE`), `Pool` (`DRIVER/POOL`), `Driver`, `FeatureGate`, `Cluster`.
     pub kind: &'static str,
-    /// Its namespace; empty for what lives in none.
+    /// Its namespace. Absent for what lives in none.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub namespace: Str,
     /// Its name.
@@ -145,6 +147,8 @@ impl fmt::Display for Subject {
 
 /// What can be done about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "FixView<'_>"))]
 pub enum Fix {
     /// A command that runs as it stands, after which the finding is gone. As JSON it has its arguments beside it.
     Command(Script),
@@ -161,24 +165,41 @@ impl fmt::Display for Fix {
     }
 }
 
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct FixView<'a> {
+    /// A command, or else a sentence. It is a command where `command` stands beside it.
+    fix: &'a str,
+    /// A command that runs as it stands, after which the finding is gone. Absent where nobody can run one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(flatten)]
+    arguments: Option<Arguments>,
+}
+
 impl Serialize for Fix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Sentence<'t> {
-            fix: &'t str,
+        let fix = &self.to_string();
+        let arguments = match self {
+            Self::Command(script) => Some(script.arguments()),
+            Self::Sentence(_) => None,
+        };
+        let command = arguments.as_ref().map(|_| fix.as_str());
+        FixView {
+            fix,
+            command,
+            arguments,
         }
-        match self {
-            Self::Command(script) => script.serialize_as(&["fix", "command"], serializer),
-            Self::Sentence(fix) => Sentence { fix }.serialize(serializer),
-        }
+        .serialize(serializer)
     }
 }
 
 /// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// `DRA001`.
+    /// Stable; `docs/findings` has a page for each.
     pub code: Code,
     /// The finding's name in words.
     pub name: &'static str,
@@ -202,7 +223,7 @@ pub struct Finding {
     /// A command that shows more and changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
-    /// For a downgrade: the step at which it has to be solved.
+    /// For a downgrade: the step at which it has to be solved, from 1 to 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
     /// The page that explains it.

@@ -140,19 +140,20 @@ impl CheckRequest {
 
 /// The report.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList {
-    /// What was looked at.
+    /// What was asked.
     pub scope: Scope,
     /// How many findings there are.
     pub counts: Counts,
-    /// What could not be found out.
+    /// What could not be found out. If it is not empty and nothing is found, the exit code is 4.
     pub unknown: Vec<String>,
     /// For a downgrade or an upgrade by step, then the worst first, by code and object.
     pub items: Vec<Finding>,
     /// What was looked for, and in how much.
     pub checked: Checked,
-    /// Findings that are accepted; they count nowhere.
+    /// Findings that `--suppressions` accepts. They count nowhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<Suppressed>,
     /// Suppressions that do nothing any more.
@@ -163,32 +164,34 @@ pub struct FindingList {
     pub warnings: Warnings,
 }
 
-/// What was looked at.
+/// What was asked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Scope {
-    /// The only namespace whose objects are reported.
+    /// The only namespace whose objects are reported. Absent for all. Objects without namespace always are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
-    /// The driver that was asked about.
+    /// The driver that is to be taken away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
-    /// The node that was asked about.
+    /// The node that it is to be taken from. Absent for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// The release to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_version: Option<String>,
-    /// The releases on the way up to it, one after the other.
+    /// The releases on the way up to it, one after the other. Absent for a downgrade.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// Gates that are to be switched off.
+    /// Feature gates that are to be switched off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_gates: Vec<&'static str>,
 }
 
 /// What was looked for, and in how much.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// The codes.
@@ -228,6 +231,8 @@ impl Checked {
 
 /// Numbers of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "FindingCounts"))]
 pub struct Counts {
     /// Errors.
     pub errors: usize,

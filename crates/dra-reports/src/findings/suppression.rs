@@ -42,11 +42,13 @@ pub struct Suppression {
 
 /// A finding that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Suppressed {
-    /// Why.
+    /// Why it is accepted.
     pub reason: String,
     /// The last day on which it is.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date")))]
     pub expires: String,
     /// What was found.
     pub finding: Finding,
@@ -54,6 +56,7 @@ pub struct Suppressed {
 
 /// An item of the list that does nothing any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StaleSuppression {
     /// The code.
@@ -68,6 +71,7 @@ pub struct StaleSuppression {
 
 /// Why an item of the list does nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Staleness {
     /// Its last day is over, so that what it was about is a finding again.
     Expired,

@@ -18,7 +18,6 @@ mod word;
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use kubectl::{
@@ -343,8 +342,10 @@ fn fault_of_name(name: &str) -> Option<Why> {
 
 /// One command of a [`Script`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Its arguments, the program first.
+    #[cfg_attr(feature = "schema", schemars(length(min = 2)))]
     pub argv: Vec<String>,
     /// The file that its output goes to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -354,8 +355,9 @@ pub struct Run {
     pub then: Option<Then>,
 }
 
-/// How a command of a [`Script`] follows the one before.
+/// How a command follows the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Then {
     /// It reads what the one before prints: `|`.
     Pipe,
@@ -377,18 +379,24 @@ impl Then {
 ///
 /// As JSON it is `command`, the line, and beside it `argv` where it is one plain command, or else `script`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "View"))]
 pub struct Script {
     runs: Vec<Run>,
 }
 
 /// What reports hold beside the line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
 pub struct Arguments {
-    /// The arguments of one plain command, the program first.
+    /// The arguments of one plain command, the program first. They are the command; its text is how a POSIX shell writes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 2)))]
     pub argv: Vec<String>,
-    /// The commands where there are several, or where one's output goes to a file.
+    /// In place of `argv`, where there are several commands or one's output goes to a file: the commands in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub script: Vec<Run>,
 }
 
@@ -467,30 +475,22 @@ impl Script {
         }
         Some(lines)
     }
+}
 
-    /// Serializes the line under each of `names`, and the arguments beside it.
-    pub fn serialize_as<S: Serializer>(
-        &self,
-        names: &[&'static str],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let Arguments { argv, script } = self.arguments();
-        let mut fields = serializer.serialize_struct("Script", names.len() + 1)?;
-        for name in names {
-            fields.serialize_field(name, &self.to_string())?;
-        }
-        if script.is_empty() {
-            fields.serialize_field("argv", &argv)?;
-        } else {
-            fields.serialize_field("script", &script)?;
-        }
-        fields.end()
-    }
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct View {
+    /// A command that runs as it stands: a line for a POSIX shell.
+    command: String,
+    #[serde(flatten)]
+    arguments: Arguments,
 }
 
 impl Serialize for Script {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.serialize_as(&["command"], serializer)
+        let command = self.to_string();
+        let arguments = self.arguments();
+        View { command, arguments }.serialize(serializer)
     }
 }
 

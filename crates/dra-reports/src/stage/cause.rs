@@ -9,6 +9,7 @@ use dra_model::{Cluster, DeviceId, Key, Str, Time};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Party {
     /// Who owns the pod.
     User,

@@ -11,8 +11,9 @@ use super::{PodStage, Stage, Stages};
 use crate::script::Script;
 use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
 
-/// The stage of a pod.
+/// How far the devices of a pod are on its node, and what keeps it there.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StageItem {
     /// How far it is.
@@ -35,6 +36,7 @@ pub struct StageItem {
 
 /// The stage of one pod among several.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PodStageItem {
     /// The pod: `namespace/name`.
     pub pod: String,
@@ -59,6 +61,7 @@ impl PodStageItem {
 
 /// How many pods are at a stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageCount {
     /// The stage.
     pub stage: Stage,
@@ -84,8 +87,9 @@ impl StageCount {
     }
 }
 
-/// What keeps a pod at its stage.
+/// What keeps a pod at its stage, or endangers it while it runs.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StuckItem {
     /// In one word that stays.

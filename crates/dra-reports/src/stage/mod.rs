@@ -45,6 +45,7 @@ pub(super) use remedy::{advise, pods_on};
 
 /// How far the devices of a pod are on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Stage {
     /// The claims are reserved for it, and nothing shows that the kubelet has had them prepared.
     Reserved,

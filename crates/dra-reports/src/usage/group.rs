@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::ClaimNode;
@@ -10,6 +9,7 @@ use dra_model::{AllocatedDevice, Claim, Cluster, Str};
 
 /// What use is told by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum UsageBy {
     /// The namespace of the claim.
     #[default]
@@ -24,6 +24,8 @@ pub enum UsageBy {
 
 /// One of those that use is told by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
 pub enum UsageGroup {
     /// A namespace.
     Namespace(Str),
@@ -143,25 +145,45 @@ impl fmt::Display for UsageGroup {
     }
 }
 
+/// The fields that say who it is, which stand beside others.
+#[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct View<'a> {
+    /// The namespace, or that of the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a Str>,
+    /// The kind of the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'a Str>,
+    /// The name of the owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a Str>,
+    /// The class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a Str>,
+    /// The node, with `usageBy` `Node`. Absent for devices that several nodes reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a Str>,
+}
+
 impl Serialize for UsageGroup {
-    /// The fields that say who it is, which stand beside others.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
+        let mut view = View::default();
         match self {
-            Self::Namespace(name) => map.serialize_entry("namespace", name)?,
+            Self::Namespace(name) => view.namespace = Some(name),
             Self::Owner {
                 namespace,
                 kind,
                 name,
             } => {
-                map.serialize_entry("namespace", namespace)?;
-                map.serialize_entry("kind", kind)?;
-                map.serialize_entry("name", name)?;
+                view.namespace = Some(namespace);
+                view.kind = Some(kind);
+                view.name = Some(name);
             }
-            Self::Class(name) => map.serialize_entry("class", name)?,
-            Self::Node(name) => map.serialize_entry("node", name)?,
+            Self::Class(name) => view.class = Some(name),
+            Self::Node(name) => view.node = Some(name),
             Self::Nodes | Self::Unknown => {}
         }
-        map.end()
+        view.serialize(serializer)
     }
 }

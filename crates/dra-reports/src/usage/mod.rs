@@ -26,6 +26,7 @@ const WHOLE: i128 = 1_000_000_000;
 
 /// What one group uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct UsageItem {
     /// Who it is.
@@ -35,7 +36,7 @@ pub struct UsageItem {
     pub claims: usize,
     /// Claims that have none yet.
     pub pending_claims: usize,
-    /// Claims that have devices while no pod runs with them; absent when that is unknown.
+    /// Claims that have devices while no pod runs with them. Absent when pods could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_claims: Option<usize>,
     /// What it uses of each driver, by name.
@@ -44,6 +45,7 @@ pub struct UsageItem {
 
 /// What one group uses of the devices of one driver.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DriverUsage {
     /// The driver.
@@ -54,21 +56,30 @@ pub struct DriverUsage {
     pub shares: usize,
     /// Units that it uses, in parts where it uses parts of some.
     pub units: Quantity,
-    /// Units that there are, of the whole driver or of the node.
+    /// Units that the driver has, or the node with `usageBy` `Node`.
     pub of_units: usize,
     /// What it takes of shared counters, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
+    )]
     pub counters: Vec<(Str, Quantity)>,
     /// What it takes of the capacity of devices that can be shared, by name.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "by_name")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "std::collections::BTreeMap<Str, Quantity>")
+    )]
     pub capacity: Vec<(Str, Quantity)>,
-    /// Devices of claims with which no pod runs; absent when that is unknown.
+    /// Devices of claims with which no pod runs. Absent when pods could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_devices: Option<usize>,
 }
 
 /// How much hardware there is behind the devices of a driver, and how much of it is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Units {
     /// Sets of shared counters, and devices that draw from none.
@@ -104,6 +115,7 @@ impl Units {
 
 /// An amount that there is, and what is used of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsedAmount {
     /// The name of the counter or of the capacity.
     pub name: Str,
@@ -115,6 +127,7 @@ pub struct UsedAmount {
 
 /// A claim that has devices while no pod runs with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct IdleClaim {
     /// Its namespace.
@@ -125,7 +138,7 @@ pub struct IdleClaim {
     pub uid: Str,
     /// Devices that it keeps from others.
     pub devices: usize,
-    /// When it was allocated, which is as long as it can have been idle; absent where the scheduler did not record it.
+    /// When it was allocated: it cannot have been idle for longer. Absent where the scheduler did not record it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_timestamp: Option<Time>,
     /// When it was created, before which it cannot have been idle.

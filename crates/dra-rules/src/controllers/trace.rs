@@ -38,6 +38,37 @@ pub enum Action {
     EmitEvent,
 }
 
+#[cfg(feature = "schema")]
+impl Action {
+    /// What a controller of this program does.
+    pub const OF_CONTROLLERS: [Self; 9] = [
+        Self::CreateClaim,
+        Self::UpdateStatus,
+        Self::AddReservation,
+        Self::RemoveReservation,
+        Self::Deallocate,
+        Self::RemoveFinalizer,
+        Self::DeleteClaim,
+        Self::EvictPod,
+        Self::UpdateCondition,
+    ];
+
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::CreateClaim,
+        Self::UpdateStatus,
+        Self::AddReservation,
+        Self::RemoveReservation,
+        Self::Deallocate,
+        Self::RemoveFinalizer,
+        Self::DeleteClaim,
+        Self::EvictPod,
+        Self::UpdateCondition,
+        Self::RemovePod,
+        Self::EmitEvent,
+    ];
+}
+
 impl Action {
     /// The words that reports show.
     pub fn text(self) -> &'static str {
@@ -66,6 +97,17 @@ pub enum Actor {
     GarbageCollector,
     /// The kubelet of the pod's node.
     Kubelet,
+}
+
+#[cfg(feature = "schema")]
+impl Actor {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Controller(ControllerName::ResourceClaim),
+        Self::Controller(ControllerName::DeviceTaintEviction),
+        Self::GarbageCollector,
+        Self::Kubelet,
+    ];
 }
 
 impl Actor {

@@ -4,6 +4,7 @@ use dra_model::{Cluster, Pod};
 
 /// What the owner of a pod does once the pod is evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Replacing {
     /// It makes another pod at once: a ReplicaSet, a ReplicationController, a Job. Pods that are being deleted do not count for them.
     AtOnce,

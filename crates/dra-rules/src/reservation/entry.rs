@@ -10,6 +10,7 @@ use dra_model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gat
 
 /// What an entry of `status.reservedFor` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EntryStatus {
     /// A pod with a node that has not ended.
     Running,

@@ -4,8 +4,10 @@ use std::fmt;
 
 use dra_model::Claim;
 
-/// What `kubectl get resourceclaims` shows as a claim's state: `pending`, `allocated,reserved`, `deleted,allocated`.
+/// What `kubectl get resourceclaims` shows as a claim's state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = Self::texts())))]
 pub struct ClaimState {
     /// Deletion was asked for.
     pub deleted: bool,
@@ -41,6 +43,28 @@ impl ClaimState {
             (true, true, false) => "deleted,allocated",
             (true, true, true) => "deleted,allocated,reserved",
         }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl ClaimState {
+    fn texts() -> [&'static str; 6] {
+        [
+            (false, false, false),
+            (false, true, false),
+            (false, true, true),
+            (true, false, false),
+            (true, true, false),
+            (true, true, true),
+        ]
+        .map(|(deleted, allocated, reserved)| {
+            Self {
+                deleted,
+                allocated,
+                reserved,
+            }
+            .text()
+        })
     }
 }
 

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use dra_model::{Cluster, Component, Environment, Evidence, Gate, GateState, Stage};
 
-/// A gate on which an answer hangs, and of which only a default or objects tell.
+/// A gate on which the answer depends, and of which only a default or objects tell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AssumedGate {
     /// The component.

@@ -11,6 +11,7 @@ use dra_model::{Claim, Cluster, Component, Environment, Gate, Pod, Str};
 
 /// A pod that keeps running on a device with a taint that it does not tolerate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissedPod {
     /// Its namespace.
     pub namespace: Str,

@@ -34,7 +34,7 @@ pub use report::{
     RuleItem, StatusItem, Tolerated, TolerationItem, report,
 };
 pub use size::too_much_to_simulate;
-pub use timeline::{Happening, What};
+pub use timeline::{EventType, Happening, What};
 pub use world::{Placement, Scheduler, World};
 
 #[cfg(test)]

@@ -10,12 +10,14 @@ use dra_model::{DeviceId, Str, TaintRule};
 
 /// A taint that makes a pod go.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TaintReason"))]
 #[serde(rename_all = "camelCase")]
 pub struct ReasonItem {
-    /// The rule, if it is one.
+    /// The DeviceTaintRule, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<Str>,
-    /// The slice, if the driver set the taint.
+    /// The ResourceSlice, if the driver set the taint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slice: Option<Str>,
     /// The device in the slice.
@@ -79,6 +81,8 @@ impl Reasons {
 
 /// A device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "DeviceID"))]
 pub struct DeviceItem {
     /// Its driver.
     pub driver: Str,

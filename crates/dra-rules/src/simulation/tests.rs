@@ -142,7 +142,7 @@ fn timeline(world: &World<'_>) -> Vec<String> {
             };
             format!(
                 "{seconds} {} {}{detail}",
-                happening.what.name(),
+                happening.what.type_().text(),
                 happening.key.name
             )
             .trim_end()

@@ -73,20 +73,67 @@ pub enum What {
 }
 
 impl What {
-    /// The type that reports name.
-    pub fn name(&self) -> &'static str {
+    /// Its type.
+    pub fn type_(&self) -> EventType {
         match self {
-            Self::PodDeleted { .. } => "PodDeleted",
+            Self::PodDeleted { .. } => EventType::PodDeleted,
+            Self::EvictionCancelled => EventType::EvictionCancelled,
+            Self::PodGone => EventType::PodGone,
+            Self::ClaimReleased { .. } => EventType::ClaimReleased,
+            Self::ClaimDeleted => EventType::ClaimDeleted,
+            Self::ClaimCreated { .. } => EventType::ClaimCreated,
+            Self::ClaimFailed { .. } => EventType::ClaimFailed,
+            Self::PodReplaced { .. } => EventType::PodReplaced,
+            Self::PodScheduled { .. } => EventType::PodScheduled,
+            Self::PodUnschedulable { .. } => EventType::PodUnschedulable,
+            Self::RuleStatus { .. } => EventType::RuleStatus,
+        }
+    }
+}
+
+/// What happens, as reports name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum EventType {
+    /// The eviction controller deletes the pod.
+    PodDeleted,
+    /// The eviction controller cancels a planned eviction.
+    EvictionCancelled,
+    /// The pod has ended and is removed, at the latest now.
+    PodGone,
+    /// The claim's devices are free.
+    ClaimReleased,
+    /// The claim is removed.
+    ClaimDeleted,
+    /// A claim is made from a template.
+    ClaimCreated,
+    /// A claim cannot be made.
+    ClaimFailed,
+    /// The owner of a pod makes another one in its place.
+    PodReplaced,
+    /// The replacement got a node.
+    PodScheduled,
+    /// The replacement does not fit now.
+    PodUnschedulable,
+    /// The condition of a rule changes.
+    RuleStatus,
+}
+
+impl EventType {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::PodDeleted => "PodDeleted",
             Self::EvictionCancelled => "EvictionCancelled",
             Self::PodGone => "PodGone",
-            Self::ClaimReleased { .. } => "ClaimReleased",
+            Self::ClaimReleased => "ClaimReleased",
             Self::ClaimDeleted => "ClaimDeleted",
-            Self::ClaimCreated { .. } => "ClaimCreated",
-            Self::ClaimFailed { .. } => "ClaimFailed",
-            Self::PodReplaced { .. } => "PodReplaced",
-            Self::PodScheduled { .. } => "PodScheduled",
-            Self::PodUnschedulable { .. } => "PodUnschedulable",
-            Self::RuleStatus { .. } => "RuleStatus",
+            Self::ClaimCreated => "ClaimCreated",
+            Self::ClaimFailed => "ClaimFailed",
+            Self::PodReplaced => "PodReplaced",
+            Self::PodScheduled => "PodScheduled",
+            Self::PodUnschedulable => "PodUnschedulable",
+            Self::RuleStatus => "RuleStatus",
         }
     }
 }

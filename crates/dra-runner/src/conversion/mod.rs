@@ -223,6 +223,7 @@ impl Stop {
 
 /// How it went with one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
     /// Written as planned.
     Converted,

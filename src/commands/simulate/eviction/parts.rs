@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 
 use crate::output::{Column, human_duration, list_or_none};
 use dra_model::{Str, Time};
-use dra_rules::simulation::EvictionReport;
+use dra_rules::simulation::{EventType, EvictionReport};
 
 /// What happens at one instant.
 pub(super) struct Step {
@@ -38,9 +38,9 @@ pub(super) fn steps(report: &EvictionReport) -> impl Iterator<Item = Step> {
     let mut total = 0;
     for event in &report.events {
         let count: fn(&mut Step) -> &mut usize = match event.type_ {
-            "PodDeleted" => |step| &mut step.deleted,
-            "PodGone" => |step| &mut step.gone,
-            "ClaimReleased" => |step| &mut step.released,
+            EventType::PodDeleted => |step| &mut step.deleted,
+            EventType::PodGone => |step| &mut step.gone,
+            EventType::ClaimReleased => |step| &mut step.released,
             _ => continue,
         };
         let step = steps.entry(event.at).or_insert(Step {
@@ -51,7 +51,7 @@ pub(super) fn steps(report: &EvictionReport) -> impl Iterator<Item = Step> {
             left: String::new(),
         });
         *count(step) += 1;
-        total += usize::from(event.type_ == "PodDeleted");
+        total += usize::from(event.type_ == EventType::PodDeleted);
     }
     let mut left = total;
     steps.into_values().map(move |step| {

@@ -15,17 +15,21 @@ use serde::{Deserialize, Serialize};
 use super::groups::GroupPlan;
 use super::options::{POD_GROUPS, PlanScope};
 use crate::script::{Arguments, Command, NoCommand, Script};
+#[cfg(feature = "schema")]
+use dra_model::Component;
 use dra_model::{Cluster, ConsumerReference, Gate, Kind};
 use dra_rules::reservation::conversion::{ClaimPlan, Kinds, Options, Plan, Target, kind_word};
 
 /// Kinds that the steps are made from, besides those of the plan.
 pub const RUNBOOK_NEEDS: [Kind; 2] = [Kind::Workload, Kind::DeviceTaintRule];
 
-/// One step. Several of the same order follow each other.
+/// One step of a downgrade.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// Its place.
+    /// As `order` of the findings of `check --to-version`. Steps of the same order follow each other.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub order: u32,
     /// What is done.
     pub title: String,
@@ -34,12 +38,12 @@ pub struct Step {
     /// What no command can do, or what has to be decided before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub manual: Vec<String>,
-    /// Components that are started again, in this order, before the commands.
+    /// Components that are started again, every replica, in this order, before the commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<ComponentChange>,
     /// Lines for a shell, to be run one after the other.
     pub commands: Vec<String>,
-    /// The arguments of each of them.
+    /// The arguments of each of the commands, in the same order. Absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Arguments>,
     /// Exit codes other than 0 with which a command may end and the next one follow.
@@ -47,6 +51,7 @@ pub struct Step {
     pub accepted_exit_codes: Vec<u8>,
     /// Whether somebody should look at it and say yes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub confirm: bool,
     /// Whether there is nothing to do in this cluster.
     pub done: bool,
@@ -110,15 +115,18 @@ impl FromIterator<Result<Script, NoCommand>> for Commands {
 
 /// A component that is started again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ComponentChange {
     /// Its program's name.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = Component::ALL.map(Component::name))))]
     pub component: String,
     /// The release that it is from then on; absent where that stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Gates to set; others stay as they are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("minProperties" = 1)))]
     pub feature_gates: BTreeMap<String, bool>,
 }
 

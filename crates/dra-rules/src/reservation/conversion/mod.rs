@@ -31,7 +31,7 @@ use self::refusal::Names;
 pub use self::refusal::{Code, Refusal};
 use self::repointed::Repointed;
 pub use self::restore::{Difference, Restoration, Saved, restore};
-pub use self::verify::{Defect, verify};
+pub use self::verify::{Defect, DefectCode, verify};
 
 /// Largest number of entries that the API server accepts. Mirrors `resource/types.go`, `ResourceClaimReservedForMaxSize`, v1.37.2.
 pub const MAX_CONSUMERS: usize = 256;
@@ -135,6 +135,7 @@ pub struct Plan {
 
 /// Whether the scheduler and the claim controller reserve for PodGroups: their gate `DRAWorkloadResourceClaims`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClaimGate {
     /// In none of them.
     Off,

@@ -9,6 +9,8 @@ use dra_model::Str;
 
 /// Stable names for what a plan says of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "DecisionCode"))]
 pub enum Code {
     /// One write makes it a list of pods.
     Convertible,

@@ -25,13 +25,39 @@ pub enum Defect {
 }
 
 impl Defect {
-    /// The name that reports show.
-    pub fn text(&self) -> &'static str {
+    /// Its stable name.
+    pub fn code(&self) -> DefectCode {
         match self {
-            Self::NotAPod(_) => "NonPodEntry",
-            Self::AnyPod => "ReservedForAnyPod",
-            Self::NotListed { .. } => "ConsumerNotListed",
-            Self::NoConsumer(..) => "EntryWithoutConsumer",
+            Self::NotAPod(_) => DefectCode::NonPodEntry,
+            Self::AnyPod => DefectCode::ReservedForAnyPod,
+            Self::NotListed { .. } => DefectCode::ConsumerNotListed,
+            Self::NoConsumer(..) => DefectCode::EntryWithoutConsumer,
+        }
+    }
+}
+
+/// The stable name of a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DefectCode {
+    /// An entry is not a pod.
+    NonPodEntry,
+    /// Every pod may use the claim without an entry.
+    ReservedForAnyPod,
+    /// A pod uses the claim and has no entry of its own.
+    ConsumerNotListed,
+    /// The pod of an entry cannot use the claim.
+    EntryWithoutConsumer,
+}
+
+impl DefectCode {
+    /// The name that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::NonPodEntry => "NonPodEntry",
+            Self::ReservedForAnyPod => "ReservedForAnyPod",
+            Self::ConsumerNotListed => "ConsumerNotListed",
+            Self::EntryWithoutConsumer => "EntryWithoutConsumer",
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::owners::Replacing;
 use crate::scheduling::AssumedGate;
 use crate::simulation::MissedPod;
 use crate::simulation::reason::{DeviceItem, ReasonItem, Reasons};
-use crate::simulation::timeline::{Happening, What};
+use crate::simulation::timeline::{EventType, Happening, What};
 use crate::simulation::world::{Placement, Replacement};
 use dra_model::{Condition, Str, Time};
 
@@ -20,24 +20,25 @@ fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -
 
 /// The report.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EvictionReport {
     /// When the simulation starts.
     pub start: Time,
-    /// What happens, in the order of time.
+    /// What happens, in the order of time. Types may be added.
     pub events: Vec<EventItem>,
-    /// Pods that have to go, and those that tolerate the taints of their devices for good, by time and name.
+    /// Pods that have to go, by time and name, then those that tolerate every taint of their devices for good.
     pub pods: Vec<PodItem>,
-    /// Who tolerates which NoExecute taint until when, where that was asked for.
+    /// With `--toleration-report`: how each pod tolerates each NoExecute taint of its devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerations: Option<Vec<TolerationItem>>,
     /// Pods on tainted devices that the controller does not evict although their claims say it should.
     pub missed: Vec<MissedPod>,
-    /// Claims that are released, by time and name.
+    /// Claims whose devices become free, by time and name.
     pub claims: Vec<ClaimItem>,
-    /// Budgets that lose pods.
+    /// PodDisruptionBudgets that lose pods. The controller does not ask them.
     pub disruption_budgets: Vec<BudgetItem>,
-    /// Rules with their conditions, by name.
+    /// DeviceTaintRules with their conditions, by name.
     pub rules: Vec<RuleItem>,
     /// Whether the simulation ended before nothing was left to happen, so that events are missing.
     pub gave_up: bool,
@@ -54,19 +55,21 @@ pub struct EvictionReport {
 
 /// Something that happens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "EvictionEvent"))]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
     /// When.
     pub at: Time,
     /// What.
     #[serde(rename = "type")]
-    pub type_: &'static str,
+    pub type_: EventType,
     /// Namespace of the object; absent for rules.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub namespace: Str,
     /// Its name.
     pub name: Str,
-    /// Its UID; made up for objects that the simulation made.
+    /// Its UID. Begins with `simulated-` for what the simulation made.
     pub uid: Str,
     /// Why a pod has to go: the taints.
     #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
@@ -84,6 +87,7 @@ pub struct EventItem {
 
 /// What becomes of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PodVerdict {
     /// It has to go.
     Evicted,
@@ -93,6 +97,8 @@ pub enum PodVerdict {
 
 /// A pod on tainted devices.
 #[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TaintedPod"))]
 #[serde(rename_all = "camelCase")]
 pub struct PodItem {
     /// Its namespace.
@@ -134,6 +140,7 @@ pub struct PodItem {
 
 /// The owner of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OwnerItem {
     /// Its kind.
@@ -150,6 +157,7 @@ pub struct OwnerItem {
 
 /// A pod that takes the place of another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplacementItem {
     /// A made-up name, except for a StatefulSet's pod.
     pub name: Str,
@@ -165,6 +173,8 @@ pub struct ReplacementItem {
 
 /// Whether a replacement fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReplacementFit"))]
 #[expect(missing_docs, reason = "the words say it")]
 pub enum Fit {
     Fits,
@@ -174,6 +184,7 @@ pub enum Fit {
 
 /// How a pod tolerates a NoExecute taint of one of its devices, as the eviction controller sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TolerationItem {
     /// Namespace of the pod.
     pub namespace: Str,
@@ -196,6 +207,8 @@ pub struct TolerationItem {
 
 /// Whether a taint is tolerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PodToleration"))]
 pub enum Tolerated {
     /// It is not.
     No,
@@ -207,6 +220,8 @@ pub enum Tolerated {
 
 /// A claim that is released.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ReleasedClaim"))]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimItem {
     /// Its namespace.
@@ -227,6 +242,7 @@ pub struct ClaimItem {
 
 /// A PodDisruptionBudget that loses pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetItem {
     /// Its namespace.
@@ -235,9 +251,9 @@ pub struct BudgetItem {
     pub name: Str,
     /// Its UID.
     pub uid: Str,
-    /// How many pods it would let go now.
+    /// How many pods the disruption controller allowed to go last.
     pub disruptions_allowed: i32,
-    /// Those that have to go.
+    /// Its pods that have to go.
     pub pods: Vec<Str>,
     /// Whether that breaks it.
     pub violated: bool,
@@ -248,6 +264,7 @@ pub struct BudgetItem {
 
 /// A rule and what the controller tells of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleItem {
     /// Its name.
     pub name: Str,
@@ -260,11 +277,13 @@ pub struct RuleItem {
 
 /// The condition `EvictionInProgress` of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StatusItem {
     /// Since when; of a condition that was there before, its own time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
     /// `True` or `False`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["True", "False"])))]
     pub status: Str,
     /// Why.
     pub reason: Str,
@@ -305,7 +324,7 @@ impl EventItem {
     pub(super) fn of(happening: &Happening, reasons: &mut Reasons) -> Self {
         let mut item = Self {
             at: happening.at,
-            type_: happening.what.name(),
+            type_: happening.what.type_(),
             namespace: happening.key.namespace.clone(),
             name: happening.key.name.clone(),
             uid: happening.uid.clone(),

@@ -463,7 +463,7 @@ fn verification_names_each_defect() {
     let defects = verify(&cluster, claim).expect("everything is known");
     let texts: Vec<_> = defects
         .iter()
-        .map(|defect| format!("{}: {defect}", defect.text()))
+        .map(|defect| format!("{}: {defect}", defect.code().text()))
         .collect();
     assert_eq!(
         texts,
