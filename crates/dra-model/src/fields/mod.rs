@@ -109,6 +109,35 @@ pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) ->
     found.done()
 }
 
+/// The paths of the fields that hold no object, in any version and release: the names of fields, and `*` for any key of a map. Nothing for
+/// a kind of which not all fields are known here.
+pub fn field_paths(kind: Kind) -> Vec<Vec<&'static str>> {
+    fn add(shape: &Shape, path: &mut Vec<&'static str>, paths: &mut Vec<Vec<&'static str>>) {
+        match shape {
+            Shape::List(element) => add(element, path, paths),
+            Shape::Map(value) => {
+                path.push("*");
+                add(value, path, paths);
+                path.pop();
+            }
+            Shape::Object(_) => {
+                for field in Type::of(shape).into_iter().flat_map(|of| &of.fields) {
+                    path.push(field.name);
+                    add(&field.shape, path, paths);
+                    path.pop();
+                }
+            }
+            _ => paths.push(path.clone()),
+        }
+    }
+    let mut paths = Vec::new();
+    let whole = shape_of(kind).filter(|shape| Type::of(shape).is_some_and(|of| !of.is_part));
+    if let Some(shape) = whole {
+        add(shape, &mut Vec::new(), &mut paths);
+    }
+    paths
+}
+
 /// A step of a path.
 enum Step {
     Field(&'static str),
