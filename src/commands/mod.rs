@@ -24,6 +24,7 @@ mod shown;
 mod simulate;
 mod snapshot;
 mod status;
+mod successor;
 mod taints;
 mod threads;
 mod usage;

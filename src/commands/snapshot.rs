@@ -9,7 +9,7 @@ use crate::error::{Outcome, UsageError};
 use dra_model::Cluster;
 use dra_reports::presence::Mention;
 use dra_sources::bundle::{Compression, SnapshotInfo};
-use dra_sources::destination::Destination;
+use dra_sources::destination::{Destination, Readers};
 use dra_sources::live::SnapshotRequest;
 
 use super::{Accepts, places, presence};
@@ -93,7 +93,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     match &out {
         Destination::File(file) => {
             let summary = summary(snapshot.info());
-            snapshot.save(file)?;
+            snapshot.save(file, Readers::Owner)?;
             ctx.printer()
                 .note(&format!("wrote {}: {summary}", file.named().display()));
         }

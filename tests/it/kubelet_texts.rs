@@ -3,32 +3,10 @@
 //! `tests/data/kubelet-texts.tsv` has each text that can get into an event about how a pod starts, since when and up to when there is one, an
 //! example, and what it is taken for, which the unit tests of `crates/dra-reports/src/stage/said.rs` check.
 
+use crate::support::go::{RELEASES, module};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const TABLE: &str = include_str!("../data/kubelet-texts.tsv");
-
-/// The releases, with the patch that is looked at.
-const RELEASES: [(&str, &str); 4] = [
-    ("1.34", "34.10"),
-    ("1.35", "35.8"),
-    ("1.36", "36.4"),
-    ("1.37", "37.1"),
-];
-
-/// The folder of a module, downloaded if need be.
-fn module(name: &str, version: &str) -> PathBuf {
-    let output = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go"))
-        .args(["mod", "download", "-json", &format!("{name}@{version}")])
-        .output()
-        .unwrap_or_else(|error| panic!("go cannot be started: {error}"));
-    let text = String::from_utf8_lossy(&output.stdout);
-    let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let dir = found["Dir"].as_str();
-    PathBuf::from(dir.unwrap_or_else(|| panic!("{name}@{version} cannot be had: {text}")))
-}
 
 /// The body of a function or method; nothing where the release does not have it.
 fn body<'t>(text: &'t str, function: &str) -> &'t str {

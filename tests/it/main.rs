@@ -18,6 +18,7 @@ mod convert;
 mod credentials;
 mod destination;
 mod documentation;
+mod fields;
 mod hostile;
 mod inspect;
 mod kubelet_texts;

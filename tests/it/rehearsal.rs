@@ -675,9 +675,9 @@ fn flags_that_mean_nothing_together_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `--out` needs the files of `--from` a second time, and standard input comes once
+    error: for `--out` the files of `--from` are read twice, and standard input comes once
 
-    hint: write it into a file first
+    hint: save what comes from it into a file first
     ");
     dra_snapshot!(["run", "--from", &from, "--until", "30m", "--out", &from], @r"
     exit_code: 2

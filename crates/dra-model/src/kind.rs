@@ -229,6 +229,14 @@ impl Kind {
         self.facts().versions
     }
 
+    /// The `apiVersion` of objects in `version`: `resource.k8s.io/v1`.
+    pub fn api_version(self, version: &str) -> String {
+        match self.group() {
+            "" => version.to_owned(),
+            group => format!("{group}/{version}"),
+        }
+    }
+
     /// Whether objects live in namespaces.
     pub fn is_namespaced(self) -> bool {
         self.facts().namespaced

@@ -46,7 +46,7 @@ pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use environment::{
     AccessReview, Component, Environment, Evidence, Gap, Gate, GateState, SchedulerProfile, Stage,
 };
-pub use fields::{FieldFault, FieldFaults, FieldProblem, Looking, check_fields};
+pub use fields::{FieldFault, FieldFaults, FieldProblem, Looking, check_fields, field_paths};
 pub use kind::Kind;
 pub use labels::Operator;
 pub use labels::{LabelSelector, LabelSelectorError};

@@ -289,4 +289,20 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn releases_are_those_of_the_table_of_the_api() {
+        let table = include_str!("fields/fields.txt");
+        let of_devices = |kind: Kind| kind.group() == Kind::ResourceClaim.group();
+        for (kind, _, fields) in OBJECTS.iter().filter(|(kind, ..)| of_devices(*kind)) {
+            for (since, path) in *fields {
+                let name = path.rsplit('.').next().unwrap();
+                let is_field = |line: &&str| line.split(' ').next() == Some(name);
+                let began = format!(" 1.{since}-");
+                let mut lines = table.lines().filter(is_field).peekable();
+                assert!(lines.peek().is_some(), "{kind} {path}");
+                assert!(lines.all(|line| line.ends_with(&began)), "{kind} {path}");
+            }
+        }
+    }
 }

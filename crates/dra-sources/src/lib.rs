@@ -19,14 +19,13 @@ mod load;
 mod manifests;
 mod needs;
 mod recognize;
-pub mod rewrite;
 mod scheduler_config;
 mod successor;
 mod upgrade;
 mod workloads;
 
 pub use gates::{GateSetting, MinorVersion, VersionSettings};
-pub use load::{LoadError, Refused, Request, document_of, files_read, load, text_of};
+pub use load::{LoadError, Refused, Request, document_of, files_read, load};
 pub use manifests::{Daemon, MOST_PODS, Manifests, Validate, Workload, manifests};
 pub use needs::{Loaded, Needs, Observer, Problem, Unobserved};
 pub use successor::{Successor, SuccessorError};

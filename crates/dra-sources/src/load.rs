@@ -185,6 +185,16 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
         .iter()
         .map(|name| source(name))
         .collect::<Result<Vec<_>, _>>()?;
+    load_sources(&sources, request, needs, observer)
+}
+
+/// The same of other sources than the names of `request` lead to; messages name those.
+pub(super) fn load_sources(
+    sources: &[Source],
+    request: &Request<'_>,
+    needs: &Needs,
+    observer: Arc<dyn Observer>,
+) -> Result<Loaded, LoadError> {
     let bytes = Arc::new(AtomicU64::new(0));
     let options = ReadOptions {
         bytes_read: Some(Arc::clone(&bytes)),
@@ -193,10 +203,10 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
     };
     let size = sources.iter().map(Source::size).sum();
     let mut collected = Collected::default();
-    collected.take_left_out(&sources, request.strict)?;
+    collected.take_left_out(sources, request.strict)?;
     let namespace = Str::from(request.namespace);
     let read = read_parallel(
-        &sources,
+        sources,
         &options,
         workers(),
         |batch| decode(batch, needs, &namespace),
@@ -217,20 +227,12 @@ pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -
     }
 }
 
-/// The text of one file or example, unpacked.
-///
-/// # Errors
-/// When it cannot be read to its end.
-pub fn text_of(name: &str) -> Result<String, LoadError> {
-    Ok(files::text(&source(name)?, &ReadOptions::default())?)
-}
-
 /// What one file or example says, as a `T`.
 ///
 /// # Errors
 /// When it cannot be read to its end, or is something else.
 pub fn document_of<T: DeserializeOwned>(name: &str) -> Result<T, LoadError> {
-    let text = text_of(name)?;
+    let text = files::text(&source(name)?, &ReadOptions::default())?;
     serde_saphyr::from_str(&text).map_err(|error| LoadError::Document {
         file: name.to_owned(),
         message: error.without_snippet().to_string(),

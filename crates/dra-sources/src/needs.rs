@@ -64,6 +64,19 @@ impl Needs {
         self
     }
 
+    /// Every other kind but those of rights too, where they are known: no warning says that they are missing, which is a gap all the same.
+    #[must_use]
+    pub fn with_others(mut self) -> Self {
+        for kind in Self::everything().kind_set() {
+            let want = || Want {
+                optional: true,
+                ..Want::default()
+            };
+            self.wants.entry(kind).or_insert_with(want);
+        }
+        self
+    }
+
     /// The kinds that say who may do what too, where they can be read: no warning says that they are missing, which is a gap all the same.
     #[must_use]
     pub fn with_rights(mut self) -> Self {

@@ -131,12 +131,7 @@ fn is_api_version(text: &str) -> bool {
 }
 
 fn qualified(kind: Kind) -> String {
-    let version = kind.versions().first().copied().unwrap_or("v1");
-    if kind.group().is_empty() {
-        format!("{kind} of {version}")
-    } else {
-        format!("{kind} of {}/{version}", kind.group())
-    }
+    format!("{kind} of {}", kind.api_version(kind.versions()[0]))
 }
 
 #[cfg(test)]

@@ -6,17 +6,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, members};
-use super::files::{Found, RawItem, ReadError, ReadOptions, read};
-use super::load::{LoadError, source};
+use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
+use super::gates::VersionSettings;
+use super::load::{LoadError, Request, load_sources, source};
+use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
-use dra_model::{
-    Claim, Cluster, Condition, ConsumerReference, Key, Kind, Meta, Object, PodClaimStatus, Time, json,
-};
+use dra_model::{Claim, Cluster, Condition, Key, Kind, Meta, Object, PodClaimStatus, Time, json};
 
 /// What there is to be written.
 #[derive(Clone, Copy, Debug)]
@@ -25,14 +27,14 @@ pub struct Successor<'a> {
     pub names: &'a [String],
     /// Where objects are that say no namespace.
     pub namespace: &'a str,
-    /// The cluster as the files have it.
+    /// The cluster as the files have it, with every kind but those of rights.
     pub before: &'a Cluster,
     /// The cluster as it is to be written.
     pub after: &'a Cluster,
     /// The templates of claims that were made in between, by claim.
     pub templates: &'a BTreeMap<Key, Key>,
-    /// When that is.
-    pub at: Time,
+    /// When that is, if it is known.
+    pub at: Option<Time>,
 }
 
 /// Why it cannot be written.
@@ -47,6 +49,14 @@ pub enum SuccessorError {
     /// What was read a moment ago is no JSON now.
     #[error("the files have changed meanwhile")]
     Changed(#[from] serde_json::Error),
+    /// The copy, read again, is not what was to be written.
+    #[error("the copy has another {kind} `{}` than it should", key.to_string().trim_start_matches('/'))]
+    Unlike {
+        /// Of the object.
+        kind: Kind,
+        /// Of the object.
+        key: Key,
+    },
 }
 
 impl From<ReadError> for SuccessorError {
@@ -76,33 +86,43 @@ struct Template {
     json: Vec<u8>,
 }
 
+/// The lists of the copy, by kind and version.
+struct Parts<'a> {
+    directory: &'a Path,
+    compression: Compression,
+    parts: BTreeMap<(Kind, String), Part>,
+}
+
+impl Parts<'_> {
+    fn of(&mut self, kind: Kind, api_version: &str) -> &mut Part {
+        let key = (kind, api_version.to_owned());
+        self.parts.entry(key).or_insert_with_key(|(kind, api_version)| {
+            let (directory, compression) = (self.directory, self.compression);
+            Part::new(*kind, api_version.clone(), Redaction::Off, directory, compression)
+        })
+    }
+}
+
 impl Successor<'_> {
-    /// Reads the files once more and makes the copy, in temporary files in `directory`.
+    /// Reads the files once more, makes the copy in temporary files in `directory`, and reads that: it has the objects of the later
+    /// state and no others.
     ///
     /// # Errors
-    /// When the files cannot be read, or nothing can be written in the directory.
+    /// When the files cannot be read, nothing can be written in the directory, or the copy is not what it should be.
     pub fn snapshot(&self, directory: &Path, compression: Compression) -> Result<Snapshot, SuccessorError> {
         let sources = self
             .names
             .iter()
             .map(|name| source(name))
             .collect::<Result<Vec<_>, _>>()?;
-        let mut parts: BTreeMap<(Kind, String), Part> = BTreeMap::new();
+        let mut parts = Parts {
+            directory,
+            compression,
+            parts: BTreeMap::new(),
+        };
         let mut templates = BTreeMap::new();
         let wanted: BTreeSet<&Key> = self.templates.values().collect();
         let mut redacted = Vec::new();
-        let mut add = |kind: Kind, api_version: &str, json: &[u8]| {
-            let part = parts.entry((kind, api_version.to_owned())).or_insert_with(|| {
-                Part::new(
-                    kind,
-                    api_version.to_owned(),
-                    Redaction::Off,
-                    directory,
-                    compression,
-                )
-            });
-            part.add(json);
-        };
         read(&sources, &ReadOptions::default(), |found| {
             let Found::Item(item) = found else { return Ok(()) };
             match recognize(item.api_version, item.kind) {
@@ -120,7 +140,7 @@ impl Successor<'_> {
                         templates.insert(key.0.clone(), template);
                     }
                     if let Some(json) = self.changed(kind, &key, &item)? {
-                        add(kind, api_version, json.as_bytes());
+                        parts.of(kind, api_version).add(json.as_bytes());
                     }
                 }
                 Recognized::Info => {
@@ -135,20 +155,63 @@ impl Successor<'_> {
         for (key, template) in self.templates {
             if let (Some(claim), Some(template)) = (self.after.claim(key), templates.get(template)) {
                 let json = made(claim, &template.json)?;
-                add(Kind::ResourceClaim, &template.api_version, json.as_bytes());
+                parts
+                    .of(Kind::ResourceClaim, &template.api_version)
+                    .add(json.as_bytes());
             }
         }
-        let lists = parts.values().map(|part| part.info(String::new())).collect();
+        // What is not listed would be unknown.
+        for kind in Needs::everything().kind_set() {
+            if self.before.count(kind) == 0 && self.before.gap(kind, "").is_none() {
+                parts.of(kind, &kind.api_version(kind.versions()[0]));
+            }
+        }
+        let parts: Vec<Part> = parts.parts.into_values().collect();
+        let lists = parts.iter().map(|part| part.info(String::new())).collect();
         let mut environment = self.after.environment().clone();
-        environment.read_at = Some(self.at);
+        environment.read_at = self.at;
         let redacted = !redacted.is_empty() && redacted.into_iter().all(|redacted| redacted);
         let info = SnapshotInfo::new(&environment, lists, redacted, None);
-        Ok(Snapshot::new(
-            info,
-            parts.into_values().collect(),
-            directory,
-            compression,
-        )?)
+        let mut snapshot = Snapshot::new(info, parts, directory, compression)?;
+        self.prove(&mut snapshot, directory)?;
+        Ok(snapshot)
+    }
+
+    /// Reads the copy and compares it with the later state.
+    fn prove(&self, snapshot: &mut Snapshot, directory: &Path) -> Result<(), SuccessorError> {
+        let mut text = Vec::new();
+        snapshot
+            .copy_to(&mut text)
+            .map_err(|source| SnapshotError::Temporary {
+                directory: directory.to_owned(),
+                source,
+            })?;
+        let sources = [Source::Text {
+            name: "the copy".into(),
+            text: text.into(),
+        }];
+        let request = Request {
+            names: self.names,
+            namespace: self.namespace,
+            strict: false,
+            versions: &VersionSettings::default(),
+        };
+        let copy = load_sources(&sources, &request, &Needs::everything(), Arc::new(Unobserved))?.cluster;
+        let mut unlike = None;
+        for kind in Needs::everything().kind_set() {
+            self.after.differences(&copy, kind, |wanted, found| {
+                let is_same = wanted
+                    .zip(found)
+                    .is_some_and(|(wanted, found)| wanted.says_the_same(found));
+                if !is_same && let Some(object) = wanted.or(found) {
+                    unlike.get_or_insert_with(|| (kind, object.metadata().key()));
+                }
+            });
+        }
+        match unlike {
+            Some((kind, key)) => Err(SuccessorError::Unlike { kind, key }),
+            None => Ok(()),
+        }
     }
 
     /// Which object it is: its key, and its UID if it has one.
@@ -332,21 +395,17 @@ impl Text {
 
     fn claim(&mut self, before: &Claim, after: &Claim) -> Edited {
         self.metadata(&before.metadata, &after.metadata)?;
-        let uids = |claim: &Claim| -> Vec<_> {
-            let entries = claim.status.reserved_for.iter();
-            entries.map(|entry| entry.uid.clone()).collect()
-        };
-        if uids(before) != uids(after) {
-            let path = ["status", "reservedFor"];
-            let known = self.list(&path)?;
+        if before.status.reserved_for != after.status.reserved_for {
             let entries = after.status.reserved_for.iter();
-            let elements: Vec<String> = entries
-                .map(|entry| found(&known, "uid", &entry.uid).unwrap_or_else(|| consumer(entry)))
-                .collect();
-            self.set_list(&path, &elements)?;
+            let elements: Vec<String> = entries.map(|entry| entry.to_json().to_string()).collect();
+            self.set_list(&["status", "reservedFor"], &elements)?;
         }
-        if before.status.allocation.is_some() && after.status.allocation.is_none() {
-            self.set(&["status", "allocation"], None)?;
+        match (&before.status.allocation, &after.status.allocation) {
+            (Some(_), None) => self.set(&["status", "allocation"], None)?,
+            (Some(before), Some(after)) if before.reserved_for_any_pod && !after.reserved_for_any_pod => {
+                self.set(&["status", "allocation", "reservedForAnyPod"], None)?;
+            }
+            _ => {}
         }
         if !before.status.devices.is_empty() && after.status.devices.is_empty() {
             self.set(&["status", "devices"], None)?;
@@ -396,18 +455,6 @@ fn is(element: &str, field: &str, text: &str) -> bool {
     element.is_ok_and(|element| element[field] == *text)
 }
 
-fn consumer(entry: &ConsumerReference) -> String {
-    let mut json = json!({
-        "resource": entry.resource.as_str(),
-        "name": entry.name.as_str(),
-        "uid": entry.uid.as_str(),
-    });
-    if !entry.api_group.is_empty() {
-        json["apiGroup"] = entry.api_group.as_str().into();
-    }
-    json.to_string()
-}
-
 /// The claim `made` as JSON: what its template says, under its own name, with its owner and status.
 fn made(made: &Claim, template: &[u8]) -> Result<String, serde_json::Error> {
     let template: Value = json::from_slice(template)?;
@@ -444,4 +491,54 @@ fn made(made: &Claim, template: &[u8]) -> Result<String, serde_json::Error> {
     let fresh = Claim::default();
     text.claim(&fresh, made)?;
     Ok(text.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use dra_model::Change;
+
+    use super::*;
+    use crate::load::load;
+
+    #[test]
+    fn a_change_that_the_copy_does_not_have_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("node.json");
+        std::fs::write(
+            &file,
+            r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}"#,
+        )
+        .unwrap();
+        let names = [file.to_str().unwrap().to_owned()];
+        let request = Request {
+            names: &names,
+            namespace: "default",
+            strict: false,
+            versions: &VersionSettings::default(),
+        };
+        let before = load(&request, &Needs::everything(), Arc::new(Unobserved))
+            .unwrap()
+            .cluster;
+        let copy = |after: &Cluster| {
+            let successor = Successor {
+                names: &names,
+                namespace: "default",
+                before: &before,
+                after,
+                templates: &BTreeMap::new(),
+                at: None,
+            };
+            successor.snapshot(folder.path(), Compression::None).map(|_| ())
+        };
+        copy(&before).unwrap();
+        // No rehearsal changes nodes, so nothing would write that.
+        let mut after = before.clone();
+        let node = Object::from_json(
+            Kind::Node,
+            br#"{"metadata":{"name":"a"},"spec":{"unschedulable":true}}"#,
+        );
+        after.apply(Change::Put(node.unwrap()));
+        let error = copy(&after).unwrap_err();
+        assert_eq!(error.to_string(), "the copy has another Node `a` than it should");
+    }
 }

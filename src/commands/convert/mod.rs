@@ -30,7 +30,7 @@ Examples:
   # Plan, ask, back up, write, verify
   kubectl dra convert
   # Rehearse on a file
-  kubectl dra convert --from before.yaml --out after.yaml";
+  kubectl dra convert --from before.yaml --out after.json";
 
 /// Turn other reservations into lists of pods, before a downgrade
 ///

@@ -19,7 +19,7 @@ Examples:
   # Is anything left that is no pod
   kubectl dra convert verify
   # Of a file
-  kubectl dra convert verify --from after.yaml";
+  kubectl dra convert verify --from after.json";
 
 /// Verify that claims are reserved for their pods alone
 ///

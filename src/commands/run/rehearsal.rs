@@ -8,16 +8,15 @@ use clap::ValueHint;
 use itertools::Itertools as _;
 
 use crate::commands::places::Written;
-use crate::commands::{duration, places};
+use crate::commands::{duration, places, successor};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Column, Detail, Report, Table, View, counted};
-use dra_model::{Cluster, Kind, Time};
+use dra_model::Kind;
 use dra_reports::{ControllerTrace, TraceItem, controller_trace};
 use dra_rules::simulation::{World, too_much_to_simulate};
-use dra_sources::bundle::Compression;
-use dra_sources::destination::Destination;
-use dra_sources::{Needs, Successor, SuccessorError};
+use dra_sources::destination::{Destination, Readers};
+use dra_sources::{Needs, Successor};
 
 /// Flags of the rehearsal.
 // The command that it is part of calls its arguments the same, and groups of arguments need different names.
@@ -128,12 +127,7 @@ pub(super) async fn run(
     let out = args.out.as_deref().map(Destination::of).transpose()?;
     if let Some(out) = &out {
         Written::new().with("--out", out).check(&places::from(ctx))?;
-        if names.iter().any(|name| name == "-") {
-            let error = UsageError::new(
-                "`--out` needs the files of `--from` a second time, and standard input comes once",
-            );
-            return Err(error.hint("write it into a file first").into());
-        }
+        successor::read_twice(ctx)?;
     }
     let needs = if out.is_some() {
         // What is written says of every kind how much is known of it.
@@ -162,7 +156,27 @@ pub(super) async fn run(
         _ => ctx.print(report)?,
     }
     if let Some(out) = &out {
-        save(ctx, names, out, (&before, &world), end)?;
+        let successor = Successor {
+            names,
+            namespace: ctx.namespace_of_bare(),
+            before: &before,
+            after: world.cluster(),
+            templates: &world.templates_of_made(),
+            at: Some(end),
+        };
+        let objects = successor::write(ctx, &successor, out, Readers::Owner)
+            .context("cannot write the end of the rehearsal")?;
+        if let Destination::File(file) = out {
+            let objects = counted(
+                usize::try_from(objects).unwrap_or(usize::MAX),
+                "object",
+                "objects",
+            );
+            ctx.printer().note(&format!(
+                "wrote {}: {objects}, as of {end}",
+                file.named().display()
+            ));
+        }
     }
     ctx.printer()
         .note("this is a rehearsal: nothing was changed in any cluster");
@@ -172,52 +186,4 @@ pub(super) async fn run(
     } else {
         Outcome::Done
     })
-}
-
-/// Writes the objects as they are at the end.
-fn save(
-    ctx: &Ctx,
-    names: &[String],
-    out: &Destination,
-    (before, world): (&Cluster, &World<'_>),
-    at: Time,
-) -> anyhow::Result<()> {
-    let templates = world.templates_of_made();
-    let successor = Successor {
-        names,
-        namespace: ctx.namespace_of_bare(),
-        before,
-        after: world.cluster(),
-        templates: &templates,
-        at,
-    };
-    let compression = match out {
-        Destination::Stdout => Compression::None,
-        Destination::File(file) => Compression::of_file(file),
-    };
-    let mut snapshot = successor
-        .snapshot(&out.folder(), compression)
-        .map_err(|error| match error {
-            SuccessorError::Load(error) => anyhow::Error::from(error),
-            SuccessorError::Snapshot(error) => error.into(),
-            SuccessorError::Changed(_) => error.into(),
-        })
-        .context("cannot write the end of the rehearsal")?;
-    match out {
-        Destination::Stdout => ctx.printer().json(|out| snapshot.copy_to(out))?,
-        Destination::File(file) => {
-            let objects: u64 = snapshot.info().lists.iter().map(|list| list.count).sum();
-            snapshot.save(file)?;
-            let objects = counted(
-                usize::try_from(objects).unwrap_or(usize::MAX),
-                "object",
-                "objects",
-            );
-            ctx.printer().note(&format!(
-                "wrote {}: {objects}, as of {at}",
-                file.named().display()
-            ));
-        }
-    }
-    Ok(())
 }

@@ -26,6 +26,32 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("kubelet", &["cmd/kubelet"]),
 ];
 
+/// The releases whose source is looked at, with the patch.
+#[allow(dead_code, reason = "not every test program looks at source")]
+pub(crate) const RELEASES: [(&str, &str); 4] = [
+    ("1.34", "34.10"),
+    ("1.35", "35.8"),
+    ("1.36", "36.4"),
+    ("1.37", "37.2"),
+];
+
+/// The folder of a module, downloaded if need be.
+///
+/// # Panics
+/// When Go is missing or the module cannot be had.
+#[allow(dead_code, reason = "not every test program looks at source")]
+pub(crate) fn module(name: &str, version: &str) -> PathBuf {
+    let output = Command::new("go")
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/go"))
+        .args(["mod", "download", "-json", &format!("{name}@{version}")])
+        .output()
+        .unwrap_or_else(|error| panic!("go cannot be started: {error}"));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let dir = found["Dir"].as_str();
+    PathBuf::from(dir.unwrap_or_else(|| panic!("{name}@{version} cannot be had: {text}")))
+}
+
 /// The path of the program in `tests/go/cmd/PROGRAM`, built if need be.
 ///
 /// `KUBECTL_DRA_TEST_CONTROLPLANE=PATH` (with the program's name in its place) names a binary built elsewhere.

@@ -166,6 +166,11 @@ impl Object {
         metadata.namespace = namespace.clone();
     }
 
+    /// Whether two objects say the same, as far as the model reads it.
+    pub fn says_the_same(&self, other: &Self) -> bool {
+        format!("{self:?}") == format!("{other:?}")
+    }
+
     /// The object's metadata.
     pub fn metadata(&self) -> &Meta {
         match self {
@@ -662,7 +667,7 @@ impl Lists {
                 list.dedup_by(|(again, other), (kept, object)| {
                     let same = again == kept;
                     if same {
-                        let contradicts = !same_words(other, object);
+                        let contradicts = !other.says_the_same(object);
                         match duplicates.last_mut() {
                             Some(twin) if twin.kind == kind && twin.key == *kept => {
                                 twin.contradicts |= contradicts;
@@ -731,11 +736,6 @@ fn size_of_kind(kind: Kind) -> usize {
         Kind::ClusterRoleBinding | Kind::RoleBinding => size_of::<RoleBinding>(),
     };
     object + OF_A_PLACE
-}
-
-/// Whether two objects say the same, as far as the model reads it.
-fn same_words(one: &Object, other: &Object) -> bool {
-    format!("{one:?}") == format!("{other:?}")
 }
 
 #[cfg(test)]

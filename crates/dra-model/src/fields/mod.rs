@@ -10,7 +10,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use self::table::{Field, Shape, Versions, shape_of};
+use self::table::{Field, Shape, Type, Versions, shape_of};
 use super::{Kind, Quantity, Time};
 use dra_values::is_similar;
 use dra_values::json::Key;
@@ -78,9 +78,9 @@ pub struct FieldFaults {
 /// Which fields are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looking {
-    /// Those that the version does not have.
+    /// Those that the version has in no release.
     ForUnknown,
-    /// Those too that hold something else than they should.
+    /// Those that the version does not have in the newest release, and those that hold something else than they should.
     ForAll,
 }
 
@@ -107,6 +107,35 @@ pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) ->
         let _ = walk.deserialize(&mut deserializer);
     }
     found.done()
+}
+
+/// The paths of the fields that hold no object, in any version and release: the names of fields, and `*` for any key of a map. Nothing for
+/// a kind of which not all fields are known here.
+pub fn field_paths(kind: Kind) -> Vec<Vec<&'static str>> {
+    fn add(shape: &Shape, path: &mut Vec<&'static str>, paths: &mut Vec<Vec<&'static str>>) {
+        match shape {
+            Shape::List(element) => add(element, path, paths),
+            Shape::Map(value) => {
+                path.push("*");
+                add(value, path, paths);
+                path.pop();
+            }
+            Shape::Object(_) => {
+                for field in Type::of(shape).into_iter().flat_map(|of| &of.fields) {
+                    path.push(field.name);
+                    add(&field.shape, path, paths);
+                    path.pop();
+                }
+            }
+            _ => paths.push(path.clone()),
+        }
+    }
+    let mut paths = Vec::new();
+    let whole = shape_of(kind).filter(|shape| Type::of(shape).is_some_and(|of| !of.is_part));
+    if let Some(shape) = whole {
+        add(shape, &mut Vec::new(), &mut paths);
+    }
+    paths
 }
 
 /// A step of a path.
@@ -216,7 +245,7 @@ impl Shape {
             Self::Time => "an RFC 3339 time",
             Self::Anything => "anything",
             Self::List(_) => "a list",
-            Self::Map(_) | Self::Object(_) | Self::Part(_) => "an object",
+            Self::Map(_) | Self::Object(_) => "an object",
         }
     }
 }
@@ -316,10 +345,9 @@ impl<'de> Visitor<'de> for Walk<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        let (fields, is_whole): (&'static [Field], bool) = match self.shape {
-            Shape::Object(fields) => (fields, true),
-            Shape::Part(fields) => (fields, false),
-            Shape::Map(_) => (&[], true),
+        let (fields, is_whole): (&'static [Field], bool) = match (self.shape, Type::of(self.shape)) {
+            (_, Some(of)) => (&of.fields, !of.is_part),
+            (Shape::Map(_), None) => (&[], true),
             _ => {
                 self.mistyped("an object");
                 IgnoredAny.visit_map(map)?;
@@ -335,8 +363,8 @@ impl<'de> Visitor<'de> for Walk<'_> {
                 continue;
             }
             match fields.iter().find(|field| field.name == key) {
-                Some(field) if field.versions.has(self.version) => {
-                    map.next_value_seed(self.at(field.shape))?;
+                Some(field) if self.has(field) => {
+                    map.next_value_seed(self.at(&field.shape))?;
                     self.found.behind(before, || Step::Field(field.name));
                 }
                 other => {
@@ -344,9 +372,13 @@ impl<'de> Visitor<'de> for Walk<'_> {
                     if !is_whole {
                         continue;
                     }
-                    let versions = other.map_or_else(Vec::new, |field| field.versions.names().collect());
-                    let similar = || self::similar(fields, self.version, &key);
-                    let similar = if versions.is_empty() { similar() } else { None };
+                    let of_others = other.filter(|field| !field.versions.has(self.version));
+                    let versions = of_others.map_or_else(Vec::new, |field| field.versions.names().collect());
+                    let similar = if versions.is_empty() {
+                        self.similar(fields, &key)
+                    } else {
+                        None
+                    };
                     self.found.add(|| FieldProblem::Unknown { versions, similar });
                     self.found
                         .behind(before, || Step::Unknown(key.clone().into_owned()));
@@ -358,6 +390,19 @@ impl<'de> Visitor<'de> for Walk<'_> {
 }
 
 impl Walk<'_> {
+    /// Whether there is the field in the version, and in the newest release where only that counts.
+    fn has(&self, field: &Field) -> bool {
+        field.versions.has(self.version) && !(self.found.types && field.is_gone)
+    }
+
+    /// The field that somebody means who writes `name`: one letter is wrong, missing or too many, two have changed places, or the case
+    /// is another.
+    fn similar(&self, fields: &[Field], name: &str) -> Option<&'static str> {
+        let known = fields.iter().filter(|field| self.has(field));
+        let mut similar = known.filter(|field| is_similar(field.name, name));
+        similar.next().map(|field| field.name)
+    }
+
     fn at(&mut self, shape: &'static Shape) -> Walk<'_> {
         Walk {
             shape,
@@ -365,14 +410,6 @@ impl Walk<'_> {
             found: &mut *self.found,
         }
     }
-}
-
-/// The field that somebody means who writes `name`: one letter is wrong, missing or too many, two have changed places, or the case is
-/// another.
-fn similar(fields: &[Field], version: Versions, name: &str) -> Option<&'static str> {
-    let of_version = fields.iter().filter(|field| field.versions.has(version));
-    let mut similar = of_version.filter(|field| is_similar(field.name, name));
-    similar.next().map(|field| field.name)
 }
 
 #[cfg(test)]
@@ -435,6 +472,29 @@ mod tests {
         );
         let unknown = check_fields(Kind::ResourceSlice, "v1", slice.as_bytes(), Looking::ForUnknown);
         assert!(unknown.list.is_empty(), "{unknown:?}");
+    }
+
+    #[test]
+    fn a_field_that_one_release_had_is_stored_and_not_created() {
+        let slice = r#"{"spec":{"devices":[{"name":"a","nodeAllocatableResourceMappings":{"cpu":{"capacityKey":"k"}}}]}}"#;
+        let unknown = check_fields(Kind::ResourceSlice, "v1", slice.as_bytes(), Looking::ForUnknown);
+        assert!(unknown.list.is_empty(), "{unknown:?}");
+        assert_eq!(
+            found(Kind::ResourceSlice, "v1", slice),
+            [r#"unknown field "spec.devices[0].nodeAllocatableResourceMappings""#]
+        );
+    }
+
+    #[test]
+    fn every_type_that_a_field_names_is_in_the_table() {
+        let table = include_str!("fields.txt");
+        let named = |word: &str| table.lines().any(|line| line.ends_with(&format!(" {word}")));
+        let lines = table.lines().filter(|line| !line.starts_with('#'));
+        let words = lines.filter_map(|line| line.split(' ').nth(1));
+        for word in words.map(|word| word.trim_matches(['[', ']', '{', '}'])) {
+            let is_type = word.contains('.') && word.chars().all(|letter| letter != '-');
+            assert!(!is_type || named(word), "{word}");
+        }
     }
 
     #[test]

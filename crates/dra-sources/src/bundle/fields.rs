@@ -1,19 +1,21 @@
 //! The fields that a redacted snapshot keeps.
 //!
-//! They are those that the structs of `model` read, in all versions of the API that `upgrade` understands. A line is a path; what follows
-//! the last dot may be several names in braces. Lists need no sign: a path goes through their elements. `*` stands for any key of a map.
-//! A name with `#` behind it is replaced by the hash of its value, so that equal ones can still be told; of one with `?` only that it is
-//! there stays. `docs/commands/snapshot.md` shows the same lines to users.
+//! Of the kinds of `resource.k8s.io` they are the fields of the API, in every version and release, but for those of metadata. Of other
+//! kinds they are those that the structs of `model` read, which stand here, as do the fields that are kept in another way than most. A
+//! line is a path; what follows the last dot may be several names in braces. Lists need no sign: a path goes through their elements. `*`
+//! stands for any key of a map. A name with `#` behind it is replaced by the hash of its value, so that equal ones can still be told; of
+//! one with `?` only that it is there stays. `docs/commands/snapshot.md` shows every field to users. A test compares the two, so that a
+//! field of a new release is kept only once somebody has put it there.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use serde_json::value::RawValue;
 
-use dra_model::{Kind, POD_CONDITIONS, json};
+use dra_model::{Kind, POD_CONDITIONS, field_paths, json};
 
 /// What is kept of a value.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(super) enum Rule {
     /// All of it, if it is no object.
     Keep,
@@ -28,7 +30,7 @@ pub(super) enum Rule {
 }
 
 /// Members that are kept.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Members {
     named: BTreeMap<&'static str, Rule>,
     /// Every member, or each whose name begins so.
@@ -61,6 +63,15 @@ impl Rule {
         condition.map_or(true, |condition| POD_CONDITIONS.contains(&&*condition.type_))
     }
 
+    /// What `paths` keep; a later one says how, where there are two.
+    fn of_paths(paths: impl Iterator<Item = Vec<&'static str>>) -> Self {
+        let mut rule = Self::Members(Members::default());
+        for path in paths {
+            rule.add(&path);
+        }
+        rule
+    }
+
     /// Adds the path `parts`, whose last part carries the sign for what is kept.
     fn add(&mut self, parts: &[&'static str]) {
         let Some((first, rest)) = parts.split_first() else {
@@ -79,10 +90,17 @@ impl Rule {
             _ => Self::Keep,
         };
         let next = match name.strip_suffix('*') {
-            Some(prefix) => &mut members.any.get_or_insert_with(|| (prefix, Box::new(leaf))).1,
-            None => members.named.entry(name).or_insert(leaf),
+            Some(prefix) => {
+                &mut members
+                    .any
+                    .get_or_insert_with(|| (prefix, Box::new(Self::Keep)))
+                    .1
+            }
+            None => members.named.entry(name).or_insert(Self::Keep),
         };
-        if !rest.is_empty() {
+        if rest.is_empty() {
+            *next = leaf;
+        } else {
             next.add(rest);
         }
     }
@@ -92,12 +110,8 @@ impl Rule {
 pub(super) fn rules(kind: Kind) -> &'static Rule {
     static RULES: LazyLock<BTreeMap<Kind, Rule>> = LazyLock::new(|| {
         let each = Kind::all().map(|kind| {
-            let mut rule = Rule::Members(Members::default());
-            for line in METADATA.lines().chain(lines(kind).lines()) {
-                for path in paths(line.trim()) {
-                    rule.add(&path);
-                }
-            }
+            let by_hand = METADATA.lines().chain(lines(kind).lines()).flat_map(paths);
+            let mut rule = Rule::of_paths(of_the_api(kind).chain(by_hand));
             if kind == Kind::Pod {
                 conditions(&mut rule);
             }
@@ -107,6 +121,14 @@ pub(super) fn rules(kind: Kind) -> &'static Rule {
     });
     static NOTHING: Rule = Rule::Keep;
     RULES.get(&kind).unwrap_or(&NOTHING)
+}
+
+/// The fields of the table that are kept: not metadata, where anybody puts what they like, and not the type, which is written anyway.
+fn of_the_api(kind: Kind) -> impl Iterator<Item = Vec<&'static str>> {
+    let is_kept = |path: &Vec<&'static str>| {
+        !path.contains(&"metadata") && !matches!(path.as_slice(), ["apiVersion" | "kind"])
+    };
+    field_paths(kind).into_iter().filter(is_kept)
 }
 
 /// Of a pod's conditions only some are kept.
@@ -153,22 +175,21 @@ fn paths(line: &'static str) -> Vec<Vec<&'static str>> {
 }
 
 /// Of every object.
-pub(super) const METADATA: &str = "\
+const METADATA: &str = "\
 metadata.{name, namespace, generateName, uid, resourceVersion, generation, finalizers}
 metadata.{creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds}
 metadata.labels.*
 metadata.annotations.resource.kubernetes.io/*
 metadata.ownerReferences.{apiVersion, kind, name, uid, controller}";
 
-/// What is kept of objects of `kind` besides.
-pub(super) fn lines(kind: Kind) -> &'static str {
+/// What is kept of objects of `kind` besides, and of what the table has in another way.
+fn lines(kind: Kind) -> &'static str {
     match kind {
         Kind::Namespace | Kind::CompositePodGroup => "",
-        Kind::Workload => MANAGED,
+        Kind::Workload | Kind::DeviceTaintRule => MANAGED,
         Kind::Node => NODE,
         Kind::DeviceClass => CLASS,
         Kind::ResourceSlice => SLICE,
-        Kind::DeviceTaintRule => RULE,
         Kind::ResourceClaimTemplate => TEMPLATE,
         Kind::ResourceClaim => CLAIM,
         Kind::Pod => POD,
@@ -205,97 +226,29 @@ status.declaredFeatures";
 
 const CLASS: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
-spec.extendedResourceName
-spec.selectors.cel.expression
-spec.config.opaque.{driver, parameters#}";
+spec.config.opaque.parameters#";
 
 const SLICE: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
-spec.{driver, nodeName, allNodes, perDeviceNodeSelection, partitionTypeAttribute, skipNodeOperations}
-spec.pool.{name, generation, resourceSliceCount}
-spec.nodeSelector.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
-spec.sharedCounters.name
-spec.sharedCounters.counters.*.value
-spec.devices.{name, nodeName, allNodes, bindsToNode, bindingConditions, bindingFailureConditions, allowMultipleAllocations}
-spec.devices.attributes.*.{bool, int, string, version, bools, ints, strings, versions}
-spec.devices.capacity.*.value
-spec.devices.capacity.*.requestPolicy.{default, validValues}
-spec.devices.capacity.*.requestPolicy.validRange.{min, max, step}
-spec.devices.consumesCounters.{counterSet, compatibilityGroups}
-spec.devices.consumesCounters.counters.*.value
-spec.devices.nodeSelector.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
-spec.devices.taints.{key, value, effect, timeAdded}
-spec.devices.nodeAllocatableResources.*.mapping.{capacityKey, capacityMultiplier, deviceMultiplier}
-spec.devices.nodeAllocatableResources.*.overhead.{perPod, perContainer}
 spec.devices.nodeAllocatableResourceMappings.*?
-spec.devices.basic.{nodeName, allNodes, bindsToNode, bindingConditions, bindingFailureConditions, allowMultipleAllocations}
-spec.devices.basic.attributes.*.{bool, int, string, version, bools, ints, strings, versions}
-spec.devices.basic.capacity.*.value
-spec.devices.basic.capacity.*.requestPolicy.{default, validValues}
-spec.devices.basic.capacity.*.requestPolicy.validRange.{min, max, step}
-spec.devices.basic.consumesCounters.{counterSet, compatibilityGroups}
-spec.devices.basic.consumesCounters.counters.*.value
-spec.devices.basic.nodeSelector.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
-spec.devices.basic.taints.{key, value, effect, timeAdded}
-spec.devices.basic.nodeAllocatableResources.*.mapping.{capacityKey, capacityMultiplier, deviceMultiplier}
-spec.devices.basic.nodeAllocatableResources.*.overhead.{perPod, perContainer}
 spec.devices.basic.nodeAllocatableResourceMappings.*?";
 
-const RULE: &str = "\
-metadata.managedFields.{manager, apiVersion, subresource, time}
-spec.deviceSelector.{driver, pool, device, deviceClassName}
-spec.deviceSelector.selectors.cel.expression
-spec.taint.{key, value, effect, timeAdded}
-status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}";
-
+// `reservedFor` is that of KEP-5194, which no release has.
 const TEMPLATE: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.metadata.{name, namespace, generateName, finalizers}
 spec.metadata.labels.*
 spec.metadata.ownerReferences.{apiVersion, kind, name, uid, controller}
-spec.spec.devices.requests.{name, deviceClassName, allocationMode, count, adminAccess}
-spec.spec.devices.requests.selectors.cel.expression
-spec.spec.devices.requests.tolerations.{key, operator, value, effect, tolerationSeconds}
-spec.spec.devices.requests.capacity.requests.*
-spec.spec.devices.requests.derivedAttributes.{name, expression}
-spec.spec.devices.requests.{exactly, firstAvailable}.{name, deviceClassName, allocationMode, count, adminAccess}
-spec.spec.devices.requests.{exactly, firstAvailable}.selectors.cel.expression
-spec.spec.devices.requests.{exactly, firstAvailable}.tolerations.{key, operator, value, effect, tolerationSeconds}
-spec.spec.devices.requests.{exactly, firstAvailable}.capacity.requests.*
-spec.spec.devices.requests.{exactly, firstAvailable}.derivedAttributes.{name, expression}
-spec.spec.devices.constraints.{requests, matchAttribute, distinctAttribute}
-spec.spec.devices.config.requests
-spec.spec.devices.config.opaque.{driver, parameters#}
+spec.spec.devices.config.opaque.parameters#
 spec.spec.reservedFor.{apiGroup, resource, name, uid}";
 
 const CLAIM: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
-spec.devices.requests.{name, deviceClassName, allocationMode, count, adminAccess}
-spec.devices.requests.selectors.cel.expression
-spec.devices.requests.tolerations.{key, operator, value, effect, tolerationSeconds}
-spec.devices.requests.capacity.requests.*
-spec.devices.requests.derivedAttributes.{name, expression}
-spec.devices.requests.{exactly, firstAvailable}.{name, deviceClassName, allocationMode, count, adminAccess}
-spec.devices.requests.{exactly, firstAvailable}.selectors.cel.expression
-spec.devices.requests.{exactly, firstAvailable}.tolerations.{key, operator, value, effect, tolerationSeconds}
-spec.devices.requests.{exactly, firstAvailable}.capacity.requests.*
-spec.devices.requests.{exactly, firstAvailable}.derivedAttributes.{name, expression}
-spec.devices.constraints.{requests, matchAttribute, distinctAttribute}
-spec.devices.config.requests
-spec.devices.config.opaque.{driver, parameters#}
+spec.devices.config.opaque.parameters#
 spec.reservedFor.{apiGroup, resource, name, uid}
-status.reservedFor.{apiGroup, resource, name, uid}
-status.allocation.{allocationTimestamp, reservedForAnyPod}
-status.allocation.nodeSelector.nodeSelectorTerms.{matchExpressions, matchFields}.{key, operator, values}
-status.allocation.devices.results.{request, driver, pool, device, shareID, adminAccess, skipNodeOperations}
-status.allocation.devices.results.{bindingConditions, bindingFailureConditions}
-status.allocation.devices.results.tolerations.{key, operator, value, effect, tolerationSeconds}
-status.allocation.devices.results.consumedCapacity.*
-status.allocation.devices.config.{source, requests}
-status.allocation.devices.config.opaque.{driver, parameters#}
-status.devices.{driver, pool, device, shareID, data#}
-status.devices.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
-status.devices.networkData.{interfaceName, ips, hardwareAddress}";
+status.allocation.reservedForAnyPod
+status.allocation.devices.config.opaque.parameters#
+status.devices.data#";
 
 const POD: &str = "\
 spec.{nodeName, schedulerName, serviceAccountName, hostNetwork, priority, preemptionPolicy, terminationGracePeriodSeconds, restartPolicy}
@@ -369,14 +322,35 @@ mod tests {
         assert!(paths("").is_empty());
     }
 
-    #[test]
-    fn the_documentation_shows_every_line() {
+    /// The lines of the page about `kind`, with those about every object.
+    fn shown(kind: Kind) -> Vec<&'static str> {
         let page = include_str!("../../../../docs/commands/snapshot.md");
-        for line in METADATA
-            .lines()
-            .chain(Kind::all().flat_map(|kind| lines(kind).lines()))
-        {
-            assert!(page.contains(&format!("    {line}\n")), "{line}");
+        let (_, section) = page.split_once("## What is kept").expect("the section");
+        let (section, _) = section.split_once("\n## ").unwrap_or((section, ""));
+        let mut lines = Vec::new();
+        let mut is_about = false;
+        for paragraph in section.split("\n\n") {
+            if paragraph.starts_with("    ") {
+                lines.extend(paragraph.lines().map(str::trim).filter(|_| is_about));
+            } else {
+                let mut words = paragraph.split(|letter: char| !letter.is_alphanumeric());
+                let names = [format!("{kind}s"), format!("{kind}es")];
+                is_about = paragraph == "Of every object:"
+                    || words.any(|word| names.iter().any(|name| name == word));
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn the_documentation_shows_what_is_kept() {
+        for kind in Kind::all() {
+            let paths = shown(kind).into_iter().flat_map(paths);
+            let mut shown = Rule::of_paths(paths);
+            if kind == Kind::Pod {
+                conditions(&mut shown);
+            }
+            assert_eq!(shown, *rules(kind), "{kind}");
         }
     }
 }

@@ -9,7 +9,7 @@ mod redact;
 mod write;
 
 pub use self::info::{ListInfo, SnapshotInfo};
-pub use self::write::{Compression, Snapshot, SnapshotError, save_text};
+pub use self::write::{Compression, Snapshot, SnapshotError};
 
 pub(crate) use self::info::is_info;
 pub use self::redact::Redaction;

@@ -1,7 +1,7 @@
 //! What a snapshot keeps of objects, so that it can be handed to somebody else.
 //!
-//! Only the fields that an answer of this program can depend on are kept (those of the model's structs, in `fields.rs`); everything else
-//! stays behind, whatever it is called and wherever Kubernetes adds it next. What is kept stays as it was received: values are passed
+//! Only the fields that an answer of this program can depend on are kept (`fields.rs` says which); everything else stays behind, whatever
+//! it is called and wherever Kubernetes adds it next. What is kept stays as it was received: values are passed
 //! through as raw JSON.
 
 use std::fmt::Write as _;

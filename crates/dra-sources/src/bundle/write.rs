@@ -243,26 +243,13 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Writes the snapshot into `file`, which only its owner may read then.
+    /// Writes the snapshot into `file`.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn save(mut self, file: &NamedFile) -> Result<(), SnapshotError> {
-        Ok(file.write(Readers::Owner, |out| self.copy_to(out))?)
+    pub fn save(mut self, file: &NamedFile, readers: Readers) -> Result<(), SnapshotError> {
+        Ok(file.write(readers, |out| self.copy_to(out))?)
     }
-}
-
-/// Writes `text` into `file`, compressed if its name says so.
-///
-/// # Errors
-/// When the file cannot be written.
-pub fn save_text(file: &NamedFile, text: &str) -> Result<(), SnapshotError> {
-    Ok(file.write(Readers::AsBefore, |out| {
-        let mut encoder = Encoder::new(out, Compression::of_file(file))?;
-        encoder.write_all(text.as_bytes())?;
-        encoder.finish()?;
-        Ok(())
-    })?)
 }
 
 #[cfg(test)]
@@ -290,7 +277,7 @@ mod tests {
         let nodes = Part::new(Kind::Node, "v1".into(), redaction, directory, compression);
         let snapshot =
             Snapshot::new(SnapshotInfo::default(), vec![pods, nodes], directory, compression).unwrap();
-        snapshot.save(&file(path)).unwrap();
+        snapshot.save(&file(path), Readers::Owner).unwrap();
     }
 
     #[test]

@@ -65,14 +65,9 @@ impl Live {
             Redaction::Off
         };
         let part = |kind: Kind, version: &'static str| {
-            let api_version = if kind.group().is_empty() {
-                version.to_owned()
-            } else {
-                format!("{}/{version}", kind.group())
-            };
             Part::new(
                 kind,
-                api_version,
+                kind.api_version(version),
                 redaction,
                 request.directory,
                 request.compression,

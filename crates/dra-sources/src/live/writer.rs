@@ -85,12 +85,7 @@ impl Writer {
 
     /// `group/version` of a kind.
     pub fn api_version(&self, kind: Kind) -> String {
-        let version = self.version(kind);
-        if kind.group().is_empty() {
-            version.to_owned()
-        } else {
-            format!("{}/{version}", kind.group())
-        }
+        kind.api_version(self.version(kind))
     }
 
     /// One object, as a [`Finder`](super::Finder) finds it.
