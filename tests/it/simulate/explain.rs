@@ -291,9 +291,9 @@ fn an_explanation_goes_down_to_each_device() {
     ----- stdout -----
     Object:     pod/default/cel-mismatch
     Verdict:    DoesNotFit: fits on none of 4 nodes
-    Cause:      no node has a usable B200
+    Cause:      none of 21 devices of class gpu.example.com has model B200: there is A100-SXM4-80GB and H100-SXM5-80GB
     Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Waiting:    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: no other node has a B200, free or not
+    Waiting:    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: with every device free and untainted it does not fit either
     Filters:
       FILTER             NODES   MESSAGES
       DynamicResources   4       4 cannot allocate all claims

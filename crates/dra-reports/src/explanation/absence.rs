@@ -241,3 +241,115 @@ fn other_values(devices: &[Found<'_>], term: &str) -> Option<Nearest> {
         there,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::explanation::words;
+    use dra_model::Kind;
+    use dra_testing::World;
+
+    /// What is said of a request for devices of class `d` with these selectors.
+    fn told(world: World, selectors: &[&str]) -> Option<String> {
+        let selectors: Vec<Value> = selectors
+            .iter()
+            .map(|expression| json!({"cel": {"expression": expression}}))
+            .collect();
+        let cluster = world
+            .class("d")
+            .with(Kind::Node, &json!({"metadata": {"name": "node-1"}}))
+            .claim(
+                "c",
+                &json!({"devices": {"requests": [
+                    {"name": "r", "exactly": {"deviceClassName": "d", "selectors": selectors}}]}}),
+                &json!({}),
+            )
+            .build();
+        let claim = cluster.claims().next().unwrap();
+        let spec = claim.spec.devices.requests[0].exactly.as_ref().unwrap();
+        let absence = absence(&cluster, &ClassSelectors::of(&cluster), spec)?;
+        Some(words::absent(&absence))
+    }
+
+    fn device(name: &str, model: &str, memory: &str) -> Value {
+        json!({"name": name, "attributes": {"model": {"string": model}}, "capacity": {"memory": {"value": memory}}})
+    }
+
+    fn two() -> World {
+        World::default().slice(
+            "node-1",
+            &json!([device("a", "small", "16Gi"), device("b", "large", "24564Mi")]),
+        )
+    }
+
+    #[test]
+    fn the_first_step_without_a_device_is_named_with_its_count() {
+        let other = json!({"nodeName": "node-1", "driver": "other", "devices": [{"name": "x"}]});
+        let elsewhere = |nodes: Value| {
+            let mut slice = json!({"devices": [{"name": "a"}]});
+            for (field, value) in nodes.as_object().unwrap() {
+                slice[field] = value.clone();
+            }
+            World::default().slice_with("far", &slice)
+        };
+        let labelled = json!({"nodeSelector": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "rack", "operator": "In", "values": ["r1"]}]}]}});
+        for (world, selectors, expected) in [
+            (
+                World::default(),
+                vec![],
+                Some("no device is published, of class d or any other"),
+            ),
+            (
+                World::default().slice_with("node-1", &other),
+                vec![],
+                Some("no device of class d is published, of 1 device"),
+            ),
+            (
+                two(),
+                vec!["device.capacity['d'].memory.compareTo(quantity('24Gi')) >= 0"],
+                Some(
+                    "none of 2 devices of class d has 24Gi of memory: the most is 24564Mi (d/node-1/b), 12Mi short",
+                ),
+            ),
+            (
+                two(),
+                vec!["device.attributes['d'].model == 'huge'"],
+                Some("none of 2 devices of class d has model huge: there is large and small"),
+            ),
+            // One device meets one of the terms, the other none.
+            (
+                two(),
+                vec![
+                    "device.attributes['d'].model.startsWith('la') && device.attributes['d'].model.endsWith('x')",
+                ],
+                Some(
+                    "the request selects none of 2 devices of class d: of d/node-1/b, device.attributes['d'].model.endsWith('x') \
+                     (device.attributes[\"d\"].model is \"large\")",
+                ),
+            ),
+            (
+                elsewhere(json!({"nodeName": "node-2"})),
+                vec![],
+                Some(
+                    "no node reaches any of 1 device of class d: pool d/far is for node node-2, which is not there",
+                ),
+            ),
+            (
+                elsewhere(labelled),
+                vec![],
+                Some(
+                    "no node reaches any of 1 device of class d: pool d/far is for nodes with rack In [r1], which no node has",
+                ),
+            ),
+            (elsewhere(json!({"allNodes": true})), vec![], None),
+            (two(), vec![], None),
+            // What cannot be evaluated is not counted.
+            (two(), vec!["device.attributes['d'].missing == 'x'"], None),
+        ] {
+            assert_eq!(told(world, &selectors).as_deref(), expected, "{selectors:?}");
+        }
+    }
+}

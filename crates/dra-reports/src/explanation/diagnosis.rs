@@ -73,7 +73,7 @@ impl Warning {
     }
 }
 
-/// A fact and what it is about.
+/// A reason: a fact, and what it is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "super::report::ReasonItem<'_>"))]

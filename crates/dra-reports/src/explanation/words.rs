@@ -222,7 +222,7 @@ pub(super) fn cause(cause: &Cause) -> String {
 }
 
 /// At which step no device is left.
-fn absent(absence: &Absence) -> String {
+pub(super) fn absent(absence: &Absence) -> String {
     match absence {
         Absence::NonePublished(class) => {
             format!("no device is published, of class {class} or any other")
