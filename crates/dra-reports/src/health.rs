@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use dra_allocator::devices::Inventory;
-use dra_model::{
-    AllocatedDevice, Claim, Cluster, Condition, DeviceId, Gap, Kind, Pod, ResourceHealth, ResourceStatus, Str,
-};
+use dra_model::{Claim, Cluster, Condition, DeviceId, Gap, Kind, Pod, ResourceHealth, ResourceStatus};
 use dra_rules::reservation::claim_name;
+use dra_rules::scheduling::DeviceBinding;
 
 /// The health of a device, worst first: the worst report decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -64,46 +63,6 @@ impl HealthReport {
                 .as_ref()
                 .map(ToString::to_string)
                 .unwrap_or_default(),
-        }
-    }
-}
-
-/// What the conditions say that an allocated device waits for before its pod may be bound.
-#[derive(Debug)]
-pub(super) struct Binding<'a> {
-    /// The condition that ends the wait, as the device could not be attached.
-    pub(super) failed: Option<&'a Condition>,
-    /// Conditions that are not true yet.
-    pub(super) missing: Vec<&'a Str>,
-}
-
-impl<'a> Binding<'a> {
-    /// How far `result`, which is one of the results of `claim`, is.
-    pub(super) fn of(claim: &'a Claim, result: &'a AllocatedDevice) -> Self {
-        if result.binding_conditions.is_empty() && result.binding_failure_conditions.is_empty() {
-            return Self {
-                failed: None,
-                missing: Vec::new(),
-            };
-        }
-        let conditions = claim
-            .status
-            .devices
-            .iter()
-            .find(|status| status.id() == result.id() && status.share_id == result.share_id)
-            .map_or(&[][..], |status| &status.conditions);
-        let is_true = |type_: &Str| {
-            conditions
-                .iter()
-                .find(|condition| condition.type_ == *type_ && condition.status == "True")
-        };
-        Self {
-            failed: result.binding_failure_conditions.iter().find_map(is_true),
-            missing: result
-                .binding_conditions
-                .iter()
-                .filter(|type_| is_true(type_).is_none())
-                .collect(),
         }
     }
 }
@@ -182,7 +141,7 @@ impl<'a> HealthIndex<'a> {
             }
         }
         for result in claim.results() {
-            let Binding { failed, missing } = Binding::of(claim, result);
+            let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
             if let Some(failed) = failed {
                 self.add(
                     result.id(),
@@ -406,6 +365,12 @@ mod tests {
             let world = World::default().claim("c", &json!({}), &status);
             assert_eq!(answers(world, &["g0", "g1"]), expected, "{first} {second}");
         }
+        // The scheduler does not look at a device that has nothing to wait for.
+        let mut status = status(&results, &[]);
+        status["allocation"]["devices"]["results"][1]["bindingConditions"] = json!([]);
+        status["devices"] = json!([{"driver": "d", "pool": "node-1", "device": "g1", "conditions": [condition("broken", "True")]}]);
+        let world = World::default().claim("c", &json!({}), &status);
+        assert_eq!(answers(world, &["g1"]), [None]);
     }
 
     #[test]

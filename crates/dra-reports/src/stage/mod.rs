@@ -26,10 +26,10 @@ use serde::Serialize;
 use self::cause::{beside, kubelet_version};
 use self::ending::{has_completed, last_end};
 use self::said::Said;
-use super::Binding;
 use super::warnings::missing;
 use dra_model::{AllocatedDevice, Claim, Cluster, Event, Gate, Kind, Node, Pod, Str, Time};
 use dra_rules::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for};
+use dra_rules::scheduling::{DeviceBinding, binding_timed_out};
 
 pub(super) use cause::Cause;
 pub use cause::Party;
@@ -88,9 +88,6 @@ const SILENT_SECONDS: u64 = 300;
 
 /// How long a pod may take beyond its grace period until something is said to be stuck.
 const ENDING_SECONDS: u64 = 60;
-
-/// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
-const BINDING_SECONDS: u64 = 600;
 
 /// The code of a device that will not be attached.
 const BINDING_FAILED: &str = "BindingFailed";
@@ -258,7 +255,7 @@ impl<'c> Stages<'c> {
         let since = claim.status.allocation.as_ref()?.allocation_timestamp;
         let key = claim.key();
         claim.results().iter().find_map(|result| {
-            let Binding { failed, missing } = Binding::of(claim, result);
+            let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
             let id = result.id();
             if let Some(failed) = failed {
                 let said = match failed.message.as_str() {
@@ -278,8 +275,7 @@ impl<'c> Stages<'c> {
             if missing.is_empty() {
                 return None;
             }
-            let is_late = since.is_some_and(|since| self.now.since(since).as_secs() >= BINDING_SECONDS);
-            let (code, words) = if is_late {
+            let (code, words) = if binding_timed_out(claim, self.now) {
                 (BINDING_TIMED_OUT, "was not attached in time")
             } else {
                 ("BindingPending", "is not attached yet")

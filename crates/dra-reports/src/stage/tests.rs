@@ -746,6 +746,30 @@ fn a_pod_waits_for_its_device_to_be_attached() {
         condition("broken").told(),
         "Reserved BindingFailed Driver: gpu.example.com/node-1/g0 cannot be attached (broken): no fabric"
     );
+    // The scheduler gives up after ten minutes, not at ten minutes.
+    let just = |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:50:00Z");
+    assert!(base().claim(just).told().starts_with("Reserved BindingPending "));
+    let is_found = |scene: Scene| {
+        let list = findings::check(&scene.build(), &findings::CheckRequest::now(now()));
+        let mut codes = list.items.iter().map(|item| item.code);
+        codes.any(|code| code == findings::Code::BindingPending)
+    };
+    assert!(is_found(base()));
+    assert!(!is_found(base().claim(just)));
+    // Without a time the scheduler never finds it too late.
+    let untimed = |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!(null);
+    assert!(
+        base()
+            .claim(untimed)
+            .told()
+            .starts_with("Reserved BindingPending ")
+    );
+    assert!(!is_found(base().claim(untimed)));
+    // It does not look at a device that has nothing to wait for.
+    let without = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!([]);
+    };
+    assert_eq!(condition("broken").claim(without).told(), "Reserved");
 }
 
 /// The scheduler gives up what failed, and gives the same device out again unless something keeps it from that.

@@ -50,7 +50,7 @@ mod waiting;
 mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
-pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
+pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
 pub use bugs::{Bug, Exposure, Harm, exposures, fixed_in, passed_over, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start, too_many_consumers};

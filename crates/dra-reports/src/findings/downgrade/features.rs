@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Target, gate_on};
-use crate::Binding;
 use crate::findings::claims::tolerations_of;
 use crate::findings::finding::{Subject, claim_key, pod_key, some};
 use crate::findings::requests::changed_for;
@@ -12,6 +11,7 @@ use crate::remedy::{Remedy, end_pods};
 use crate::script::delete_pods;
 use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta, NO_EXECUTE};
 use dra_rules::reservation::{EXTENDED, is_done};
+use dra_rules::scheduling::DeviceBinding;
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
@@ -174,7 +174,7 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     let missing: Vec<_> = claim
         .results()
         .iter()
-        .flat_map(|result| Binding::of(claim, result).missing)
+        .flat_map(|result| DeviceBinding::of(claim, result).missing)
         .collect();
     if missing.is_empty() {
         return;
