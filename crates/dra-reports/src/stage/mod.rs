@@ -27,7 +27,7 @@ use self::cause::{beside, kubelet_version};
 use self::ending::{has_completed, last_end};
 use self::said::Said;
 use super::warnings::missing;
-use dra_model::{AllocatedDevice, Claim, Cluster, Event, Gate, Kind, Node, Pod, Str, Time};
+use dra_model::{AllocatedDevice, Claim, Cluster, DeviceId, Event, Gate, Kind, Node, Pod, Str, Time};
 use dra_rules::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for};
 use dra_rules::scheduling::{DeviceBinding, binding_timed_out};
 
@@ -146,7 +146,7 @@ pub(super) struct Stages<'c> {
     now: Time,
     reads_all: bool,
     drivers: OnceCell<Drivers<'c>>,
-    published: OnceCell<HashSet<(&'c Str, &'c Str, &'c Str)>>,
+    unpublished: OnceCell<HashSet<DeviceId>>,
     claims: OnceCell<HashSet<&'c Str>>,
 }
 
@@ -158,7 +158,7 @@ impl<'c> Stages<'c> {
             now,
             reads_all: true,
             drivers: OnceCell::new(),
-            published: OnceCell::new(),
+            unpublished: OnceCell::new(),
             claims: OnceCell::new(),
         }
     }

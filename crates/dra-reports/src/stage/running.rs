@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::{Stages, Stuck};
+use dra_allocator::devices::Inventory;
 use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
 
 impl<'c> Stages<'c> {
@@ -46,24 +47,15 @@ impl<'c> Stages<'c> {
             Stuck::new(
                 Cause::DeviceNotPublished { devices },
                 None,
-                "no ResourceSlice has it",
+                "no ResourceSlice of the newest generation has it",
             )
         })
     }
 
     fn is_published(&self, result: &AllocatedDevice) -> bool {
-        let published = self.published.get_or_init(|| {
-            let slices = self.cluster.slices();
-            slices
-                .flat_map(|slice| {
-                    let spec = &slice.spec;
-                    spec.devices
-                        .iter()
-                        .map(|device| (&spec.driver, &spec.pool.name, &device.name))
-                })
-                .collect()
-        });
-        published.contains(&(&result.driver, &result.pool, &result.device))
-            || self.cluster.gap(Kind::ResourceSlice, "").is_some()
+        let unpublished = self
+            .unpublished
+            .get_or_init(|| Inventory::of(self.cluster).unpublished().into_iter().collect());
+        self.cluster.gap(Kind::ResourceSlice, "").is_some() || !unpublished.contains(&result.id())
     }
 }

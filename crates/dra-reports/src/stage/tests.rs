@@ -576,6 +576,15 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
             .told(),
         "Running"
     );
+    // What an outdated slice lists is gone for the scheduler too.
+    let newer = json!({"metadata": {"name": "t"}, "spec": {"driver": DRIVER, "nodeName": "node-1",
+        "pool": {"name": "node-1", "generation": 2, "resourceSliceCount": 1}, "devices": [{"name": "g1"}]}});
+    assert!(
+        base()
+            .with(Kind::ResourceSlice, &newer)
+            .told()
+            .starts_with("Running DeviceNotPublished Driver: ")
+    );
     // A container that crashes has its devices.
     let crashing = |pod: &mut Value| {
         pod["status"]["containerStatuses"] =
