@@ -4,33 +4,30 @@ use super::cause::Cause;
 use super::{Stages, Stuck};
 use dra_allocator::devices::Inventory;
 use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
+use dra_rules::health::{Health, health_of_claims};
 
 impl<'c> Stages<'c> {
     /// What a pod that runs has to fear.
     pub(super) fn endangered(&self, pod: &Pod) -> Option<Stuck<'c>> {
-        for container in &pod.status.container_statuses {
-            for status in &container.allocated_resources_status {
-                let broken = status
-                    .resources
-                    .iter()
-                    .find(|resource| resource.health == "Unhealthy");
-                if let Some(resource) = broken {
-                    let text = resource.message.as_ref().map(ToString::to_string);
-                    let cause = Cause::DeviceUnhealthy {
-                        device: resource.resource_id.to_string(),
-                        text: text.unwrap_or_default(),
-                    };
-                    let evidence = format!("the kubelet reports it for container {}", container.name);
-                    return Some(Stuck::new(cause, None, evidence));
-                }
+        for of_claim in health_of_claims(pod) {
+            let mut resources = of_claim.resources.iter();
+            let broken = resources.find(|resource| Health::of_resource(resource) == Health::Unhealthy);
+            if let Some(resource) = broken {
+                let text = resource.message.as_ref().map(ToString::to_string);
+                let cause = Cause::DeviceUnhealthy {
+                    device: resource.resource_id.to_string(),
+                    text: text.unwrap_or_default(),
+                };
+                let evidence = format!("the kubelet reports it for container {}", of_claim.container.name);
+                return Some(Stuck::new(cause, None, evidence));
             }
         }
         let mut lost = Vec::new();
         for claim in self.claims(pod) {
             for status in &claim.status.devices {
-                let broken = status.conditions.iter().find(|condition| {
-                    matches!(condition.type_.as_str(), "Ready" | "Healthy") && condition.status == "False"
-                });
+                let mut conditions = status.conditions.iter();
+                let broken =
+                    conditions.find(|condition| Health::of_condition(condition) == Some(Health::Unhealthy));
                 if let Some(condition) = broken {
                     let cause = Cause::DeviceUnhealthy {
                         device: status.id().to_string(),

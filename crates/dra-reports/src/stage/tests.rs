@@ -550,6 +550,12 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
         "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: too hot"
     );
     assert_eq!(health("Healthy").told(), "Running");
+    // A device of a device plugin is none of a claim.
+    let of_device_plugin = base().pod(|pod| {
+        pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}, "allocatedResourcesStatus": [
+            {"name": "example.com/nic", "resources": [{"resourceID": "nic-0", "health": "Unhealthy"}]}]}]);
+    });
+    assert_eq!(of_device_plugin.told(), "Running");
     let condition = |value: &str| {
         base().claim(|claim| {
             claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0", "conditions": [
