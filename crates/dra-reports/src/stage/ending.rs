@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::cause::Cause;
 use super::drivers::Plugin;
 use super::reach::publishes_for;
-use super::{ENDING_SECONDS, PodStage, Stages, Stuck, containers, needs_unprepare};
+use super::{ENDING_SECONDS, PodStage, Stages, Stuck, containers, needs_unprepare, not_ready};
 use crate::warnings::missing;
 use dra_model::{Claim, Container, ContainerEnd, Kind, Pod, Str, Time};
+use dra_rules::kubelet::Heartbeat;
 use dra_rules::reservation::{PodGroups, is_consumer};
 
 impl<'c> Stages<'c> {
@@ -32,15 +33,21 @@ impl<'c> Stages<'c> {
         if self.now.since(since).as_secs() < ENDING_SECONDS {
             return;
         }
-        if let Some(silent) = self.silent(node) {
-            found.stuck = Some(Stuck {
-                evidence: vec![ended, silent.1],
-                ..Stuck::new(silent.0, Some(since), "")
+        let heartbeat = self.heartbeat(node);
+        if heartbeat.is_silent() {
+            found.stuck = not_ready(node, heartbeat).map(|mut stuck| {
+                stuck.since = Some(since);
+                stuck.evidence.insert(0, ended);
+                stuck
             });
             return;
         }
         if !has_stopped(pod) {
-            found.waits = Some("containers have not ended".to_owned());
+            let unready = match heartbeat {
+                Heartbeat::Ready => String::new(),
+                _ => format!(", and node {node} is not ready"),
+            };
+            found.waits = Some(format!("containers have not ended{unready}"));
             return;
         }
         if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {

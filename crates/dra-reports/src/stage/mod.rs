@@ -28,6 +28,7 @@ use self::ending::{has_completed, last_end};
 use self::said::Said;
 use super::warnings::missing;
 use dra_model::{AllocatedDevice, Claim, Cluster, DeviceId, Event, Gate, Kind, Node, Pod, Str, Time};
+use dra_rules::kubelet::Heartbeat;
 use dra_rules::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for};
 use dra_rules::scheduling::{DeviceBinding, binding_timed_out};
 
@@ -293,27 +294,10 @@ impl<'c> Stages<'c> {
         })
     }
 
-    /// Why nothing can be expected of the kubelet.
-    fn silent(&self, node: &Str) -> Option<(Cause<'c>, String)> {
-        let found: &Node = self.cluster.node(node)?;
-        let mut conditions = found.status.conditions.iter();
-        let ready = conditions.find(|condition| condition.type_ == "Ready")?;
-        if ready.status == "True" {
-            return None;
-        }
-        let since = ready
-            .last_transition_time
-            .map(|at| format!(" since {at}"))
-            .unwrap_or_default();
-        let word = if ready.status == "False" {
-            "False"
-        } else {
-            "Unknown"
-        };
-        Some((
-            Cause::NodeSilent { node: node.clone() },
-            format!("node/{node} has the condition Ready={word}{since}"),
-        ))
+    /// What the node of a pod says of its kubelet.
+    fn heartbeat(&self, node: &Str) -> Heartbeat {
+        let node: Option<&Arc<Node>> = self.cluster.node(node);
+        node.map_or(Heartbeat::Ready, |node| Heartbeat::of(node))
     }
 
     /// A pod that is on its node and is not to end.
@@ -351,8 +335,8 @@ impl<'c> Stages<'c> {
                 return;
             }
         }
-        if let Some((cause, evidence)) = self.silent(node) {
-            found.stuck = Some(Stuck::new(cause, None, evidence));
+        if let Some(stuck) = not_ready(node, self.heartbeat(node)) {
+            found.stuck = Some(stuck);
             return;
         }
         let since = pod.status.start_time.or(pod.metadata.creation_timestamp);
@@ -535,6 +519,21 @@ impl<'c> Stages<'c> {
         let claims: Vec<_> = claim_names(pod).filter_map(named).collect();
         claims.into_iter()
     }
+}
+
+/// Why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
+fn not_ready<'c>(node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
+    let (word, since) = match heartbeat {
+        Heartbeat::Ready => return None,
+        Heartbeat::NotReady { since } => ("False", since),
+        Heartbeat::Silent { since } => ("Unknown", since),
+    };
+    let since = since.map(|at| format!(" since {at}")).unwrap_or_default();
+    Some(Stuck::new(
+        Cause::NodeSilent { node: node.clone() },
+        None,
+        format!("node/{node} has the condition Ready={word}{since}"),
+    ))
 }
 
 /// The containers that have something to tell.

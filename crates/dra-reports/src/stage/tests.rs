@@ -633,6 +633,14 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
             .told()
             .starts_with("Unpreparing NodeSilent Administrator: ")
     );
+    // A kubelet that says itself that its node is not ready still ends pods.
+    let unready = scene().node("False", &json!([])).ending();
+    assert_eq!(unready.told(), base().told());
+    let unready = scene().node("False", &json!([])).ending().pod(running);
+    assert_eq!(
+        unready.told(),
+        "Unpreparing waits: containers have not ended, and node node-1 is not ready"
+    );
     // Others on the node use the claim: the driver is not asked yet.
     let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
         "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
