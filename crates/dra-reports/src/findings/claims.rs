@@ -12,6 +12,7 @@ use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_de
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
+use dra_rules::eviction::LONGEST_TOLERATION;
 use dra_rules::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
@@ -21,13 +22,10 @@ use dra_rules::scheduling::{BINDING_TIMEOUT, DeviceBinding, binding_timed_out};
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
 /// A deletion without hindrance ends within seconds.
-pub(super) const DELETION_SECONDS: u64 = 60;
+const DELETION_SECONDS: u64 = 60;
 
 /// What a toleration without a time means.
 const FOR_GOOD: &str = "without tolerationSeconds the taint is tolerated for good";
-
-/// From so many seconds on a duration passes 64 bits of nanoseconds.
-const OVERFLOWING_SECONDS: i64 = 9_223_372_037;
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -334,7 +332,7 @@ fn means_something_else(toleration: &Toleration) -> bool {
     toleration.effect == NO_EXECUTE
         && toleration
             .toleration_seconds
-            .is_some_and(|seconds| !(0..OVERFLOWING_SECONDS).contains(&seconds))
+            .is_some_and(|seconds| !(0..=LONGEST_TOLERATION).contains(&seconds))
 }
 
 /// Tolerations that end at once although they name a time.

@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::claims::DELETION_SECONDS;
 use super::finding::{Subject, claim_key, pod_key, scoped_key, some};
 use super::{Code, Finding, Look};
-use crate::stage::{daemon_set_of, is_called_like, needs_unprepare, pods_on, publishes_for};
+use crate::stage::{ENDING_SECONDS, daemon_set_of, is_called_like, needs_unprepare, pods_on, publishes_for};
 use dra_model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
 use dra_rules::kubelet::Heartbeat;
 use dra_rules::reservation::{PodGroups, claim_names};
@@ -47,7 +46,7 @@ fn is_stuck(look: &Look<'_>, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
     metadata.is_deleting()
         && !pod.is_terminal()
-        && look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS)
+        && look.has_lasted(metadata.deletion_timestamp, ENDING_SECONDS)
 }
 
 /// What the pod's claims hold, by driver that has to give it back.

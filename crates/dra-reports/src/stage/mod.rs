@@ -88,7 +88,7 @@ impl fmt::Display for Stage {
 const SILENT_SECONDS: u64 = 300;
 
 /// How long a pod may take beyond its grace period until something is said to be stuck.
-const ENDING_SECONDS: u64 = 60;
+pub(super) const ENDING_SECONDS: u64 = 60;
 
 /// The code of a device that will not be attached.
 const BINDING_FAILED: &str = "BindingFailed";

@@ -10,8 +10,7 @@ use crate::findings::reservations::{convert_groups, convert_kinds};
 use crate::findings::{Code, Finding, Look, Severity};
 use crate::remedy::{Remedy, end_groups, end_pods};
 use crate::script::{save, save_and_delete, touch};
-use dra_model::{Claim, Gate, Key, Kind, Meta, Pod, Str};
-use dra_rules::reservation::conversion::MAX_CONSUMERS;
+use dra_model::{Claim, Gate, Key, Kind, MOST_CONSUMERS, Meta, Pod, Str};
 use dra_rules::reservation::{
     GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
 };
@@ -153,16 +152,16 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         )
         .remedy(end())
         .note("before the gate goes off"),
-        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MAX_CONSUMERS => finding(
+        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MOST_CONSUMERS => finding(
             Code::GroupReservationTooMany,
             1,
             format!(
-                "is reserved for {who}, whose {} members and the other entries are more than the {MAX_CONSUMERS} that a claim can have",
+                "is reserved for {who}, whose {} members and the other entries are more than the {MOST_CONSUMERS} that a claim can have",
                 members.len()
             ),
         )
         .advice(format!(
-            "whoever owns podgroup/{} ends pods of it until {MAX_CONSUMERS} entries are enough, or splits the group",
+            "whoever owns podgroup/{} ends pods of it until {MOST_CONSUMERS} entries are enough, or splits the group",
             first.name
         )),
         members => {

@@ -33,9 +33,6 @@ use self::repointed::Repointed;
 pub use self::restore::{Difference, Restoration, Saved, restore};
 pub use self::verify::{Defect, verify};
 
-/// Largest number of entries that the API server accepts. Mirrors `resource/types.go`, `ResourceClaimReservedForMaxSize`, v1.37.2.
-pub const MAX_CONSUMERS: usize = 256;
-
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
