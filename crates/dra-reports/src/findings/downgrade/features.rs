@@ -27,7 +27,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         waits(look, target, claim);
         shares(look, target, claim);
         tolerations(look, target, Kind::ResourceClaim, &claim.metadata, &claim.spec);
-        if target.is_at_most(34)
+        if target.is_older_and(|release| release.keeps_claims_of_extended_resources)
             && target.lacks(Gate::DRAExtendedResource)
             && claim.metadata.annotation(EXTENDED).is_some()
         {
@@ -239,7 +239,9 @@ fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
 }
 
 fn tolerations(look: &mut Look<'_>, target: &Target, kind: Kind, metadata: &Meta, spec: &ClaimSpec) {
-    if !target.is_at_most(34) || !tolerations_of(spec).any(|toleration| toleration.effect == NO_EXECUTE) {
+    if !target.is_older_and(|release| release.omits_tolerations)
+        || !tolerations_of(spec).any(|toleration| toleration.effect == NO_EXECUTE)
+    {
         return;
     }
     let message = format!(

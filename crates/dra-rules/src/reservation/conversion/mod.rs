@@ -98,10 +98,10 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether running pods lose a claim that was made for their group, converted or not: the claim controllers of releases before
-    /// 1.37 make new claims for them.
+    /// Whether running pods lose a claim that was made for their group, converted or not: claim controllers that know no groups make new
+    /// claims for them.
     fn repoints_pods(self) -> bool {
-        matches!(self, Self::Minor(minor) if minor < 37)
+        matches!(self, Self::Minor(minor) if !dra_model::Release::of_minor(minor).needs_groups)
     }
 }
 
