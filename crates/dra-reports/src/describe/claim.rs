@@ -7,7 +7,7 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity, as_map};
 use super::text::{selector_terms, toleration};
 use crate::references::Consumer;
-use crate::stage::{PodStageItem, Stages};
+use crate::stage::PodStageItem;
 use crate::{
     ClaimNode, DeviceTaintItem, HealthReport, MissingItem, ReservationItem, Selection, Warnings, reserved,
 };
@@ -18,6 +18,7 @@ use dra_model::{
 };
 use dra_rules::eviction::{Release, claim_eviction};
 use dra_rules::health::{Health, HealthIndex};
+use dra_rules::kubelet::Stages;
 use dra_rules::reservation::ClaimState;
 
 /// The report.

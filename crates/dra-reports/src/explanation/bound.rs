@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::report::{ClusterVerdict, Explanation, FixItem, Holding, Reason};
 use super::word;
 use crate::listing::some;
-use crate::stage::{self, Cause, PodStage, Problems, Stage, StageItem, Stages, advise, problems};
+use crate::stage::{self, StageItem, advise, cause_text, problem_text, unknown_text, waits_text};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, Str, Time};
+use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
 use dra_rules::scheduling::passed_over;
 
 impl Holding {
@@ -91,7 +92,7 @@ pub(super) fn bound(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
     } = problems(cluster, pod);
     let reasons = found
         .into_iter()
-        .map(|problem| Reason::plain(problem.code, problem.text));
+        .map(|problem| Reason::plain(problem.code(), problem_text(&problem, pod)));
     report.reasons.extend(reasons);
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
@@ -120,7 +121,7 @@ pub(super) fn ended(report: &mut Explanation, cluster: &Cluster, pod: &Arc<Pod>,
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
     if let Some(stuck) = &found.stuck {
-        let text = stuck.cause.text(pod.node().map_or("", Str::as_str));
+        let text = cause_text(&stuck.cause, pod);
         let summary = format!("the pod is not gone: {text}");
         report.reasons.push(Reason::plain(stuck.cause.code(), text));
         report.conclude(ClusterVerdict::Broken, summary);
@@ -136,7 +137,7 @@ pub(super) fn attaching(report: &mut Explanation, cluster: &Cluster, pod: &Arc<P
     if let Some(stuck) = &found.stuck
         && report.verdict == ClusterVerdict::Fits
     {
-        let summary = format!("{}, and waits: {}", report.summary, stuck.cause.text(""));
+        let summary = format!("{}, and waits: {}", report.summary, cause_text(&stuck.cause, pod));
         report.conclude(ClusterVerdict::Fits, summary);
     }
     // The driver that is to attach the device is told already.
@@ -159,16 +160,18 @@ fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, n
     };
     match found.stuck.as_ref().map(|stuck| &stuck.cause) {
         None if found.stage == Stage::Unknown => {
-            let why = found.unknown.join("; ");
+            let unknown: Vec<String> = found.unknown.iter().copied().map(unknown_text).collect();
+            let why = unknown.join("; ");
             report.conclude(
                 ClusterVerdict::Unknown,
                 format!("the pod is bound to {node}; how far it is there is not known: {why}"),
             );
             report.lacks_objects = cluster.gap(Kind::Event, &pod.metadata.namespace).is_some();
-            report.unknown.extend(found.unknown.iter().cloned());
+            report.unknown.extend(unknown);
         }
         None => {
-            let summary = match (found.stage, &found.waits) {
+            let waits = found.waits.as_ref().map(|waits| waits_text(waits, pod));
+            let summary = match (found.stage, waits) {
                 (Stage::Running, _) => format!("the pod runs on {node}{devices}"),
                 (Stage::Unpreparing, None) => format!("the pod is being ended on {node}"),
                 (Stage::Unpreparing, Some(waits)) => {
@@ -183,7 +186,7 @@ fn staged(report: &mut Explanation, stages: &Stages<'_>, found: &PodStage<'_>, n
         }
         Some(Cause::Unrecognized { .. }) => word::of_kubelet(report, cluster, pod, node),
         Some(cause) => {
-            let text = cause.text(node);
+            let text = cause_text(cause, pod);
             let place = if found.stage == Stage::Running {
                 "runs on"
             } else if found.stage == Stage::Unpreparing {

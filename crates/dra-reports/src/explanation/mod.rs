@@ -32,7 +32,6 @@ use dra_rules::scheduling::{
 };
 
 pub use super::remedy::Remake;
-pub use super::stage::rests_on;
 pub use fixes::RISKY;
 pub use report::{
     Amounts, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixChange, FixItem, GetsItem, Helps,

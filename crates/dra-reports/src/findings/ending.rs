@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, pod_key, scoped_key, some};
 use super::{Code, Finding, Look};
-use crate::stage::{ENDING_SECONDS, daemon_set_of, is_called_like, needs_unprepare, pods_on, publishes_for};
+use crate::stage::pods_on;
 use dra_model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
-use dra_rules::kubelet::Heartbeat;
+use dra_rules::kubelet::{
+    ENDING_SECONDS, Heartbeat, daemon_set_of, is_called_like, needs_unprepare, publishes_for,
+};
 use dra_rules::reservation::{PodGroups, claim_names};
 
 pub(super) fn look(look: &mut Look<'_>) {

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Stage, StageItem, Stages};
+use super::StageItem;
 use crate::allocation::Settings;
 use crate::explanation::explain_pod;
 use crate::findings;
 use dra_allocator::Budget;
 use dra_model::{Cluster, Kind};
+use dra_rules::kubelet::{Stage, Stages};
 use dra_testing::{World, now, status};
 
 const DRIVER: &str = "gpu.example.com";

@@ -1,14 +1,14 @@
 //! Pods that run, and what their devices are in danger of.
 
-use super::cause::Cause;
+use super::cause::{Cause, Evidence};
 use super::{Stages, Stuck};
+use crate::health::{Health, health_of_claims};
 use dra_allocator::devices::Inventory;
 use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
-use dra_rules::health::{Health, health_of_claims};
 
 impl<'c> Stages<'c> {
     /// What a pod that runs has to fear.
-    pub(super) fn endangered(&self, pod: &Pod) -> Option<Stuck<'c>> {
+    pub(super) fn endangered(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
         for of_claim in health_of_claims(pod) {
             let mut resources = of_claim.resources.iter();
             let broken = resources.find(|resource| Health::of_resource(resource) == Health::Unhealthy);
@@ -18,8 +18,7 @@ impl<'c> Stages<'c> {
                     device: resource.resource_id.to_string(),
                     text: text.unwrap_or_default(),
                 };
-                let evidence = format!("the kubelet reports it for container {}", of_claim.container.name);
-                return Some(Stuck::new(cause, None, evidence));
+                return Some(Stuck::new(cause, None, Evidence::Status(of_claim.container)));
             }
         }
         let mut lost = Vec::new();
@@ -33,20 +32,15 @@ impl<'c> Stages<'c> {
                         device: status.id().to_string(),
                         text: condition.message.to_string(),
                     };
-                    let evidence = format!("claim/{} has {}=False of it", claim.key(), condition.type_);
+                    let evidence = Evidence::Condition(claim, condition);
                     return Some(Stuck::new(cause, condition.last_transition_time, evidence));
                 }
             }
             lost.extend(claim.results().iter().filter(|result| !self.is_published(result)));
         }
         let devices: Vec<DeviceId> = lost.into_iter().map(AllocatedDevice::id).collect();
-        (!devices.is_empty()).then(|| {
-            Stuck::new(
-                Cause::DeviceNotPublished { devices },
-                None,
-                "no ResourceSlice of the newest generation has it",
-            )
-        })
+        (!devices.is_empty())
+            .then(|| Stuck::new(Cause::DeviceNotPublished { devices }, None, Evidence::NoSlice))
     }
 
     fn is_published(&self, result: &AllocatedDevice) -> bool {
