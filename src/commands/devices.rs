@@ -18,8 +18,9 @@ use dra_allocator::devices::{ClassSelectors, DeviceNode, DeviceState};
 use dra_model::{Cluster, Kind, Str};
 use dra_reports::presence::Mention;
 use dra_reports::{
-    CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceMap, Health,
+    CapacityItem, CounterItem, DEVICES_NEEDS, DeviceFilter, DeviceItem, DeviceList, DeviceMap,
 };
+use dra_rules::health::Health;
 use dra_sources::Needs;
 
 use self::map::Picture;

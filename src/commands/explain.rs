@@ -22,10 +22,11 @@ use dra_model::{Cluster, Key, Kind, Object, Str};
 use dra_reports::allocation::Settings;
 use dra_reports::explanation::{
     ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, explain_claims, explain_new_pods, explain_pod,
-    rests_on, unjudged,
+    unjudged,
 };
 use dra_reports::presence::Mention;
 use dra_reports::{CauseItem, RoomVerdict, explain_all, node_room};
+use dra_rules::kubelet::rests_on;
 use dra_sources::Needs;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;

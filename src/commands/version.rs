@@ -5,16 +5,12 @@ use serde::Serialize;
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{Detail, Layout, Report, View};
-use dra_model::Environment;
+use dra_model::{Environment, Version};
 use dra_sources::Needs;
 
 use super::Accepts;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
-
-/// The releases whose rules are built in.
-const OLDEST_KUBERNETES: &str = "1.34";
-const NEWEST_KUBERNETES: &str = "1.37";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,9 +88,9 @@ struct ClientVersion {
     #[cfg_attr(test, schemars(regex(pattern = r"^[a-z0-9]+/[a-z0-9]+$")))]
     platform: String,
     /// The oldest release of Kubernetes whose rules are built in.
-    oldest_kubernetes: &'static str,
+    oldest_kubernetes: String,
     /// The newest release of Kubernetes whose rules are built in.
-    newest_kubernetes: &'static str,
+    newest_kubernetes: String,
 }
 
 impl Report for Versions {
@@ -148,8 +144,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             // Set by the release build; a build script for it would run at each change.
             git_commit: option_env!("KUBECTL_DRA_COMMIT").filter(|commit| !commit.is_empty()),
             platform: platform(),
-            oldest_kubernetes: OLDEST_KUBERNETES,
-            newest_kubernetes: NEWEST_KUBERNETES,
+            oldest_kubernetes: format!("1.{}", Version::OLDEST_MINOR),
+            newest_kubernetes: format!("1.{}", Version::NEWEST_MINOR),
         },
         server_version: server.map(|cluster| ServerVersion::of(cluster.environment())),
     })?;

@@ -1,7 +1,7 @@
 //! The texts of kubelets of several releases, as their modules have them.
 //!
 //! `tests/data/kubelet-texts.tsv` has each text that can get into an event about how a pod starts, since when and up to when there is one, an
-//! example, and what it is taken for, which the unit tests of `crates/dra-reports/src/stage/said.rs` check.
+//! example, and what it is taken for, which the unit tests of `crates/dra-rules/src/kubelet/said.rs` check.
 
 use crate::support::go::{RELEASES, module};
 use std::collections::BTreeSet;

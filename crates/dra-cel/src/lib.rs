@@ -36,6 +36,7 @@ mod parse;
 mod plan;
 mod program;
 mod reads;
+mod release;
 mod repair;
 mod source;
 mod terms;

@@ -154,6 +154,12 @@ pub struct DeviceRequest {
 /// Most devices in the allocation of one claim. Mirrors `api/resource/v1/types.go`, `AllocationResultsMaxSize`, v1.37.2.
 pub const MOST_RESULTS: i64 = 32;
 
+/// Most entries that `status.reservedFor` can have. Mirrors `api/resource/v1/types.go`, `ResourceClaimReservedForMaxSize`, v1.37.2.
+pub const MOST_CONSUMERS: usize = 256;
+
+/// Most alternatives of a request. Mirrors `api/resource/v1/types.go`, `FirstAvailableDeviceRequestMaxSize`, v1.37.2.
+pub const MOST_ALTERNATIVES: usize = 8;
+
 /// How many devices a request wants. Unknown modes are kept, since the allocator must name them in its error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AllocationMode {
@@ -231,7 +237,7 @@ pub struct ClaimConfig {
 pub struct ClaimStatus {
     /// Absent until the scheduler allocated the claim.
     pub allocation: Option<Allocation>,
-    /// Who may use it, in the order of the object; at most 256 entries.
+    /// Who may use it, in the order of the object; at most [`MOST_CONSUMERS`] entries.
     #[serde(deserialize_with = "list")]
     pub reserved_for: Vec<ConsumerReference>,
     /// What drivers report of allocated devices.

@@ -30,13 +30,13 @@ mod slice;
 mod tolerations;
 mod version;
 
-pub use claim::MOST_RESULTS;
 pub use claim::{
     AllocatedConfig, AllocatedDevice, Allocation, AllocationMode, CapacityRequirements, Claim, ClaimConfig,
     ClaimSpec, ClaimStatus, ClaimTemplate, ClaimTemplateSpec, Constraint, ConsumerReference,
     DerivedAttribute, DeviceAllocation, DeviceClaim, DeviceRequest, DeviceStatus, FINALIZER, NetworkData,
     Request,
 };
+pub use claim::{MOST_ALTERNATIVES, MOST_CONSUMERS, MOST_RESULTS};
 pub use claim_patch::{ClaimChange, ClaimPatch, ReservationPatch};
 pub use class::{
     CLASS_RESOURCE, CelSelector, Class, ClassConfig, ClassSpec, Config, Selector, TaintRule, TaintRuleSpec,

@@ -41,6 +41,8 @@ pub struct Release {
     pub rounds_to_binary: bool,
     /// In mode All, a device counts only if enough of its capacity is left (`validateDeviceRequest`).
     pub all_drops_full_devices: bool,
+    /// A device may have four taints at most, and none with the effect None (`validateDevice`).
+    pub limits_taints: bool,
     /// A taint keeps pods off whatever its effect is (`allTaintsTolerated`).
     pub any_effect_blocks: bool,
     /// What is allocated does not say which taints the request tolerates.
@@ -86,8 +88,19 @@ pub struct Release {
     pub stops_at_missing_pod: bool,
     /// Taints of devices for extended resources evict pods too (`podEvictionTime`).
     pub evicts_for_extended_resources: bool,
+    /// A claim for extended resources keeps its devices after its pod has ended, until the pod is deleted, if the gate is off.
+    pub keeps_claims_of_extended_resources: bool,
     /// The API server serves PodGroups with their claims unless that is turned off. Older ones may have their traces left over.
     pub serves_groups: bool,
+    /// Pods name the PodGroup that they belong to; an API server without the field drops it with its next write.
+    pub has_scheduling_groups: bool,
+    /// The API server reads DeviceTaintRules that were stored as v1beta2.
+    pub reads_rules_of_v1beta2: bool,
+    /// The API server stores DeviceTaintRules as v1beta2.
+    pub stores_rules_of_v1beta2: bool,
+    /// The API server asks those that write the status of a claim for the rights to what they write of it
+    /// (`DRAResourceClaimGranularStatusAuthorization`).
+    pub asks_for_status_rights: bool,
 }
 
 impl Default for Release {
@@ -119,6 +132,7 @@ impl Release {
             capacity_errors_skip: before(37),
             rounds_to_binary: before(37),
             all_drops_full_devices: before(37),
+            limits_taints: before(35),
             any_effect_blocks: before(35),
             omits_tolerations: before(35),
             repeats_configs: before(37),
@@ -140,8 +154,21 @@ impl Release {
             gives_up_at_foreign_entry: before(36),
             stops_at_missing_pod: before(36),
             evicts_for_extended_resources: version >= patch(37, 2),
+            keeps_claims_of_extended_resources: before(35),
             serves_groups: !before(37),
+            has_scheduling_groups: !before(36),
+            reads_rules_of_v1beta2: !before(36),
+            stores_rules_of_v1beta2: !before(37),
+            asks_for_status_rights: !before(36),
         }
+    }
+
+    /// The rules of a release that is still to come to a cluster: those of the newest patch of 1.`minor`.
+    pub fn of_minor(minor: u32) -> Self {
+        Self::of(Version {
+            patch: u32::MAX,
+            ..Version::minor(minor)
+        })
     }
 }
 
@@ -172,7 +199,7 @@ mod tests {
     fn facts_begin_and_end_with_their_release() {
         const ALWAYS: &str = "1.0";
         const STILL: &str = "1.99";
-        let rows: [Row; 35] = [
+        let rows: [Row; 41] = [
             (
                 "takes_pools_as_they_come",
                 |of| of.takes_pools_as_they_come,
@@ -241,6 +268,7 @@ mod tests {
                 ALWAYS,
                 "1.37",
             ),
+            ("limits_taints", |of| of.limits_taints, ALWAYS, "1.35"),
             ("any_effect_blocks", |of| of.any_effect_blocks, ALWAYS, "1.35"),
             ("omits_tolerations", |of| of.omits_tolerations, ALWAYS, "1.35"),
             ("repeats_configs", |of| of.repeats_configs, ALWAYS, "1.37"),
@@ -317,7 +345,37 @@ mod tests {
                 "1.37.2",
                 STILL,
             ),
+            (
+                "keeps_claims_of_extended_resources",
+                |of| of.keeps_claims_of_extended_resources,
+                ALWAYS,
+                "1.35",
+            ),
             ("serves_groups", |of| of.serves_groups, "1.37", STILL),
+            (
+                "has_scheduling_groups",
+                |of| of.has_scheduling_groups,
+                "1.36",
+                STILL,
+            ),
+            (
+                "reads_rules_of_v1beta2",
+                |of| of.reads_rules_of_v1beta2,
+                "1.36",
+                STILL,
+            ),
+            (
+                "stores_rules_of_v1beta2",
+                |of| of.stores_rules_of_v1beta2,
+                "1.37",
+                STILL,
+            ),
+            (
+                "asks_for_status_rights",
+                |of| of.asks_for_status_rights,
+                "1.36",
+                STILL,
+            ),
         ];
         let releases = [
             "1.33", "1.34.0", "1.34.13", "1.35.0", "1.35.10", "1.36.0", "1.36.6", "1.37.0", "1.37.1",
@@ -337,6 +395,12 @@ mod tests {
         for (name, ..) in rows {
             assert!(shown.contains(&format!("{name}: ")), "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_to_come_has_the_newest_patch() {
+        assert!(!Release::of_minor(37).bare_rule_is_all);
+        assert!(Release::of_minor(36).bare_rule_is_all);
     }
 
     #[test]

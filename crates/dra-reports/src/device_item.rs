@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Health, HealthReport};
+use super::HealthReport;
 use dra_allocator::devices::{CounterBalance, DeviceNode, DeviceState, DeviceTaint, Holder, Unavailable};
 use dra_model::{Cluster, DeviceId, Quantity, Str, Time};
+use dra_rules::health::Health;
 use dra_rules::reservation::users;
 
 /// One device.

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
-use super::{DeviceItem, DeviceList, Health, HolderItem, UsageBy, UsageGroup};
+use super::{DeviceItem, DeviceList, HolderItem, UsageBy, UsageGroup};
 use dra_allocator::devices::{DeviceNode, DeviceState, Unavailable};
 use dra_model::{Claim, Cluster, Key, Str};
+use dra_rules::health::Health;
 
 /// What a picture shows of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

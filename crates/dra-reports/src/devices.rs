@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::claim_filter::names_device;
 use super::{
-    CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HealthIndex, HolderItem,
+    CapacityItem, ClaimNode, ClassError, CounterItem, DeviceItem, DeviceTaintItem, HealthReport, HolderItem,
     LeftOut, Warnings,
 };
 use dra_allocator::devices::{
@@ -12,6 +12,7 @@ use dra_allocator::devices::{
     Taints, WantedNode, node_of,
 };
 use dra_model::{Cluster, Device, DeviceId, Kind, Pool, PoolId, Quantity, Slice, Str, TOO_MUCH_WORK};
+use dra_rules::health::HealthIndex;
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -370,7 +371,7 @@ impl<'a> Listing<'a> {
             .map(|holder| HolderItem::of(self.inventory.cluster(), holder))
             .collect();
         let health = self.health.health(&self.inventory, &id);
-        let health_reports = self.health.reports(&id).to_vec();
+        let health_reports = HealthReport::all(&self.health, &id);
         let DeviceId { driver, pool, device } = id;
         Some(DeviceItem {
             driver,

@@ -55,8 +55,7 @@ pub use device_item::{
 };
 pub use device_map::{DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
-use health::Binding;
-pub use health::{Health, HealthIndex, HealthReport};
+pub use health::HealthReport;
 pub use node_room::{BlockedCount, ClassRoom, DriverRoom, NodeRoom, RoomVerdict, node_room};
 pub use pending::{CauseItem, ExplanationList, explain_all};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};

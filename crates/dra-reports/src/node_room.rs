@@ -7,12 +7,13 @@ use serde::Serialize;
 
 use super::allocation::Settings;
 use super::warnings::missing;
-use super::{DeviceFilter, DeviceItem, Health, Warnings, devices};
+use super::{DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::Limits;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
 use dra_model::{
     Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str,
 };
+use dra_rules::health::Health;
 use dra_rules::scheduling::{Scheduler, Start, Verdict};
 
 /// The report.

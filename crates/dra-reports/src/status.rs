@@ -8,9 +8,10 @@ use serde::Serialize;
 use super::findings::{CheckRequest, Counts, check_by};
 use super::stage::StageCount;
 use super::usage::{Counting, FreeByNode, Measures, UnitSums};
-use super::{Health, HealthIndex, IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings};
+use super::{IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings};
 use dra_allocator::devices::{DeviceState, Inventory, Nodes, Taints, node_of};
 use dra_model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
+use dra_rules::health::{Health, HealthIndex};
 use dra_rules::reservation::ClaimState;
 use dra_rules::scheduling::Run;
 

@@ -11,6 +11,8 @@
 pub mod access;
 pub mod controllers;
 pub mod eviction;
+pub mod health;
+pub mod kubelet;
 pub mod owners;
 pub mod quota;
 pub mod reservation;

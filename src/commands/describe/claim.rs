@@ -6,7 +6,8 @@ use dra_reports::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, Identity,
     RequestDescription, RequestItem,
 };
-use dra_reports::{Consumer, Health, ReservationItem, Warnings};
+use dra_reports::{Consumer, ReservationItem, Warnings};
+use dra_rules::health::Health;
 
 use super::super::devices::known_and_more;
 use super::super::reserved::consumer;

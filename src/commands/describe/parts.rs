@@ -5,7 +5,7 @@ use dra_model::{Kind, Time};
 use dra_reports::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use dra_reports::findings::ObjectFindings;
 use dra_reports::script::Command;
-use dra_reports::stage::{PodStageItem, StageItem};
+use dra_reports::stage::{PodStageItem, StageItem, party_text};
 use dra_reports::{DeviceItem, DeviceTaintItem, HealthReport};
 
 use super::super::{check, devices, shown};
@@ -166,7 +166,7 @@ pub(super) fn stage(layout: &mut Layout, item: &StageItem, now: Time) {
             if let Some(since) = stuck.since {
                 section.field("Since", instant(since, now));
             }
-            section.field("Next", stuck.owner.text());
+            section.field("Next", party_text(stuck.owner));
             section.list("Shown By", &stuck.evidence);
             if let Some(command) = &stuck.command {
                 section.copied("Fix", command);

@@ -8,7 +8,8 @@ use super::{Holder, State, classes, health_tone, known_and_more, node, state_ton
 use crate::commands::shown::folded;
 use crate::output::{Column, Detail, Screen, Table, Tone, UNKNOWN, counted};
 use dra_allocator::devices::{DeviceNode, DeviceState};
-use dra_reports::{DeviceItem, DeviceList, Health, HolderItem};
+use dra_reports::{DeviceItem, DeviceList, HolderItem};
+use dra_rules::health::Health;
 
 /// Devices of a pool that stand together and differ by their names only.
 struct Alike {

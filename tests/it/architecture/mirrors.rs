@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::rust_crate::{Crate, File};
+use crate::support::rust_source::without_tests;
 
 /// Functions of which parts are mirrored in several places, each with what tells the parts apart. Two places for the same part are
 /// no exception but a mistake.
@@ -119,6 +120,45 @@ fn is_same_file(one: &str, other: &str) -> bool {
 fn each_mirrored_function_has_one_home() {
     let found = problems(Crate::all(), SPLIT);
     assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// Words of Kubernetes that decide a rule, and the files that read them. Others ask the rule.
+const READ_IN: &[(&str, &[&str])] = &[
+    ("\"Unhealthy\"", &["crates/dra-rules/src/health.rs"]),
+    (
+        "\"Ready\"",
+        &[
+            // Which conditions of pods are read.
+            "crates/dra-model/src/pod.rs",
+            // Of a device.
+            "crates/dra-rules/src/health.rs",
+            // Of a pod.
+            "crates/dra-rules/src/kubelet/drivers.rs",
+            // Of a node.
+            "crates/dra-rules/src/kubelet/heartbeat.rs",
+            // Of a pod for the eviction API, which takes one that says nothing for ready.
+            "crates/dra-rules/src/simulation/budgets.rs",
+        ],
+    ),
+    (
+        "from_secs(600)",
+        &[
+            "crates/dra-rules/src/scheduling/binding.rs",
+            // How long events are gathered.
+            "crates/dra-runner/src/events/correlator.rs",
+        ],
+    ),
+];
+
+#[test]
+fn words_that_decide_a_rule_are_read_where_the_rule_is() {
+    for (word, homes) in READ_IN {
+        let files =
+            Crate::all_files().filter(|file| !file.is_test && without_tests(&file.text).contains(word));
+        let mut found: Vec<&str> = files.map(|file| file.name.as_str()).collect();
+        found.sort_unstable();
+        assert_eq!(&found, homes, "{word}");
+    }
 }
 
 #[test]

@@ -5,8 +5,9 @@
 //! Mirrors `compile.go`, `newCompiler`, and `environment/base.go`.
 
 use crate::ast::operators;
-use crate::library::{FIRST_MINOR, Overload, functions};
+use crate::library::{Overload, functions};
 use crate::parse::Macros;
+use crate::release::Release;
 use crate::types::{Name, Param, Type};
 
 /// Feature gates that change the environment.
@@ -27,14 +28,12 @@ pub enum Mode {
     New,
 }
 
-/// The last minor version whose environment is known.
-const LAST_MINOR: u32 = 37;
-
 /// What names mean in one version and mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
-    pub(crate) minor: u32,
-    compatible_with: u32,
+    pub(crate) release: Release,
+    /// By which what is used must have been introduced.
+    used: Release,
     mode: Mode,
     features: Features,
 }
@@ -42,8 +41,11 @@ pub(crate) struct Scope {
 impl Scope {
     pub(crate) fn new(minor: u32, compatible_with: u32, mode: Mode, features: Features) -> Self {
         Self {
-            compatible_with,
-            minor: minor.clamp(FIRST_MINOR, LAST_MINOR),
+            release: Release::of(minor),
+            used: match mode {
+                Mode::Stored => Release::used(u32::MAX),
+                Mode::New => Release::used(compatible_with),
+            },
             mode,
             features,
         }
@@ -57,22 +59,9 @@ impl Scope {
         self.features.list_type_attributes
     }
 
-    /// The version that what is used must have been introduced by.
-    fn compatibility(&self) -> u32 {
-        match self.mode {
-            Mode::Stored => u32::MAX,
-            Mode::New => self.compatible_with,
-        }
-    }
-
-    /// Whether list functions beyond those of Kubernetes are there, which came with 1.34.
-    fn has_list_extension(&self) -> bool {
-        self.compatibility() >= 34
-    }
-
     pub(crate) fn macros(&self) -> Macros {
         Macros {
-            sort_by: self.has_list_extension(),
+            sort_by: self.used.extends_lists,
         }
     }
 
@@ -85,50 +74,42 @@ impl Scope {
 
     fn has(&self, overload: &Overload) -> bool {
         if overload.function == "includes" {
-            let known = match (self.minor, self.mode) {
-                (..36, _) => false,
-                (_, Mode::Stored) => true,
-                (_, Mode::New) => self.features.list_type_attributes || self.compatibility() >= 37,
-            };
-            return known && overload.is_in(self.minor);
+            let may_use = self.features.list_type_attributes || self.used.lists_need_no_gate;
+            return self.release.knows_lists && may_use && overload.is_in(self.release);
         }
         if matches!(overload.function, "indexOf" | "lastIndexOf") {
             // The functions of lists have a version of their own, by what is used.
-            let used = self.compatibility().clamp(FIRST_MINOR, self.minor);
-            return overload.is_in(used);
+            return overload.is_in(self.release.bounded_by(self.used));
         }
         let extends_lists = matches!(
             overload.function,
             "slice" | "flatten" | "sort" | "reverse" | "distinct"
         ) || matches!(overload.function, "lists.range" | operators::SORT_BY);
-        overload.is_in(self.minor) && (!extends_lists || self.has_list_extension())
+        overload.is_in(self.release) && (!extends_lists || self.used.extends_lists)
     }
 
     /// Whether devices may have attributes that are lists.
     pub(crate) fn takes_lists(&self) -> bool {
-        match self.minor {
-            ..36 => false,
-            36 => self.features.list_type_attributes,
-            37.. => true,
-        }
+        self.release.lists_need_no_gate || self.knows_lists_by_gate()
+    }
+
+    fn knows_lists_by_gate(&self) -> bool {
+        self.release.knows_lists && self.features.list_type_attributes
     }
 
     /// Whether a selector may be of this type.
     pub(crate) fn selects(&self, output: &Type) -> bool {
         match output {
             Type::Bool => true,
-            Type::Any if self.minor < 37 => true,
+            Type::Any if self.release.selects_by_any => true,
             _ => *output == self.attribute_type(),
         }
     }
 
     /// The type of attributes.
     pub(crate) fn attribute_type(&self) -> Type {
-        let lists = match (self.minor, self.mode) {
-            (..36, _) => false,
-            (37.., Mode::Stored) => true,
-            (36, _) | (_, Mode::New) => self.features.list_type_attributes,
-        };
+        let is_stored = self.mode == Mode::Stored;
+        let lists = self.release.lists_need_no_gate && is_stored || self.knows_lists_by_gate();
         if lists { Type::Dyn } else { Type::Any }
     }
 
@@ -164,7 +145,7 @@ impl Scope {
 
     /// What the types of lists and maps in general are of.
     fn type_variable(&self, letter: char) -> Type {
-        if self.minor < 37 {
+        if self.release.declares_type_variables {
             Type::Param(Param::Declared(letter))
         } else {
             Type::Dyn
@@ -188,7 +169,9 @@ impl Scope {
             "string" => types(Type::String),
             "type" => types(Type::Type(None)),
             "uint" => types(Type::Uint),
-            "optional_type" if self.minor < 37 => types(Type::Opaque("optional_type", Vec::new())),
+            "optional_type" if self.release.optional_type_is_bare => {
+                types(Type::Opaque("optional_type", Vec::new()))
+            }
             "optional_type" => types(Type::optional(Type::Dyn)),
             "net.IP" => types(Type::Opaque("net.IP", Vec::new())),
             "net.CIDR" => types(Type::Opaque("net.CIDR", Vec::new())),

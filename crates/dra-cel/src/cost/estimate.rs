@@ -24,7 +24,7 @@ pub(crate) fn estimate(checked: &Checked, scope: &Scope) -> u64 {
         checked,
         limits: Limits {
             attribute: Scope::ATTRIBUTE_SIZE,
-            minor: scope.minor,
+            release: scope.release,
         },
         paths: Paths::default(),
         path_of: HashMap::new(),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::{LIST_BASE, REGEX_FACTOR, STRING_FACTOR, STRUCT_BASE};
 use crate::ast::operators;
 use crate::eval::Context;
+use crate::release::Release;
 use crate::value::list::List;
 use crate::value::map::Map;
 use crate::value::{Fault, Value};
@@ -57,12 +58,10 @@ pub(crate) enum Rule {
 type Seen<'v, 'a> = Option<&'v Value<'a>>;
 
 impl Rule {
-    /// The rule for a call of `function` in Kubernetes 1.`minor`, with the overload if the checker settled on one.
-    ///
-    /// Kubernetes before 1.37 has cel-go v0.26, which weighs some calls differently.
-    pub(crate) fn of(function: &str, overload: Option<&str>, minor: u32) -> Self {
+    /// The rule for a call of `function` in `release`, with the overload if the checker settled on one.
+    pub(crate) fn of(function: &str, overload: Option<&str>, release: Release) -> Self {
         let overload = overload.unwrap_or("");
-        if minor < 37 {
+        if release.miscounts_calls {
             match overload {
                 "list_flatten_int" => return Self::ListFlattenWrapping,
                 "starts_with_string" | "ends_with_string" => return Self::Text(0, STRING_FACTOR),

@@ -5,7 +5,7 @@ mod order;
 
 use std::cmp::Ordering;
 
-use super::{Binding, Declaration, FIRST_MINOR, declare, global, member};
+use super::{Binding, Declaration, OLDEST, declare, global, member};
 use crate::ast::operators::SORT_BY;
 use crate::cost::{LIST_BASE, not_a_list};
 use crate::eval::Context;
@@ -148,11 +148,11 @@ const LAST_INDEX_OF: Declaration = member(
 /// call could be both: of the overloads that match, the first decides which type an operand of no known type has.
 pub(super) const FUNCTIONS_BEFORE_STRINGS: &[Declaration] = &[
     Declaration {
-        minors: (FIRST_MINOR, 36),
+        minors: (OLDEST, 36),
         ..INDEX_OF
     },
     Declaration {
-        minors: (FIRST_MINOR, 36),
+        minors: (OLDEST, 36),
         ..LAST_INDEX_OF
     },
 ];
@@ -168,7 +168,7 @@ pub(super) const FUNCTIONS: &[&[Declaration]] = &[
             ..global("lists.range", "lists_range", "int", "list(int)", range)
         },
         Declaration {
-            minors: (FIRST_MINOR, 36),
+            minors: (OLDEST, 36),
             ..global(
                 "lists.range",
                 "lists_range",

@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::eval::Context;
+use super::release::{OLDEST, Release};
 use super::types::{Param, Type, parse_type, split_top_level};
 use super::value::numbers::Trait;
 use super::value::{Outcome, Value};
@@ -62,9 +63,6 @@ pub(crate) struct Declaration {
     minors: (u32, u32),
 }
 
-/// The first minor version that is supported.
-pub(crate) const FIRST_MINOR: u32 = 34;
-
 const fn declare(
     function: &'static str,
     id: &'static str,
@@ -79,7 +77,7 @@ const fn declare(
         args,
         result,
         binding,
-        minors: (FIRST_MINOR, u32::MAX),
+        minors: (OLDEST, u32::MAX),
     }
 }
 
@@ -148,9 +146,9 @@ impl Overload {
         }
     }
 
-    /// Whether Kubernetes 1.`minor` has the overload.
-    pub(crate) fn is_in(&self, minor: u32) -> bool {
-        (self.minors.0..=self.minors.1).contains(&minor)
+    /// Whether `release` has the overload.
+    pub(crate) fn is_in(&self, release: Release) -> bool {
+        release.is_in(self.minors)
     }
 }
 

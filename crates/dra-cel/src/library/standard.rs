@@ -1,6 +1,6 @@
 //! The standard functions and operators. Mirrors `common/stdlib/standard.go` (cel-go v0.29).
 
-use super::{Binding, Declaration, FIRST_MINOR, declare, global, member, regex};
+use super::{Binding, Declaration, OLDEST, declare, global, member, regex};
 use crate::ast::operators;
 use crate::eval::Context;
 use crate::value::numbers::{self, Trait};
@@ -332,7 +332,7 @@ pub(super) const FUNCTIONS: &[Declaration] = &[
         identity,
     ),
     Declaration {
-        minors: (FIRST_MINOR, 36),
+        minors: (OLDEST, 36),
         ..global("duration", "int64_to_duration", "int", "duration", |_, args| {
             convert::to_duration(&args[0])
         })

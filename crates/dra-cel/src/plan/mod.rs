@@ -58,7 +58,7 @@ pub(crate) fn plan_part(checked: &Checked, scope: &Scope, part: &Expr) -> Result
     let root = planner.plan(part)?;
     let frame = Frame {
         slots: planner.slots,
-        opens_optionals: scope.minor < 37,
+        opens_optionals: scope.release.opens_optionals,
     };
     Ok(Plan { root, frame })
 }
@@ -264,7 +264,7 @@ impl Planner<'_> {
             (_, Ok(operands)) => operands.into(),
             (_, Err(args)) => args,
         };
-        let rule = Rule::of(function, id, self.scope.minor);
+        let rule = Rule::of(function, id, self.scope.release);
         if let Some(function) = regex_function(function)
             && let Some(Node::Constant(Value::String(pattern))) = args.get(1)
         {
@@ -307,7 +307,7 @@ impl Planner<'_> {
     }
 
     fn other_operand(&self) -> OtherOperand {
-        if self.scope.minor < 37 {
+        if self.scope.release.takes_any_other_operand {
             OtherOperand::Stays
         } else {
             OtherOperand::Refused

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::{Settings, Units};
 use dra_allocator::Explanation;
-use dra_model::{Change, Claim, Cluster, Key, Node, Object, Pod, Str};
+use dra_model::{Change, Claim, Cluster, Key, MOST_CONSUMERS, Node, Object, Pod, Str};
 use dra_rules::scheduling::{
-    Cycle, Granted, Localities, MOST_CONSUMERS, Plain, Refusal, Scheduler, Start, Usage, Verdict,
-    allocatable, allocate, generate_claims, place, pod_requests,
+    Cycle, Granted, Localities, Plain, Refusal, Scheduler, Start, Usage, Verdict, allocatable, allocate,
+    generate_claims, place, pod_requests,
 };
 
 /// How many more there could be.

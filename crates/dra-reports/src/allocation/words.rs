@@ -1,8 +1,7 @@
 //! Sentences about allocations that explanations have, too. Nothing reads them again.
 
 use super::gang::{Gang, GangLacks};
-use dra_model::Key;
-use dra_rules::scheduling::MOST_CONSUMERS;
+use dra_model::{Key, MOST_CONSUMERS};
 
 /// A claim; the empty key stands for one that is the subject's own.
 pub(crate) fn claim(key: &Key) -> String {

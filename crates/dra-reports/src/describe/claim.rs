@@ -7,10 +7,9 @@ use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity, as_map};
 use super::text::{selector_terms, toleration};
 use crate::references::Consumer;
-use crate::stage::{PodStageItem, Stages};
+use crate::stage::PodStageItem;
 use crate::{
-    ClaimNode, DeviceTaintItem, Health, HealthIndex, HealthReport, MissingItem, ReservationItem, Selection,
-    Warnings, reserved,
+    ClaimNode, DeviceTaintItem, HealthReport, MissingItem, ReservationItem, Selection, Warnings, reserved,
 };
 use dra_allocator::devices::{Inventory, Origin, Taints};
 use dra_model::{
@@ -18,6 +17,8 @@ use dra_model::{
     DeviceStatus, Key, Kind, Quantity, Request, Selector, Str, Time,
 };
 use dra_rules::eviction::{Release, claim_eviction};
+use dra_rules::health::{Health, HealthIndex};
+use dra_rules::kubelet::Stages;
 use dra_rules::reservation::ClaimState;
 
 /// The report.
@@ -483,7 +484,7 @@ impl ClaimDevice {
                 .collect(),
             taints_unknown: published.is_none() || cluster.gap(Kind::DeviceTaintRule, "").is_some(),
             health: health.health(inventory, &id),
-            health_reports: health.reports(&id).to_vec(),
+            health_reports: HealthReport::all(health, &id),
         }
     }
 }

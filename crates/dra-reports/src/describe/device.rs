@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::identity::as_map;
 use super::text::attribute;
-use crate::stage::{PodStageItem, Stages};
+use crate::stage::PodStageItem;
 use crate::{DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Cluster, DeviceId, Key, Kind, Str, Time};
+use dra_rules::kubelet::Stages;
 
 /// The report.
 #[derive(Debug, Serialize)]

@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
-use crate::stage::{PodStageItem, Stages};
+use crate::stage::PodStageItem;
 use crate::{ClaimFilter, ClaimItem, DeviceFilter, DeviceItem, Selection, Warnings, claims, devices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
 use dra_model::{Cluster, Kind, PoolId, Str, Taint, Time};
+use dra_rules::kubelet::Stages;
 
 /// The report.
 #[derive(Debug, Serialize)]

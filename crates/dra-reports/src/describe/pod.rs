@@ -7,10 +7,11 @@ use serde::Serialize;
 use super::claim::{EvictionItem, eviction};
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
-use crate::stage::{StageItem, Stages};
+use crate::stage::StageItem;
 use crate::{DeviceReference, HealthReport, Warnings};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 use dra_rules::eviction::{Release, evicting_claims};
+use dra_rules::kubelet::Stages;
 use dra_rules::reservation::{ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for};
 
 /// The report.

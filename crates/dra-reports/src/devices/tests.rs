@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::warnings::texts;
-use crate::{Health, Selection, UsageBy, describe};
+use crate::{Selection, UsageBy, describe};
 use dra_allocator::devices::Unavailable;
+use dra_rules::health::Health;
 use dra_rules::scheduling::in_order;
 use dra_testing::{World, holding, json_of, status};
 

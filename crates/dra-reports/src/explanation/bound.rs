@@ -6,8 +6,9 @@ use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
 use super::word;
-use crate::stage::{Cause, PodStage, Problems, Stage, StageItem, Stages, advise, problems};
+use crate::stage::{StageItem, advise, cause_text, problem_text, unknown_text, waits_text};
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
+use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
 use dra_rules::scheduling::passed_over;
 
 impl Holding {
@@ -70,7 +71,7 @@ pub(super) fn bound(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
     } = problems(cluster, pod);
     let facts = found
         .into_iter()
-        .map(|problem| Fact::Stage(problem.code, problem.text));
+        .map(|problem| Fact::Stage(problem.code(), problem_text(&problem, pod)));
     report.reasons.extend(facts.map(Into::into));
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
@@ -94,8 +95,7 @@ pub(super) fn ended(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
     if let Some(stuck) = &found.stuck {
-        let text = stuck.cause.text(pod.node().map_or("", Str::as_str));
-        let fact = Fact::Stage(stuck.cause.code(), text);
+        let fact = Fact::Stage(stuck.cause.code(), cause_text(&stuck.cause, pod));
         report.reasons.push(fact.clone().into());
         report.conclude(Answer::NotGone(fact));
         help(report, &stages, &found);
@@ -111,7 +111,7 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
         && report.verdict() == ClusterVerdict::Fits
     {
         let was = Box::new(report.answer.clone());
-        report.conclude(Answer::Attaching(was, stuck.cause.text("")));
+        report.conclude(Answer::Attaching(was, cause_text(&stuck.cause, pod)));
     }
     // The driver that is to attach the device is told already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
@@ -133,21 +133,23 @@ fn staged(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>, nod
             how,
         })
     };
+    let waits = || found.waits.as_ref().map(|waits| waits_text(waits, pod));
     match found.stuck.as_ref().map(|stuck| &stuck.cause) {
         None if found.stage == Stage::Unknown => {
-            report.conclude(on_node(OnNode::Unknown(found.unknown.clone())));
+            let unknown: Vec<String> = found.unknown.iter().copied().map(unknown_text).collect();
+            report.conclude(on_node(OnNode::Unknown(unknown.clone())));
             report.lacks_objects = cluster.gap(Kind::Event, &pod.metadata.namespace).is_some();
-            report.unknown.extend(found.unknown.iter().cloned());
+            report.unknown.extend(unknown);
         }
-        None => report.conclude(on_node(match (found.stage, &found.waits) {
+        None => report.conclude(on_node(match (found.stage, waits()) {
             (Stage::Running, _) => OnNode::Runs,
-            (Stage::Unpreparing, waits) => OnNode::Ends(waits.clone()),
-            (_, Some(waits)) => OnNode::WaitsFor(waits.clone()),
+            (Stage::Unpreparing, waits) => OnNode::Ends(waits),
+            (_, Some(waits)) => OnNode::WaitsFor(waits),
             (_, None) => OnNode::Starts,
         })),
         Some(Cause::Unrecognized { .. }) => word::of_kubelet(report, cluster, pod),
         Some(cause) => {
-            let fact = Fact::Stage(cause.code(), cause.text(node));
+            let fact = Fact::Stage(cause.code(), cause_text(cause, pod));
             report.reasons.push(fact.clone().into());
             report.conclude(on_node(match found.stage {
                 Stage::Running => OnNode::Endangered(fact),

@@ -7,11 +7,11 @@ use super::diagnosis::{Answer, Diagnosis};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::{gets, waiting};
-use crate::health::{Health, HealthIndex};
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
 use crate::script::{self, Command, delete, delete_in, lift_node_taint, recreate_pod};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{AllocatedDevice, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
+use dra_rules::health::{Health, HealthIndex};
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{Origin, claim_names, manager};
 use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
@@ -172,10 +172,7 @@ impl<'a> Risks<'a> {
         };
         let is_reported = |result: &AllocatedDevice| {
             let health = self.health.as_ref();
-            let reports = health.map_or(&[][..], |health| health.reports(&result.id()));
-            reports
-                .first()
-                .is_some_and(|report| report.health == Health::Unhealthy)
+            health.and_then(|health| health.reported(&result.id())) == Some(Health::Unhealthy)
         };
         let mut granted = found
             .granted

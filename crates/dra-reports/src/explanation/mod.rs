@@ -39,9 +39,7 @@ use dra_rules::scheduling::{
 };
 
 pub use super::remedy::Remake;
-pub use super::stage::rests_on;
-pub use diagnosis::Diagnosis;
-pub use diagnosis::NodeDiagnosis;
+pub use diagnosis::{Diagnosis, NodeDiagnosis};
 pub(crate) use diagnosis::{Own, Why};
 pub use fixes::RISKY;
 pub use items::{

@@ -7,30 +7,25 @@ use itertools::Itertools;
 
 use super::finding::{Subject, claim_key, pod_key, some};
 use super::{Code, Finding, Look};
-use crate::Binding;
 use crate::remedy::{Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, replace_pods};
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
+use dra_rules::eviction::LONGEST_TOLERATION;
 use dra_rules::reservation::{
     GroupsKnown, PodGroups, groups_are_known, is_done, is_group, judge, resolves_to, users,
 };
+use dra_rules::scheduling::{BINDING_TIMEOUT, DeviceBinding, binding_timed_out};
 
 /// What a group with members is kept by.
 const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
 /// A deletion without hindrance ends within seconds.
-pub(super) const DELETION_SECONDS: u64 = 60;
-
-/// How long the scheduler waits for binding conditions before it tries elsewhere: the default of its `bindingTimeout`.
-const BINDING_SECONDS: u64 = 600;
+const DELETION_SECONDS: u64 = 60;
 
 /// What a toleration without a time means.
 const FOR_GOOD: &str = "without tolerationSeconds the taint is tolerated for good";
-
-/// From so many seconds on a duration passes 64 bits of nanoseconds.
-const OVERFLOWING_SECONDS: i64 = 9_223_372_037;
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -226,7 +221,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     let mut broken = BTreeSet::new();
     let mut pending = Vec::new();
     for result in claim.results() {
-        let binding = Binding::of(claim, result);
+        let binding = DeviceBinding::of(claim, result);
         if let Some(condition) = binding.failed {
             let said = if condition.message.is_empty() {
                 String::new()
@@ -282,12 +277,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
             bound.into_iter().map(|(_, key)| key).collect(),
         );
     }
-    let since = claim
-        .status
-        .allocation
-        .as_ref()
-        .and_then(|allocation| allocation.allocation_timestamp);
-    if waiting.is_empty() || !look.has_lasted(since, BINDING_SECONDS) {
+    if waiting.is_empty() || !binding_timed_out(claim, look.now) {
         return;
     }
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();
@@ -295,7 +285,7 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
         "{}, and {} with it, for more than {} minutes: the scheduler should have given up by now",
         some(pending),
         some(waiting.iter().map(|key| format!("pod/{}", key.name))),
-        BINDING_SECONDS / 60,
+        BINDING_TIMEOUT.as_secs() / 60,
     );
     look.add(
         Finding::new(Code::BindingPending, subject(claim), message)
@@ -342,7 +332,7 @@ fn means_something_else(toleration: &Toleration) -> bool {
     toleration.effect == NO_EXECUTE
         && toleration
             .toleration_seconds
-            .is_some_and(|seconds| !(0..OVERFLOWING_SECONDS).contains(&seconds))
+            .is_some_and(|seconds| !(0..=LONGEST_TOLERATION).contains(&seconds))
 }
 
 /// Tolerations that end at once although they name a time.

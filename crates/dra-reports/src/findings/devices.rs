@@ -9,13 +9,14 @@ use std::sync::Arc;
 use super::finding::{Subject, claim_key, counted, scoped_key, some};
 use super::reservations::free;
 use super::{Code, Finding, Look};
+use crate::HealthReport;
 use crate::remedy::{Remedy, can_taint};
 use crate::script::{
     Command, describe_device, describe_pool, evict_from_device, field_selector, taint_device,
 };
-use crate::{Health, HealthIndex};
 use dra_allocator::devices::{Holder, Inventory};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
+use dra_rules::health::{Health, HealthIndex};
 use dra_rules::scheduling::release;
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -292,11 +293,10 @@ fn unhealthy(look: &mut Look<'_>) {
             continue;
         }
         last = Some(device);
-        let reports: Vec<_> = health
-            .reports(device)
-            .iter()
-            .filter(|report| report.health == Health::Unhealthy)
-            .collect();
+        if health.reported(device) != Some(Health::Unhealthy) {
+            continue;
+        }
+        let reports = HealthReport::all(&health, device);
         let Some(first) = reports.first() else {
             continue;
         };

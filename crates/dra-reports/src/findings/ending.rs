@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::claims::DELETION_SECONDS;
 use super::finding::{Subject, claim_key, pod_key, scoped_key, some};
 use super::{Code, Finding, Look};
-use crate::stage::{daemon_set_of, is_called_like, needs_unprepare, pods_on, publishes_for};
+use crate::stage::pods_on;
 use dra_model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
+use dra_rules::kubelet::{
+    ENDING_SECONDS, Heartbeat, daemon_set_of, is_called_like, needs_unprepare, publishes_for,
+};
 use dra_rules::reservation::{PodGroups, claim_names};
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -32,8 +34,7 @@ pub(super) fn look(look: &mut Look<'_>) {
             continue;
         };
         // A kubelet that is silent ends nothing, whatever there is of drivers.
-        let mut conditions = node.status.conditions.iter();
-        if conditions.any(|condition| condition.type_ == "Ready" && condition.status != "True") {
+        if Heartbeat::of(node).is_silent() {
             continue;
         }
         let neighbours = pods_of.get(&node.metadata.name).map_or(&[][..], Vec::as_slice);
@@ -47,7 +48,7 @@ fn is_stuck(look: &Look<'_>, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
     metadata.is_deleting()
         && !pod.is_terminal()
-        && look.has_lasted(metadata.deletion_timestamp, DELETION_SECONDS)
+        && look.has_lasted(metadata.deletion_timestamp, ENDING_SECONDS)
 }
 
 /// What the pod's claims hold, by driver that has to give it back.
@@ -186,6 +187,8 @@ mod tests {
         assert!(!is_found(world(&early, "True", "Running")));
         assert!(!is_found(world(&plain, "True", "Succeeded")));
         assert!(!is_found(world(&plain, "Unknown", "Running")));
+        // A kubelet that says itself that its node is not ready still ends pods.
+        assert!(is_found(world(&plain, "False", "Running")));
         let of_job = json!({"finalizers": ["batch.kubernetes.io/job-tracking"]});
         assert!(is_found(world(&of_job, "True", "Running")));
         // The driver has a slice there, or one that says nothing of nodes; slices of other nodes and drivers do not count.

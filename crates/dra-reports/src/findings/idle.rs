@@ -13,8 +13,8 @@ use super::stages::stages;
 use super::{Code, Finding, Look};
 use crate::Consumer;
 use crate::remedy::Remedy;
-use crate::stage::{Stages, has_run};
 use dra_model::{Claim, Key, Kind, Pod, Time};
+use dra_rules::kubelet::{Stages, has_run};
 use dra_rules::owners::comes_back;
 use dra_rules::reservation::{EntryStatus, PodGroups, may_run, resolves_to, status_of};
 

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::finding::{Subject, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
 use crate::script::{Command, delete, describe_pool};
-use crate::stage::{
-    KeptOff, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, nodes_of_devices,
-    nodes_of_slice, pods_on,
-};
+use crate::stage::{kept_off_text, pods_on};
 use dra_model::{Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
+use dra_rules::kubelet::{
+    KeptOff, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, nodes_of_devices,
+    nodes_of_slice,
+};
 use dra_rules::scheduling::classes_of_resources;
 
 /// The label by which nodes are peers: machines of one type have the same devices.
@@ -359,7 +360,7 @@ fn without_slices(
                 "{message}; {set}, which runs wherever the driver has devices, has no pod there{}",
                 plugin
                     .kept_off(node)
-                    .map(|why| format!(": {why}"))
+                    .map(|why| format!(": {}", kept_off_text(&why)))
                     .unwrap_or_default()
             ),
         };

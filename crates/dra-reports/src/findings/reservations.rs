@@ -10,8 +10,8 @@ use super::{Code, Finding, Look, Severity};
 use crate::Consumer;
 use crate::remedy::{Remedy, end_consumers, end_pods, place_again};
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
-use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Kind, Pod};
-use dra_rules::reservation::conversion::{self, Kinds, MAX_CONSUMERS, kind_word};
+use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Kind, MOST_CONSUMERS, Pod};
+use dra_rules::reservation::conversion::{self, Kinds, kind_word};
 use dra_rules::reservation::{
     EntryStatus, PodGroups, Unusable, claim_name, claim_names, group_of_member, is_done, is_kept,
     is_reserved_for, judge, looked_up_kind, missing_consumer, users,
@@ -61,13 +61,13 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
     }
     let entries = claim.status.reserved_for.len();
     if entries >= MANY_ENTRIES {
-        let severity = if entries >= MAX_CONSUMERS {
+        let severity = if entries >= MOST_CONSUMERS {
             Severity::Error
         } else {
             Severity::Warning
         };
         let message = format!(
-            "is reserved {entries} times; a pod beyond {MAX_CONSUMERS} stays pending with a scheduler error"
+            "is reserved {entries} times; a pod beyond {MOST_CONSUMERS} stays pending with a scheduler error"
         );
         look.add(
             Finding::new(Code::ReservationLimit, subject(claim), message)

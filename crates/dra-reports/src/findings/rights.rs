@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::finding::{Subject, some};
 use super::{Code, Finding, Look};
 use crate::script::Command;
-use crate::stage::{daemon_set_of, is_called_like};
 use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
+use dra_rules::kubelet::{daemon_set_of, is_called_like};
 
 const GROUP: &str = "resource.k8s.io";
 /// How claims are written: PUT and PATCH have a verb each, and a client needs that of the one that it uses.

@@ -2,7 +2,8 @@
 
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look};
-use crate::stage::{Cause, Plugin, PodStage, Stage, Stages, advise};
+use crate::stage::{advise, cause_text};
+use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages};
 
 /// The codes of this family.
 const CODES: [Code; 8] = [
@@ -77,7 +78,7 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
         .since
         .map(|since| format!(" (since {since})"))
         .unwrap_or_default();
-    let message = format!("{what}: {}{since}", stuck.cause.text(node));
+    let message = format!("{what}: {}{since}", cause_text(&stuck.cause, pod));
     let mut finding = Finding::new(code, Subject::of(dra_model::Kind::Pod, &pod.metadata), message);
     if let Some(advice) = advise(stages, found) {
         finding = finding.remedy(advice.remedy);

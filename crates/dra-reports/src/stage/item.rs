@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::cause::Party;
 use super::remedy::{Advice, advise};
-use super::{PodStage, Stage, Stages};
+use super::words::{cause_text, evidence_text, unknown_text, waits_text};
 use crate::script::Script;
 use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
+use dra_rules::kubelet::{Party, PodStage, Stage, Stages};
 
 /// How far the devices of a pod are on its node, and what keeps it there.
 #[derive(Clone, Debug, Serialize)]
@@ -119,8 +119,7 @@ pub struct StuckItem {
 impl StageItem {
     /// What `found` is for readers.
     pub(crate) fn of(stages: &Stages<'_>, found: &PodStage<'_>) -> Self {
-        let node = found.pod.node();
-        let named = node.map_or("", Str::as_str);
+        let pod = found.pod;
         let stuck = found.stuck.as_ref().map(|stuck| {
             let advice: Option<Advice> = advise(stages, found);
             let (remedy, look) = advice.map_or((None, None), |advice| (Some(advice.remedy), advice.look));
@@ -129,8 +128,12 @@ impl StageItem {
                 owner: stuck.cause.party(),
                 holds_up: stuck.cause.holds_up(),
                 since: stuck.since,
-                message: stuck.cause.text(named),
-                evidence: stuck.evidence.clone(),
+                message: cause_text(&stuck.cause, pod),
+                evidence: stuck
+                    .evidence
+                    .iter()
+                    .map(|shown| evidence_text(shown, pod))
+                    .collect(),
                 note: remedy.as_ref().and_then(crate::remedy::Remedy::text),
                 command: remedy.and_then(|remedy| remedy.command),
                 look,
@@ -138,16 +141,16 @@ impl StageItem {
         });
         Self {
             stage: found.stage,
-            node: node.cloned(),
+            node: pod.node().cloned(),
             devices: stages
-                .claims(found.pod)
+                .claims(pod)
                 .flat_map(|claim| claim.results())
                 .map(AllocatedDevice::id)
                 .map(|id| id.to_string())
                 .collect(),
             stuck,
-            waits: found.waits.clone(),
-            unknown: found.unknown.clone(),
+            waits: found.waits.as_ref().map(|waits| waits_text(waits, pod)),
+            unknown: found.unknown.iter().copied().map(unknown_text).collect(),
         }
     }
 }

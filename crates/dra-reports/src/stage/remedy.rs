@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::cause::{Cause, is_not_served};
-use super::drivers::{KeptOff, Plugin, daemon_set_of};
-use super::{BINDING_FAILED, BINDING_TIMED_OUT, PodStage, Stages};
 use crate::listing::some;
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, end_pods, place_again, replace_pods};
 use crate::script::{
     Command, NoCommand, Resource, Script, describe_device, field_selector, keep_off_device, patch,
 };
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
+use dra_rules::kubelet::{
+    Attaching, Cause, KeptOff, Plugin, PodStage, Problem, Stages, Unread, daemon_set_of,
+};
 use dra_rules::reservation::{Lacks, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
 
@@ -70,25 +70,19 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             );
             advice.look(logs(plugin.pod(), node))
         }
-        Cause::Claim(problem) => match problem.code {
-            "ClaimMissing" if !is_made_again(stages, pod, problem.claim.as_ref()) => Advice::new(
-                "CreateClaim",
-                problem
-                    .claim
-                    .as_ref()
-                    .map(|key| format!("claim/{key}"))
-                    .unwrap_or_default(),
-                "create the claim",
-                Remedy::by_hand("the owner of the pod decides what the claim is to ask for"),
-            ),
-            "TemplateMissing" => Advice::new(
-                "CreateTemplate",
-                of_pod,
-                "create the template",
-                Remedy::by_hand("the owner of the pod decides what its claims are to ask for"),
-            ),
-            _ => again(pod, place_again(stages.cluster, pod)),
-        },
+        Cause::Claim(Problem::Missing(claim)) if !is_made_again(stages, pod, claim) => Advice::new(
+            "CreateClaim",
+            format!("claim/{claim}"),
+            "create the claim",
+            Remedy::by_hand("the owner of the pod decides what the claim is to ask for"),
+        ),
+        Cause::Claim(Problem::TemplateMissing(_)) => Advice::new(
+            "CreateTemplate",
+            of_pod,
+            "create the template",
+            Remedy::by_hand("the owner of the pod decides what its claims are to ask for"),
+        ),
+        Cause::Claim(_) => again(pod, place_again(stages.cluster(), pod)),
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => lost(stages, pod),
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
@@ -111,7 +105,10 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                 "an administrator of the cluster upgrades the kubelet of {node} or turns the gate {gate} on there, or keeps such pods off it"
             )),
         ),
-        Cause::ClaimUnreadable { text, .. } if is_not_served(text) => Advice::new(
+        Cause::ClaimUnreadable {
+            why: Unread::NotServed,
+            ..
+        } => Advice::new(
             "UpgradeKubelet",
             format!("node/{node}"),
             format!("upgrade the kubelet of {node}"),
@@ -120,8 +117,8 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
                  the version that it reads (--runtime-config); kubelets before 1.34 read v1beta1"
             )),
         ),
-        Cause::ClaimUnreadable { claim, text, .. } => {
-            let why = if text.contains("is forbidden") || text.contains("Unauthorized") {
+        Cause::ClaimUnreadable { claim, why, .. } => {
+            let why = if *why == Unread::Refused {
                 "why the API server refuses it: the Node authorizer allows the claims of pods that are bound to the node"
             } else {
                 "why it does not get the claim from the API server"
@@ -159,7 +156,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         )
         .look(Command::kubectl("describe").object(Kind::Node, node).done()),
         Cause::Finalizers(names) => without_finalizers(pod, names),
-        Cause::Binding { device, code, .. } => attach(stages, pod, device, code),
+        Cause::Binding { device, attaching } => attach(stages, pod, device, attaching),
         Cause::Unrecognized { .. } => Advice::new(
             "ReadKubelet",
             format!("node/{node}"),
@@ -170,9 +167,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
 }
 
 /// Whether the claim controller makes a claim again that is gone, with another name. It is of no use to make it by hand.
-fn is_made_again(stages: &Stages<'_>, pod: &Pod, claim: Option<&Key>) -> bool {
-    let is_it = |lacks: &Lacks| matches!(lacks, Lacks::Claim(key) if Some(key) == claim);
-    unmade(stages.cluster, pod).any(|(_, unmade)| is_it(&unmade.lacks))
+fn is_made_again(stages: &Stages<'_>, pod: &Pod, claim: &Key) -> bool {
+    let is_it = |lacks: &Lacks| matches!(lacks, Lacks::Claim(key) if key == claim);
+    unmade(stages.cluster(), pod).any(|(_, unmade)| is_it(&unmade.lacks))
 }
 
 /// Advice to recreate the pod.
@@ -186,7 +183,7 @@ fn again(pod: &Arc<Pod>, remedy: Remedy) -> Advice {
 fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
     let mut pods: Vec<&Arc<Pod>> = vec![pod];
     for claim in stages.claims(pod) {
-        let others = users(stages.cluster, claim).unwrap_or_default();
+        let others = users(stages.cluster(), claim).unwrap_or_default();
         let here = others
             .into_iter()
             .filter(|other| other.node() == pod.node() && other.metadata.uid != pod.metadata.uid);
@@ -205,7 +202,7 @@ fn lost(stages: &Stages<'_>, pod: &Arc<Pod>) -> Advice {
         return again(pod, Remedy::by_hand(why));
     }
     let several = pods.len() > 1;
-    let advice = again(pod, replace_pods(stages.cluster, &pod.metadata.namespace, pods));
+    let advice = again(pod, replace_pods(stages.cluster(), &pod.metadata.namespace, pods));
     if !several {
         return advice;
     }
@@ -238,46 +235,48 @@ fn without_finalizers(pod: &Arc<Pod>, names: &[Str]) -> Advice {
 }
 
 /// The driver attaches the device, or the scheduler gives it up: by itself, but for the same device again if it still can.
-fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, code: &str) -> Advice {
+fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &Attaching<'_>) -> Advice {
     const GIVES_UP: &str = "kube-scheduler takes the allocation back by itself and tries again";
     let of_pod = format!("pod/{}", pod.key());
     let driver = &device.driver;
-    let advice = if code == BINDING_FAILED {
-        let again = format!(
-            "{GIVES_UP}: it gives out the same device unless that is tainted until whoever runs the driver {driver} has repaired it"
-        );
-        if can_taint(stages.cluster.environment()) {
-            Advice::new(
-                "TaintDevice",
-                format!("device/{device}"),
-                format!("keep pods off {device} until it can be attached"),
-                Remedy::command(keep_off_device(device, UNATTACHABLE)).note(again),
-            )
-        } else {
+    let advice = match attaching {
+        Attaching::Failed(_) => {
+            let again = format!(
+                "{GIVES_UP}: it gives out the same device unless that is tainted until whoever runs the driver {driver} has repaired it"
+            );
+            if can_taint(stages.cluster().environment()) {
+                Advice::new(
+                    "TaintDevice",
+                    format!("device/{device}"),
+                    format!("keep pods off {device} until it can be attached"),
+                    Remedy::command(keep_off_device(device, UNATTACHABLE)).note(again),
+                )
+            } else {
+                Advice::new(
+                    "AwaitBinding",
+                    of_pod,
+                    "wait until the scheduler has tried again",
+                    Remedy::by_hand(again),
+                )
+            }
+        }
+        Attaching::TimedOut(_) => {
+            let who = format!(
+                "whoever runs the driver {driver} finds out why it does not; {GIVES_UP}, unless it does not run or has a longer bindingTimeout"
+            );
             Advice::new(
                 "AwaitBinding",
                 of_pod,
-                "wait until the scheduler has tried again",
-                Remedy::by_hand(again),
+                format!("have driver {driver} attach the device in time"),
+                Remedy::by_hand(who),
             )
         }
-    } else if code == BINDING_TIMED_OUT {
-        let who = format!(
-            "whoever runs the driver {driver} finds out why it does not; {GIVES_UP}, unless it does not run or has a longer bindingTimeout"
-        );
-        Advice::new(
-            "AwaitBinding",
-            of_pod,
-            format!("have driver {driver} attach the device in time"),
-            Remedy::by_hand(who),
-        )
-    } else {
-        Advice::new(
+        Attaching::Pending(_) => Advice::new(
             "AwaitBinding",
             of_pod,
             "wait until the driver has attached the device",
             Remedy::by_hand("the controller of the driver attaches the device and sets the condition"),
-        )
+        ),
     };
     advice.look(describe_device(device))
 }

@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Stage, StageItem, Stages};
+use super::StageItem;
 use crate::allocation::Settings;
 use crate::explanation::{Explanation, explain_pod};
 use crate::findings;
 use dra_allocator::Budget;
 use dra_model::{Cluster, Kind};
+use dra_rules::kubelet::{Stage, Stages};
 use dra_testing::{World, now, status};
 
 const DRIVER: &str = "gpu.example.com";
@@ -550,6 +551,12 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
         "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: too hot"
     );
     assert_eq!(health("Healthy").told(), "Running");
+    // A device of a device plugin is none of a claim.
+    let of_device_plugin = base().pod(|pod| {
+        pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}, "allocatedResourcesStatus": [
+            {"name": "example.com/nic", "resources": [{"resourceID": "nic-0", "health": "Unhealthy"}]}]}]);
+    });
+    assert_eq!(of_device_plugin.told(), "Running");
     let condition = |value: &str| {
         base().claim(|claim| {
             claim["devices"] = json!([{"driver": DRIVER, "pool": "node-1", "device": "g0", "conditions": [
@@ -575,6 +582,15 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
             .world(|world| world.without(Kind::ResourceSlice))
             .told(),
         "Running"
+    );
+    // What an outdated slice lists is gone for the scheduler too.
+    let newer = json!({"metadata": {"name": "t"}, "spec": {"driver": DRIVER, "nodeName": "node-1",
+        "pool": {"name": "node-1", "generation": 2, "resourceSliceCount": 1}, "devices": [{"name": "g1"}]}});
+    assert!(
+        base()
+            .with(Kind::ResourceSlice, &newer)
+            .told()
+            .starts_with("Running DeviceNotPublished Driver: ")
     );
     // A container that crashes has its devices.
     let crashing = |pod: &mut Value| {
@@ -617,6 +633,14 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
             .ending()
             .told()
             .starts_with("Unpreparing NodeSilent Administrator: ")
+    );
+    // A kubelet that says itself that its node is not ready still ends pods.
+    let unready = scene().node("False", &json!([])).ending();
+    assert_eq!(unready.told(), base().told());
+    let unready = scene().node("False", &json!([])).ending().pod(running);
+    assert_eq!(
+        unready.told(),
+        "Unpreparing waits: containers have not ended, and node node-1 is not ready"
     );
     // Others on the node use the claim: the driver is not asked yet.
     let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
@@ -746,6 +770,30 @@ fn a_pod_waits_for_its_device_to_be_attached() {
         condition("broken").told(),
         "Reserved BindingFailed Driver: gpu.example.com/node-1/g0 cannot be attached (broken): no fabric"
     );
+    // The scheduler gives up after ten minutes, not at ten minutes.
+    let just = |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:50:00Z");
+    assert!(base().claim(just).told().starts_with("Reserved BindingPending "));
+    let is_found = |scene: Scene| {
+        let list = findings::check(&scene.build(), &findings::CheckRequest::now(now()));
+        let mut codes = list.items.iter().map(|item| item.code);
+        codes.any(|code| code == findings::Code::BindingPending)
+    };
+    assert!(is_found(base()));
+    assert!(!is_found(base().claim(just)));
+    // Without a time the scheduler never finds it too late.
+    let untimed = |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!(null);
+    assert!(
+        base()
+            .claim(untimed)
+            .told()
+            .starts_with("Reserved BindingPending ")
+    );
+    assert!(!is_found(base().claim(untimed)));
+    // It does not look at a device that has nothing to wait for.
+    let without = |claim: &mut Value| {
+        claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!([]);
+    };
+    assert_eq!(condition("broken").claim(without).told(), "Reserved");
 }
 
 /// The scheduler gives up what failed, and gives the same device out again unless something keeps it from that.

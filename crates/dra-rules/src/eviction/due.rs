@@ -17,11 +17,18 @@ pub enum Tolerance {
     Forever,
 }
 
+/// The longest `tolerationSeconds` that fit into 64 bits of nanoseconds, as Go's `time.Duration` counts: of more the eviction
+/// controller takes what is left after an overflow.
+pub const LONGEST_TOLERATION: i64 = i64::MAX / NANOSECONDS;
+
+/// Of a second.
+const NANOSECONDS: i64 = 1_000_000_000;
+
 /// How `tolerations`, which are those of the allocation result, tolerate the NoExecute `taint`.
 ///
 /// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.2. Only tolerations whose effect is literally NoExecute count;
 /// one with an empty effect lets the scheduler use the device, but does not stop the eviction. Of several the shortest time counts,
-/// unless one is for good. Seconds become nanoseconds without a check: from 9,223,372,037 s on they overflow, mostly into the past.
+/// unless one is for good. Seconds become nanoseconds without a check: beyond [`LONGEST_TOLERATION`] they overflow, mostly into the past.
 pub fn tolerance(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     let mut shortest = None;
     for alike in tolerations.meant_for(taint) {
@@ -34,7 +41,7 @@ pub fn tolerance(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
         shortest = shortest.into_iter().chain(alike.fewest_seconds).min();
     }
     shortest.map_or(Tolerance::Not, |seconds: i64| {
-        Tolerance::For(seconds.max(0).wrapping_mul(1_000_000_000))
+        Tolerance::For(seconds.max(0).wrapping_mul(NANOSECONDS))
     })
 }
 

@@ -11,7 +11,9 @@ mod status;
 mod timescale;
 
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
-pub use due::{Eviction, Tolerance, claim_eviction, claim_eviction_by, due, has_to_go, tolerance};
+pub use due::{
+    Eviction, LONGEST_TOLERATION, Tolerance, claim_eviction, claim_eviction_by, due, has_to_go, tolerance,
+};
 pub use pods::{consumers, evicting_claims, passed_over, pod_eviction};
 pub use release::{EvictingClaims, Release};
 pub use status::{

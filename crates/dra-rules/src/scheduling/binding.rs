@@ -4,8 +4,62 @@ use std::time::Duration;
 
 use dra_model::{AllocatedDevice, Claim, Condition, DeviceStatus, Str, Time};
 
-/// How long the scheduler waits for binding conditions unless it is configured otherwise.
+/// How long the scheduler waits for binding conditions unless it is configured otherwise. Mirrors
+/// `scheduler/apis/config/types_pluginargs.go`, `DynamicResourcesBindingTimeoutDefault`, v1.37.2.
 pub const BINDING_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What the conditions say that an allocated device waits for before its pod may be bound.
+#[derive(Debug)]
+pub struct DeviceBinding<'a> {
+    /// The condition that ends the wait, as the device could not be attached.
+    pub failed: Option<&'a Condition>,
+    /// Conditions that are not true yet.
+    pub missing: Vec<&'a Str>,
+}
+
+impl<'a> DeviceBinding<'a> {
+    /// How far `result`, which is one of the results of `claim`, is. A device without binding conditions waits for nothing, and nothing
+    /// can fail then.
+    ///
+    /// Mirrors `dynamicresources.go`, `isClaimReadyForBinding`, v1.37.2, for one device.
+    pub fn of(claim: &'a Claim, result: &'a AllocatedDevice) -> Self {
+        if result.binding_conditions.is_empty() {
+            return Self {
+                failed: None,
+                missing: Vec::new(),
+            };
+        }
+        let conditions = claim
+            .status
+            .devices
+            .iter()
+            .find(|status| is_of(status, result))
+            .map_or(&[][..], |status| &status.conditions);
+        let is_true = |type_: &Str| {
+            conditions
+                .iter()
+                .find(|condition| condition.type_ == *type_ && condition.status == "True")
+        };
+        Self {
+            failed: result.binding_failure_conditions.iter().find_map(is_true),
+            missing: result
+                .binding_conditions
+                .iter()
+                .filter(|type_| is_true(type_).is_none())
+                .collect(),
+        }
+    }
+}
+
+/// Whether the scheduler has waited long enough, at `now`, for the binding conditions of `claim`. Without the time of the allocation it
+/// never has.
+///
+/// Mirrors `dynamicresources.go`, `isClaimTimeout`, v1.37.2, with the default timeout, for a claim that has binding conditions.
+pub fn binding_timed_out(claim: &Claim, now: Time) -> bool {
+    let allocation = claim.status.allocation.as_ref();
+    let allocated = allocation.and_then(|allocation| allocation.allocation_timestamp);
+    allocated.is_some_and(|at| at.after(BINDING_TIMEOUT) < now)
+}
 
 /// How far the devices of a claim are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,41 +103,26 @@ impl Readiness {
     }
 }
 
-/// How far the devices of `claim` are at `now`. Mirrors `dynamicresources.go`, `isClaimReadyForBinding` and `isClaimTimeout`,
-/// v1.37.2, with the default timeout.
+/// How far the devices of `claim` are at `now`: what the first says that is not ready.
 pub fn readiness(claim: &Claim, now: Time) -> Readiness {
-    let waits = |result: &&AllocatedDevice| !result.binding_conditions.is_empty();
-    for result in claim.results().iter().filter(waits) {
-        let status = claim.status.devices.iter().find(|status| is_of(status, result));
-        let conditions = status.map_or(&[][..], |status| status.conditions.as_slice());
-        let is_true = |name: &Str| {
-            let of_name = |condition: &&Condition| condition.type_ == *name && condition.status == "True";
-            conditions.iter().find(of_name)
-        };
-        if let Some(failed) = result.binding_failure_conditions.iter().find_map(is_true) {
+    for result in claim.results() {
+        let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
+        if let Some(failed) = failed {
             return Readiness::Failed {
                 reason: failed.reason.clone(),
                 message: failed.message.clone(),
             };
         }
-        if let Some(condition) = result
-            .binding_conditions
-            .iter()
-            .find(|name| is_true(name).is_none())
-        {
-            let allocated = claim
-                .status
-                .allocation
-                .as_ref()
-                .and_then(|a| a.allocation_timestamp);
-            if allocated.is_some_and(|at| at.after(BINDING_TIMEOUT) < now) {
-                return Readiness::TimedOut;
-            }
-            return Readiness::Pending {
-                condition: condition.clone(),
-                device: result.device.clone(),
-            };
+        let Some(condition) = missing.first() else {
+            continue;
+        };
+        if binding_timed_out(claim, now) {
+            return Readiness::TimedOut;
         }
+        return Readiness::Pending {
+            condition: Str::clone(condition),
+            device: result.device.clone(),
+        };
     }
     Readiness::Ready
 }

@@ -21,12 +21,9 @@ use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 use dra_allocator::devices::Features;
 use dra_allocator::{Certainty, Demand, Explanation, Inputs, Limits, Observer, Outcome, Stop};
 use dra_model::{
-    Claim, Cluster, Component, Gap, Gate, Key, Kind, Meter, Node, Pod, PodGroup, SchedulerProfile, Str, Time,
-    go_quote,
+    Claim, Cluster, Component, Gap, Gate, Key, Kind, MOST_CONSUMERS, Meter, Node, Pod, PodGroup,
+    SchedulerProfile, Str, Time, go_quote,
 };
-
-/// Most entries that `status.reservedFor` can have.
-pub const MOST_CONSUMERS: usize = 256;
 
 /// The scheduler's view of a cluster at one instant.
 pub struct Scheduler {

@@ -50,10 +50,10 @@ mod waiting;
 mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
-pub use binding::{BINDING_TIMEOUT, Readiness, readiness};
+pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
 pub use bugs::{Bug, Exposure, Harm, exposures, fixed_in, passed_over, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
-pub use cycle::{Cycle, MOST_CONSUMERS, Scheduler, Start};
+pub use cycle::{Cycle, Scheduler, Start};
 pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};
 pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};

@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::verdict::Granted;
-use dra_model::{Claim, Str};
-
-/// Alternatives that a request may have.
-const MOST_ALTERNATIVES: u64 = 8;
+use dra_model::{Claim, MOST_ALTERNATIVES, Str};
 
 /// The score of the best node once the plugin has compared all of them.
 pub const BEST_SCORE: u64 = 100;
@@ -32,7 +29,7 @@ pub(super) fn points(claims: &[Arc<Claim>], granted: &[Granted]) -> Option<u64> 
                 let sum = points.get_or_insert(0);
                 let name = Str::from(format!("{}/{}", request.name, alternative.name));
                 if names.contains(&name) {
-                    *sum += MOST_ALTERNATIVES.saturating_sub(place);
+                    *sum += (MOST_ALTERNATIVES as u64).saturating_sub(place);
                 }
             }
         }

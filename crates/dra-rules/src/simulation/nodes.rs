@@ -1,5 +1,6 @@
 //! Nodes that are not heard of: what is deleted there stays.
 
+use crate::kubelet::Heartbeat;
 use dra_model::{Cluster, Pod};
 
 /// The taint by which an administrator says that a node is off for good.
@@ -7,13 +8,10 @@ const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// Whether no kubelet confirms the end of the pod: its kubelet has not been heard of, and its node is not marked as out of service.
 ///
-/// Mirrors `pkg/controller/podgc/gc_controller.go`, `gcTerminating`, v1.37.2. A kubelet that says itself that its node is not ready
-/// still ends pods.
+/// Mirrors `pkg/controller/podgc/gc_controller.go`, `gcTerminating`, v1.37.2.
 pub(super) fn is_lost(cluster: &Cluster, pod: &Pod) -> bool {
     let Some(node) = pod.node().and_then(|name| cluster.node(name)) else {
         return false;
     };
-    let mut conditions = node.status.conditions.iter();
-    let is_silent = conditions.any(|condition| condition.type_ == "Ready" && condition.status == "Unknown");
-    is_silent && !node.spec.taints.iter().any(|taint| taint.key == OUT_OF_SERVICE)
+    Heartbeat::of(node).is_silent() && !node.spec.taints.iter().any(|taint| taint.key == OUT_OF_SERVICE)
 }

@@ -8,9 +8,9 @@ use serde_json::Value;
 use super::checker::{Checker, Path, as_text, has, items, text};
 use super::parts;
 use dra_cel::MAX_COST;
+use dra_model::MOST_ALTERNATIVES;
 
 const MOST_REQUESTS: usize = 32;
-const MOST_SUBREQUESTS: usize = 8;
 const MOST_CONSTRAINTS: usize = 32;
 const MOST_CONFIG: usize = 32;
 const MOST_DERIVED_ATTRIBUTES: usize = 32;
@@ -151,7 +151,7 @@ fn request(checker: &mut Checker<'_>, at: &Path<'_>, request: &Value, constraine
             checker.set(
                 &at.child("firstAvailable"),
                 subrequests,
-                MOST_SUBREQUESTS,
+                MOST_ALTERNATIVES,
                 |subrequest| text(subrequest, "name"),
                 |checker, at, subrequest| {
                     let own = text(subrequest, "name");

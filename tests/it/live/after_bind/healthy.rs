@@ -9,7 +9,7 @@ use dra_allocator::Budget;
 use dra_model::Time;
 use dra_reports::allocation::Settings;
 use dra_reports::explanation::{ClusterVerdict, EXPLAIN_NEEDS, Explanation, explain_pod};
-use dra_reports::stage::Stage;
+use dra_rules::kubelet::Stage;
 use dra_rules::scheduling::in_order;
 use dra_sources::{Needs, Request, Unobserved, VersionSettings, load};
 use serde_json::json;

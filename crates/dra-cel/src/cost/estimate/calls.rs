@@ -347,8 +347,7 @@ pub(super) fn by_default(
         }
         ("starts_with_string" | "ends_with_string", _, [part]) => size(part).traversed(),
         ("in_list", _, [_, list]) => size(list),
-        // cel-go before v0.29 overlooks the second form.
-        ("matches", None, _) if limits.minor < 37 => ONE,
+        ("matches", None, _) if limits.release.overlooks_matches => ONE,
         ("matches_string", Some(text), [pattern]) | ("matches", None, [text, pattern]) => {
             size(text).add(ONE).traversed().multiply(size(pattern).matched())
         }

@@ -4,6 +4,7 @@
 //! declared types. Names in the domains of attributes cannot be told from fields, so a path can lose its way.
 
 use super::amount::Range;
+use crate::release::Release;
 
 /// The end of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,13 +46,13 @@ impl Place {
     }
 }
 
-/// Limits that depend on the Kubernetes version.
+/// Limits that depend on the release.
 #[derive(Debug)]
 pub(super) struct Limits {
     /// Of the characters or elements of an attribute.
     pub(super) attribute: u64,
-    /// The Kubernetes version.
-    pub(super) minor: u32,
+    /// The rules of the release.
+    pub(super) release: Release,
 }
 
 /// Domains, and names in a domain, that a device can have.

@@ -17,7 +17,7 @@ use super::options::{POD_GROUPS, PlanScope};
 use crate::script::{Arguments, Command, NoCommand, Script};
 #[cfg(feature = "schema")]
 use dra_model::Component;
-use dra_model::{Cluster, ConsumerReference, Gate, Kind};
+use dra_model::{Cluster, ConsumerReference, Gate, Kind, Release};
 use dra_rules::reservation::conversion::{ClaimPlan, Kinds, Options, Plan, Target, kind_word};
 
 /// Kinds that the steps are made from, besides those of the plan.
@@ -169,7 +169,7 @@ pub(in crate::conversion) fn steps(
 /// Whether PodGroups are not served any more with `target`.
 pub(super) fn groups_go(target: Target) -> bool {
     match target {
-        Target::Minor(minor) => minor < 37,
+        Target::Minor(minor) => !Release::of_minor(minor).serves_groups,
         Target::GateOff(gate) => gate == Gate::GenericWorkload,
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Target, gate_on};
-use crate::Binding;
 use crate::findings::claims::tolerations_of;
 use crate::findings::finding::{Subject, claim_key, pod_key, some};
 use crate::findings::requests::changed_for;
@@ -12,6 +11,7 @@ use crate::remedy::{Remedy, end_pods};
 use crate::script::delete_pods;
 use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta, NO_EXECUTE};
 use dra_rules::reservation::{EXTENDED, is_done};
+use dra_rules::scheduling::DeviceBinding;
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
@@ -27,7 +27,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         waits(look, target, claim);
         shares(look, target, claim);
         tolerations(look, target, Kind::ResourceClaim, &claim.metadata, &claim.spec);
-        if target.is_at_most(34)
+        if target.is_older_and(|release| release.keeps_claims_of_extended_resources)
             && target.lacks(Gate::DRAExtendedResource)
             && claim.metadata.annotation(EXTENDED).is_some()
         {
@@ -174,7 +174,7 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     let missing: Vec<_> = claim
         .results()
         .iter()
-        .flat_map(|result| Binding::of(claim, result).missing)
+        .flat_map(|result| DeviceBinding::of(claim, result).missing)
         .collect();
     if missing.is_empty() {
         return;
@@ -239,7 +239,9 @@ fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
 }
 
 fn tolerations(look: &mut Look<'_>, target: &Target, kind: Kind, metadata: &Meta, spec: &ClaimSpec) {
-    if !target.is_at_most(34) || !tolerations_of(spec).any(|toleration| toleration.effect == NO_EXECUTE) {
+    if !target.is_older_and(|release| release.omits_tolerations)
+        || !tolerations_of(spec).any(|toleration| toleration.effect == NO_EXECUTE)
+    {
         return;
     }
     let message = format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Target;
 use crate::findings::finding::{Subject, some};
 use crate::findings::{Code, Finding, Look, Severity};
-use dra_model::{Component, Evidence, Gate};
+use dra_model::{Component, Evidence, Gate, Release};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     if !target.older {
@@ -80,8 +80,8 @@ fn gates(look: &mut Look<'_>, target: &Target) {
             )
         } else if gate == Gate::GenericWorkload
             && environment.enabled(components[0], gate)
-            && environment.emulated_minor >= 37
-            && target.minor <= 36
+            && environment.serves_groups()
+            && target.is_older_and(|release| !release.serves_groups)
         {
             format!(
                 "is on in {who}: kept on {} together with scheduling.k8s.io/v1beta1, the API server never becomes ready",
@@ -103,13 +103,14 @@ fn gates(look: &mut Look<'_>, target: &Target) {
                 )),
         );
     }
-    // Gangs came with GenericWorkload in 1.37, and with a gate of their own before.
+    // Gangs come with GenericWorkload where they need no gate of their own.
+    let needs_gate = |release: &Release| !release.groups_end_early;
     let has_gangs = || {
         let mut groups = look.cluster.pod_groups();
         groups.any(|group| group.spec.scheduling_policy.gang.is_some())
     };
-    if environment.emulated_minor >= 37
-        && target.minor <= 36
+    if !needs_gate(&Release::of_minor(environment.emulated_minor))
+        && target.is_older_and(needs_gate)
         && !target.lacks(Gate::GenericWorkload)
         && target.lacks(Gate::GangScheduling)
         && has_gangs()

@@ -10,8 +10,7 @@ use crate::findings::reservations::{convert_groups, convert_kinds};
 use crate::findings::{Code, Finding, Look, Severity};
 use crate::remedy::{Remedy, end_groups, end_pods};
 use crate::script::{save, save_and_delete, touch};
-use dra_model::{Claim, Gate, Key, Kind, Meta, Pod, Str};
-use dra_rules::reservation::conversion::MAX_CONSUMERS;
+use dra_model::{Claim, Gate, Key, Kind, MOST_CONSUMERS, Meta, Pod, Str};
 use dra_rules::reservation::{
     GroupsKnown, claim_names, consumers_of_entry, groups_are_known, is_done, owning_group,
 };
@@ -19,8 +18,9 @@ use dra_rules::reservation::{
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
     // 1.36 knows the gate too, but cannot read the groups that 1.37 stored.
-    let claims_gone = target.is_at_most(36) || target.lacks(Gate::DRAWorkloadResourceClaims);
-    let groups_gone = target.is_at_most(36) || target.lacks(Gate::GenericWorkload);
+    let goes = target.is_older_and(|release| !release.serves_groups);
+    let claims_gone = goes || target.lacks(Gate::DRAWorkloadResourceClaims);
+    let groups_gone = goes || target.lacks(Gate::GenericWorkload);
     for claim in cluster.claims() {
         if claims_gone {
             match owning_group(claim) {
@@ -28,7 +28,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                 None => reserved(look, target, claim),
             }
         }
-        if target.is_at_most(36) {
+        if goes {
             foreign(look, target, claim);
         }
     }
@@ -39,7 +39,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
         if pod.node().is_none() && !is_done(pod) {
             pending(look, target, pod, group, groups_gone, claims_gone);
         }
-        if target.is_at_most(35) {
+        if target.is_older_and(|release| !release.has_scheduling_groups) {
             let message = format!(
                 "is a member of podgroup/{group}: {} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does \
                  not bring it back",
@@ -153,16 +153,16 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         )
         .remedy(end())
         .note("before the gate goes off"),
-        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MAX_CONSUMERS => finding(
+        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MOST_CONSUMERS => finding(
             Code::GroupReservationTooMany,
             1,
             format!(
-                "is reserved for {who}, whose {} members and the other entries are more than the {MAX_CONSUMERS} that a claim can have",
+                "is reserved for {who}, whose {} members and the other entries are more than the {MOST_CONSUMERS} that a claim can have",
                 members.len()
             ),
         )
         .advice(format!(
-            "whoever owns podgroup/{} ends pods of it until {MAX_CONSUMERS} entries are enough, or splits the group",
+            "whoever owns podgroup/{} ends pods of it until {MOST_CONSUMERS} entries are enough, or splits the group",
             first.name
         )),
         members => {
@@ -170,7 +170,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
                 || "an unknown number of pods".to_owned(),
                 |members| counted(members.len(), "running pod", "running pods"),
             );
-            let also = if target.is_at_most(35) {
+            let also = if target.is_older_and(|release| release.gives_up_at_foreign_entry) {
                 "; before that no consumer of it is ever removed"
             } else {
                 ""
@@ -216,7 +216,7 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         return;
     }
     let who = some(entries.iter().map(|entry| Consumer(entry)));
-    let (severity, what) = if target.minor <= 35 {
+    let (severity, what) = if target.is_older_and(|release| release.gives_up_at_foreign_entry) {
         (
             Severity::Error,
             "at which its claim controller gives up: no entry of the claim is ever removed",
@@ -246,7 +246,7 @@ fn pending(
         .filter_map(|name| name.find(look.cluster))
         .any(|claim| owning_group(claim).is_some());
     let message = if groups_gone {
-        let member = if target.is_at_most(35) {
+        let member = if target.is_older_and(|release| !release.has_scheduling_groups) {
             ", and it loses its membership"
         } else {
             ""

@@ -14,7 +14,7 @@ mod slices;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Look;
-use dra_model::{Cluster, Environment, Gate, Version};
+use dra_model::{Cluster, Environment, Gate, Release, Version};
 use dra_rules::reservation::conversion;
 
 /// The control plane that comes next.
@@ -104,9 +104,9 @@ impl Target {
         self.disabled.iter().copied()
     }
 
-    /// Whether it is that release or an older one, and not the one that runs.
-    fn is_at_most(&self, minor: u32) -> bool {
-        self.older && self.minor <= minor
+    /// Whether it is another release than the one that runs, and one of which `is` holds.
+    fn is_older_and(&self, is: impl Fn(&Release) -> bool) -> bool {
+        self.older && is(&Release::of_minor(self.minor))
     }
 
     /// Whether the feature is there no more: an older release without it, or the gate is switched off.

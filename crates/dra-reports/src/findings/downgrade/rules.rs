@@ -5,11 +5,11 @@ use crate::findings::finding::Subject;
 use crate::findings::{Code, Finding, Look, Severity};
 use crate::script::{delete, save_and_delete, touch};
 use dra_allocator::devices::keeps_off;
-use dra_model::{Gate, Kind, NO_EXECUTE, NO_SCHEDULE};
+use dra_model::{Gate, Kind, NO_EXECUTE, NO_SCHEDULE, Release};
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
-    let server = cluster.environment().emulated_minor;
+    let server = Release::of_minor(cluster.environment().emulated_minor);
     let off = target.lacks(Gate::DRADeviceTaintRules);
     for rule in cluster.rules() {
         let name = &rule.metadata.name;
@@ -36,28 +36,28 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     .note("taint the devices in their slices or cordon the nodes first"),
             );
         }
-        // Releases before 1.36 store what the older ones read.
-        if target.is_at_most(35) && server >= 36 {
+        // What cannot read the version does not store it either.
+        if server.reads_rules_of_v1beta2 && target.is_older_and(|release| !release.reads_rules_of_v1beta2) {
             let (severity, when) = if off {
                 (Severity::Warning, "if it serves resource.k8s.io/v1alpha3, ")
             } else {
                 (Severity::Error, "")
             };
-            let (message, fix) = if server == 36 {
-                (
-                    format!(
-                        "may be stored as v1beta2, unless it was written on 1.36, which {} cannot decode: {when}its scheduler never starts",
-                        target.name()
-                    ),
-                    touch(Kind::DeviceTaintRule, &rule.metadata.key()),
-                )
-            } else {
+            let (message, fix) = if server.stores_rules_of_v1beta2 {
                 (
                     format!(
                         "is stored as v1beta2, which {} cannot decode: {when}its scheduler never starts",
                         target.name()
                     ),
                     save(),
+                )
+            } else {
+                (
+                    format!(
+                        "may be stored as v1beta2, unless it was written on 1.36, which {} cannot decode: {when}its scheduler never starts",
+                        target.name()
+                    ),
+                    touch(Kind::DeviceTaintRule, &rule.metadata.key()),
                 )
             };
             look.add(
@@ -67,7 +67,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     .fix(fix),
             );
         }
-        if target.is_at_most(36) && rule.spec.device_selector.is_none() {
+        if target.is_older_and(|release| release.bare_rule_is_all) && rule.spec.device_selector.is_none() {
             let (severity, when) = if off {
                 (Severity::Warning, "with DRADeviceTaintRules on, ")
             } else if acts {

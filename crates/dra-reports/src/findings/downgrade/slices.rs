@@ -9,7 +9,7 @@ use crate::findings::{Code, Finding, Look, Severity};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Device, Gate, Kind, Slice, Str};
 
-/// Taints that a device may have in 1.34.
+/// Taints that a device may have where they are limited.
 const FEW_TAINTS: usize = 4;
 
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
@@ -79,17 +79,15 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         some(attributes),
         target.name()
     );
-    let fix = if target.is_at_most(35) {
-        format!(
-            "whoever runs the driver {} has it publish no lists before",
-            slice.spec.driver
-        )
+    let knows_gate = Gate::DRAListTypeAttributes.stage_in(target.minor).is_some();
+    let fix = format!(
+        "whoever runs the driver {} has it publish no lists before",
+        slice.spec.driver
+    );
+    let fix = if knows_gate {
+        format!("{fix}, or {}", gate_on(Gate::DRAListTypeAttributes))
     } else {
-        format!(
-            "whoever runs the driver {} has it publish no lists before, or {}",
-            slice.spec.driver,
-            gate_on(Gate::DRAListTypeAttributes)
-        )
+        fix
     };
     look.add(finding(Code::ListAttributes, slice, message).advice(fix));
 }
@@ -163,7 +161,7 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     let refused = |device: &Device| {
         device.taints.len() > FEW_TAINTS || device.taints.iter().any(|taint| taint.effect == "None")
     };
-    if target.is_at_most(34)
+    if target.is_older_and(|release| release.limits_taints)
         && let Some(names) = devices(slice, refused)
     {
         let message = format!(
@@ -208,7 +206,7 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
             .iter()
             .any(|consumption| !own.contains(&consumption.counter_set))
     };
-    if target.is_at_most(34)
+    if target.is_older_and(|release| release.counters_are_of_slice)
         && let Some(names) = devices(slice, elsewhere)
     {
         let message = format!(

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 
 use super::rights::{Lack, drivers_that_lack, schedulers_that_lack};
 use super::{Code, Look};
-use dra_model::{Component, Environment, Gate, Version};
+use dra_model::{Component, Environment, Gate, Release, Version};
 
 /// The releases that come next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +88,15 @@ impl Upgrade {
         self.minors().contains(&minor)
     }
 
+    /// The release on the way at which `is` begins to hold.
+    fn begins(&self, is: impl Fn(&Release) -> bool) -> Option<u32> {
+        let is_in = |minor: &u32| is(&Release::of_minor(*minor));
+        if is_in(&self.from) {
+            return None;
+        }
+        self.minors().find(is_in)
+    }
+
     /// The number of the step to 1.`minor`.
     fn step(&self, minor: u32) -> u32 {
         minor - self.from
@@ -127,20 +136,20 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     gates::look(look, upgrade);
     objects::look(look, upgrade);
     meaning::look(look, upgrade);
-    if upgrade.passes(36) {
-        rights(look, upgrade.step(36));
+    if let Some(minor) = upgrade.begins(|release| release.asks_for_status_rights) {
+        rights(look, upgrade, minor);
     }
 }
 
-/// The rights that the API server asks for from 1.36 on.
-fn rights(look: &mut Look<'_>, step: u32) {
-    const WHEN: &str = " from 1.36 on";
+/// The rights that the API server asks for from 1.`minor` on.
+fn rights(look: &mut Look<'_>, upgrade: &Upgrade, minor: u32) {
+    let (when, step) = (format!(" from 1.{minor} on"), upgrade.step(minor));
     let cluster = look.cluster;
     if look.wants(Code::UpgradeDriverRights) {
         for lack in drivers_that_lack(cluster) {
             match lack {
                 Lack::Rights(lacking) => {
-                    look.add(lacking.finding(Code::UpgradeDriverRights, WHEN).order(step));
+                    look.add(lacking.finding(Code::UpgradeDriverRights, &when).order(step));
                 }
                 Lack::Unknown(what, Some(gap)) => look.found.unknown.unknown(&what, &gap),
                 Lack::Unknown(what, None) => look.found.unknown.add(what),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Upgrade;
+use super::writers::removed_in;
 use crate::findings::finding::{Subject, claim_key, counted, some};
 use crate::findings::{Code, Finding, Look, Severity};
 use dra_allocator::devices::keeps_off;
@@ -16,8 +17,10 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
         partitions(look, upgrade);
         rules(look, upgrade);
     }
-    if look.wants(Code::OldCounters) && upgrade.passes(35) {
-        old_counters(look, upgrade);
+    if look.wants(Code::OldCounters)
+        && let Some(minor) = upgrade.begins(|release| !release.counters_are_of_slice)
+    {
+        old_counters(look, upgrade.step(minor));
     }
     if look.wants(Code::WorkloadObjects) {
         workloads(look, upgrade);
@@ -234,7 +237,7 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
 }
 
 /// Counters beside the devices that draw from them, as 1.34 has it.
-fn old_counters(look: &mut Look<'_>, upgrade: &Upgrade) {
+fn old_counters(look: &mut Look<'_>, step: u32) {
     let slices = look.cluster.slices();
     let old = slices.filter(|slice| !slice.spec.shared_counters.is_empty() && !slice.spec.devices.is_empty());
     let findings: Vec<Finding> = old
@@ -242,7 +245,7 @@ fn old_counters(look: &mut Look<'_>, upgrade: &Upgrade) {
             let message = "has counters and devices in one slice, as only 1.34 has it: from 1.35 on the scheduler allocates none of its devices, \
                            and the API server refuses to write the slice";
             Finding::new(Code::OldCounters, Subject::of(Kind::ResourceSlice, &slice.metadata), message)
-                .order(upgrade.step(35))
+                .order(step)
                 .advice(format!(
                     "whoever runs the driver {} brings it to a version that publishes counters in slices of their own",
                     slice.spec.driver
@@ -257,10 +260,12 @@ fn old_counters(look: &mut Look<'_>, upgrade: &Upgrade) {
 /// PodGroups and Workloads of versions that the next release does not know.
 fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
     let from = look.cluster.environment().emulated_minor;
-    let (minor, version) = match from {
-        ..=35 => (36, "v1alpha1"),
-        36 => (37, "v1alpha2"),
-        _ => return,
+    let removed = |version| {
+        let minor = removed_in(Kind::PodGroup, &format!("scheduling.k8s.io/{version}"))?;
+        (minor > from).then_some((minor, version))
+    };
+    let Some((minor, version)) = ["v1alpha1", "v1alpha2"].into_iter().find_map(removed) else {
+        return;
     };
     if !upgrade.passes(minor) {
         return;
@@ -295,7 +300,11 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     let environment = look.cluster.environment();
     let on = environment.enabled(Component::ControllerManager, Gate::DRADeviceTaints);
     let turns_on = upgrade.turns_on(environment, Component::ControllerManager, Gate::DRADeviceTaints);
-    let Some(minor) = turns_on.or_else(|| (on && upgrade.passes(35)).then_some(35)) else {
+    let Some(minor) = turns_on.or_else(|| {
+        upgrade
+            .begins(|release| !release.omits_tolerations)
+            .filter(|_| on)
+    }) else {
         return;
     };
     let findings: Vec<Finding> = look

@@ -4,9 +4,9 @@
 //! claim still has that of the group (`dynamicresources.go`, `PreBind`, v1.37.2). With the gate off no component repairs that: the claim
 //! controller leaves members of groups alone (`resourceclaim/controller.go`, `syncPod`, v1.37.2).
 
-use super::{Action, ClaimPlan, MAX_CONSUMERS, Refusal, foreign_entries, is_for_any_pod};
+use super::{Action, ClaimPlan, Refusal, foreign_entries, is_for_any_pod};
 use crate::reservation::{PodGroups, groups_are_ignored, is_consumer, is_reserved_for};
-use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Kind};
+use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Kind, MOST_CONSUMERS};
 
 /// Plans the entries that `claim`, which has pod entries only, lacks. Nothing when it lacks none.
 ///
@@ -33,7 +33,7 @@ pub fn complete<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Option<ClaimP
     let action = if claim.metadata.is_deleting() {
         let pods = add.iter().map(|entry| entry.name.clone()).collect();
         Action::Refuse(Refusal::ClaimDeleting { pods })
-    } else if entries > MAX_CONSUMERS {
+    } else if entries > MOST_CONSUMERS {
         Action::Refuse(Refusal::TooManyConsumers { entries })
     } else {
         let kept = claim.status.reserved_for.clone();

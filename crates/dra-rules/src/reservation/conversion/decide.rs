@@ -7,14 +7,13 @@ use std::sync::Arc;
 
 use super::repointed::Repointed;
 use super::{
-    Action, ClaimGate, ClaimPlan, Kinds, MAX_CONSUMERS, Options, Refusal, Release, foreign_entries,
-    is_for_any_pod,
+    Action, ClaimGate, ClaimPlan, Kinds, Options, Refusal, Release, foreign_entries, is_for_any_pod,
 };
 use crate::reservation::{
     ClaimNameError, EntryStatus, GroupsKnown, Meant, PodGroups, claim_name, claim_names, groups_are_ignored,
     groups_are_known, is_consumer, is_done, meant_by, owning_group, status_of,
 };
-use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
+use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Key, Kind, MOST_CONSUMERS, Pod, Str};
 
 /// Members of groups that wait for a node and for a claim. Each group's are looked for once, however many claims it has.
 pub(super) struct Waiting<'a> {
@@ -293,7 +292,7 @@ impl<'a, 'c> Question<'a, 'c> {
             .cloned()
             .collect();
         let entries = kept.len() + self.add.len();
-        if entries > MAX_CONSUMERS {
+        if entries > MOST_CONSUMERS {
             return Action::Refuse(Refusal::TooManyConsumers { entries });
         }
         Action::Convert(ClaimPatch::list(

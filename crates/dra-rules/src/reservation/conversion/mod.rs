@@ -33,9 +33,6 @@ use self::repointed::Repointed;
 pub use self::restore::{Difference, Restoration, Saved, restore};
 pub use self::verify::{Defect, DefectCode, verify};
 
-/// Largest number of entries that the API server accepts. Mirrors `resource/types.go`, `ResourceClaimReservedForMaxSize`, v1.37.2.
-pub const MAX_CONSUMERS: usize = 256;
-
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -101,10 +98,10 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether running pods lose a claim that was made for their group, converted or not: the claim controllers of releases before
-    /// 1.37 make new claims for them.
+    /// Whether running pods lose a claim that was made for their group, converted or not: claim controllers that know no groups make new
+    /// claims for them.
     fn repoints_pods(self) -> bool {
-        matches!(self, Self::Minor(minor) if minor < 37)
+        matches!(self, Self::Minor(minor) if !dra_model::Release::of_minor(minor).needs_groups)
     }
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use dra_model::{Change, ClusterBuilder, Environment, Evidence, GateState, Object};
+use dra_model::{Change, ClusterBuilder, Environment, Evidence, GateState, MOST_CONSUMERS, Object};
 use dra_testing::effort::by_effort;
 
 const GROUPS: usize = 2;
@@ -327,7 +327,7 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
     };
     let json = patch.to_json();
     let new = list_of(&json);
-    prop_assert!(!new.is_empty() && new.len() <= MAX_CONSUMERS);
+    prop_assert!(!new.is_empty() && new.len() <= MOST_CONSUMERS);
     // What stays: pods, and kinds that were not selected, in their order and with every field.
     let selected = |entry: &Value| {
         let reference: ConsumerReference = serde_json::from_value(entry.clone()).expect("an entry");

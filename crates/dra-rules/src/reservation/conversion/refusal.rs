@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::MAX_CONSUMERS;
-use dra_model::Str;
+use dra_model::{MOST_CONSUMERS, Str};
 
 /// Stable names for what a plan says of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -212,7 +211,7 @@ impl Refusal {
             Self::GeneratedForPodGroup { .. } => {
                 format!("end its pods and delete the PodGroup while the gates are on; {convert}")
             }
-            Self::TooManyConsumers { .. } => "end pods until 256 are left, or split the group".to_owned(),
+            Self::TooManyConsumers { .. } => format!("end pods until {MOST_CONSUMERS} are left, or split the group"),
             Self::ClaimDeleting { .. } if ignored => {
                 "wait for its pods to end; if an entry stays, take the devices back with --release-unused".to_owned()
             }
@@ -277,7 +276,7 @@ impl fmt::Display for Refusal {
                 Ok(())
             }
             Self::TooManyConsumers { entries } => {
-                write!(f, "would have {entries} entries, more than {MAX_CONSUMERS}")
+                write!(f, "would have {entries} entries, more than {MOST_CONSUMERS}")
             }
             Self::ClaimDeleting { pods } => {
                 write!(

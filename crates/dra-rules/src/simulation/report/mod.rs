@@ -19,7 +19,7 @@ use super::reason::{ReasonItem, Reasons};
 use super::timeline::{Happening, What};
 use super::world::Replacement;
 use crate::controllers::PodRef;
-use crate::eviction::{Eviction, Tolerance, condition_of, due, pending, tolerance};
+use crate::eviction::{Eviction, LONGEST_TOLERATION, Tolerance, condition_of, due, pending, tolerance};
 use crate::owners::Replacing;
 use dra_allocator::devices::{Origin, Taints};
 use dra_model::{Claim, Cluster, Condition, DeviceId, Key, NO_EXECUTE, Pod, Str, Time};
@@ -247,9 +247,6 @@ fn tolerating(tolerations: &[TolerationItem]) -> BTreeMap<Key, Vec<ReasonItem>> 
     }
     found
 }
-
-/// From so many seconds on a toleration does not fit into nanoseconds: 9,223,372,036 do.
-const LONGEST_TOLERATION: i64 = i64::MAX / 1_000_000_000;
 
 fn overflows(claim: &Claim) -> bool {
     let mut seconds = claim

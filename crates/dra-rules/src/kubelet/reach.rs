@@ -3,7 +3,7 @@
 use dra_model::{Cluster, Meta, Slice, Str};
 
 /// The nodes that a slice names for itself.
-pub(crate) fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
+pub fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
     let named = slice.spec.node_name.iter().filter(|name| !name.is_empty());
     let single = slice
         .spec
@@ -14,7 +14,7 @@ pub(crate) fn nodes_of_slice(slice: &Slice) -> impl Iterator<Item = &Str> {
 }
 
 /// The nodes that devices of a slice name.
-pub(crate) fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
+pub fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
     let devices = slice
         .spec
         .devices
@@ -27,7 +27,7 @@ pub(crate) fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
 
 /// Whether a driver publishes anything that reaches a node. Nothing where all that it publishes is for several nodes at once, so that it
 /// tells nothing of a single one.
-pub(crate) fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
+pub fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
     let mut is_by_node = true;
     for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {
         let mut nodes = nodes_of_slice(slice).chain(nodes_of_devices(slice)).peekable();

@@ -6,17 +6,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::warnings::missing;
-use dra_model::{Cluster, Kind, Node, Pod, Str, Taint, Time};
+use super::{Unknown, Waiting, containers};
+use dra_model::{Cluster, Condition, Kind, Node, Pod, Str, Taint, Time};
 
 /// The DaemonSet that a pod belongs to.
-pub(crate) fn daemon_set_of(pod: &Pod) -> Option<&Str> {
+pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
     let owner = pod.metadata.controller()?;
     (owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")).then_some(&owner.name)
 }
 
 /// Whether something is called like a driver: by any part of the driver's domain name but the last.
-pub(crate) fn is_called_like(driver: &str, name: &str) -> bool {
+pub fn is_called_like(driver: &str, name: &str) -> bool {
     const LONG: usize = 3;
     let domain = driver.rsplit_once('.').map_or(driver, |(domain, _)| domain);
     domain.split('.').any(|part| {
@@ -26,20 +26,18 @@ pub(crate) fn is_called_like(driver: &str, name: &str) -> bool {
 }
 
 /// Whether a DaemonSet is called like plugins of the kubelet for devices are.
-pub(crate) fn is_called_plugin(name: &str) -> bool {
+pub fn is_called_plugin(name: &str) -> bool {
     ["kubelet-plugin", "kubeletplugin", "resource-driver", "dra"]
         .iter()
         .any(|word| name.contains(word))
 }
 
 /// What keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
-pub(crate) fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
-    let missing: Vec<String> = pod
-        .spec
-        .node_selector
-        .iter()
+pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
+    let asked = pod.spec.node_selector.iter();
+    let missing: Vec<(Str, Str)> = asked
         .filter(|(key, value)| node.metadata.label(key) != Some(value))
-        .map(|(key, value)| format!("{key}={value}"))
+        .cloned()
         .collect();
     if !missing.is_empty() {
         return Some(KeptOff::Labels(missing));
@@ -52,31 +50,18 @@ pub(crate) fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
 
 /// What keeps the pods of a DaemonSet off a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeptOff {
-    /// Labels that its nodeSelector asks for, as `key=value`.
-    Labels(Vec<String>),
+pub enum KeptOff {
+    /// Labels that its nodeSelector asks for.
+    Labels(Vec<(Str, Str)>),
     /// A taint that it does not tolerate.
     Taint(Taint),
 }
 
-impl std::fmt::Display for KeptOff {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Labels(labels) => write!(
-                f,
-                "its nodeSelector asks for {}, which the node lacks",
-                crate::listing::some(labels)
-            ),
-            Self::Taint(taint) => write!(f, "it does not tolerate the taint {taint} of the node"),
-        }
-    }
-}
-
 /// How the pod of a driver on a node is doing.
 #[derive(Clone, Debug)]
-pub(crate) enum Plugin<'c> {
-    /// Not all pods were read, so that it is not known: what is missing.
-    Hidden(String),
+pub enum Plugin<'c> {
+    /// Not all pods were read, so that it is not known.
+    Hidden(Unknown<'c>),
     /// There is none that may be the driver's.
     None {
         /// A pod of the DaemonSet that brings it to other nodes, if there is one.
@@ -84,8 +69,8 @@ pub(crate) enum Plugin<'c> {
         /// What keeps it off this one.
         kept_off: Option<KeptOff>,
     },
-    /// A container of it ends again and again, or cannot be started: why.
-    Crashing(&'c Arc<Pod>, String),
+    /// A container of it ends again and again, or cannot be started.
+    Crashing(&'c Arc<Pod>, Waiting<'c>),
     /// It is there and not ready.
     NotReady(&'c Arc<Pod>),
     /// It is ready and registers in another folder than plugins do that serve this node: its own, and theirs.
@@ -96,7 +81,7 @@ pub(crate) enum Plugin<'c> {
 
 impl<'c> Plugin<'c> {
     /// Its pod on the node.
-    pub(crate) fn pod(&self) -> Option<&'c Arc<Pod>> {
+    pub fn pod(&self) -> Option<&'c Arc<Pod>> {
         match self {
             Self::Hidden(_) | Self::None { .. } => None,
             Self::Crashing(pod, _)
@@ -109,23 +94,22 @@ impl<'c> Plugin<'c> {
 
 /// Pods that may be drivers'.
 #[derive(Debug, Default)]
-pub(crate) struct Drivers<'c> {
+pub(super) struct Drivers<'c> {
     /// Only looked up in.
     of_node: HashMap<&'c Str, Vec<&'c Arc<Pod>>>,
     /// The DaemonSets among them: one pod of each.
     sets: BTreeMap<(&'c Str, &'c Str), &'c Arc<Pod>>,
     /// What was not read.
-    hidden: Option<String>,
+    hidden: Option<Unknown<'c>>,
 }
 
 impl<'c> Drivers<'c> {
     /// Those of `cluster`, of which pods of all namespaces were read, or not.
-    pub(crate) fn of(cluster: &'c Cluster, reads_all: bool) -> Self {
-        let unread = "pods of other namespaces, of which one may be the driver's, were not read: `kubectl dra explain` does";
+    pub(super) fn of(cluster: &'c Cluster, reads_all: bool) -> Self {
         let mut found = Self {
             hidden: match cluster.gap(Kind::Pod, "") {
-                Some(gap) => Some(missing(gap)),
-                None => (!reads_all).then(|| unread.to_owned()),
+                Some(gap) => Some(Unknown::Gap(gap)),
+                None => (!reads_all).then_some(Unknown::OtherNamespaces),
             },
             ..Self::default()
         };
@@ -149,14 +133,14 @@ impl<'c> Drivers<'c> {
     }
 
     /// How the pod of `driver` on `node` is doing.
-    pub(crate) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin<'c> {
+    pub(super) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin<'c> {
         let of_node = self.of_node.get(node).map_or(&[][..], Vec::as_slice);
         let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(driver, pod)).collect();
         // The best that is there: a driver whose old pod crashes while the new one is ready is served.
         own.sort_by_key(|pod| (!is_ready(pod), pod.key()));
         let Some(pod) = own.first() else {
             if let Some(hidden) = &self.hidden {
-                return Plugin::Hidden(hidden.clone());
+                return Plugin::Hidden(*hidden);
             }
             let mut sets = self.sets.iter().filter(|(_, pod)| is_of(driver, pod));
             let elsewhere = sets.next().map(|(_, pod)| *pod);
@@ -182,7 +166,7 @@ impl<'c> Drivers<'c> {
                 Plugin::OtherFolder(pod, own.clone(), other.clone())
             }
             _ => {
-                let since = ready_since(pod);
+                let since = ready_condition(pod).and_then(|ready| ready.last_transition_time);
                 let started =
                     kubelet_started(cluster, node).filter(|at| since.is_none_or(|since| since < *at));
                 Plugin::Ready(pod, since, started)
@@ -204,16 +188,14 @@ fn is_of(driver: &str, pod: &Pod) -> bool {
         .any(|name| is_called_like(driver, name))
 }
 
-/// Whether the pod is ready.
-pub(crate) fn is_ready(pod: &Pod) -> bool {
-    let mut conditions = pod.status.conditions.iter();
-    conditions.any(|condition| condition.type_ == "Ready" && condition.status == "True")
+/// Whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
+pub fn is_ready(pod: &Pod) -> bool {
+    ready_condition(pod).is_some_and(|ready| ready.status == "True")
 }
 
-fn ready_since(pod: &Pod) -> Option<Time> {
+fn ready_condition(pod: &Pod) -> Option<&Condition> {
     let mut conditions = pod.status.conditions.iter();
-    let ready = conditions.find(|condition| condition.type_ == "Ready")?;
-    ready.last_transition_time
+    conditions.find(|condition| condition.type_ == "Ready")
 }
 
 /// When the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
@@ -224,24 +206,7 @@ fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
     starts.filter_map(|event| event.last_seen()).max()
 }
 
-/// Why a container of the pod does not run, in the kubelet's word.
-fn crashes(pod: &Pod) -> Option<String> {
-    let status = &pod.status;
-    let mut containers = status
-        .container_statuses
-        .iter()
-        .chain(&status.init_container_statuses);
-    containers.find_map(|container| {
-        let waiting = container.state.waiting.as_ref()?;
-        let is_start = matches!(
-            waiting.reason.as_str(),
-            "" | "ContainerCreating" | "PodInitializing"
-        );
-        (!is_start).then(|| format!("container {}: {}", container.name, waiting.reason))
-    })
-}
-
-/// The pod's name for messages.
-pub(super) fn named(pod: &Pod) -> String {
-    format!("pod/{}", pod.key())
+/// A container of the pod that does not run.
+fn crashes(pod: &Pod) -> Option<Waiting<'_>> {
+    containers(pod).find_map(Waiting::of)
 }

@@ -6,6 +6,30 @@
 
 use dra_model::Event;
 
+/// Why the kubelet could not read a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// The API server does not serve the version that it asks for.
+    NotServed,
+    /// The API server does not let it.
+    Refused,
+    /// Something else.
+    Failed,
+}
+
+impl Unread {
+    /// By the words of the client.
+    pub(super) fn of(text: &str) -> Self {
+        if text.contains("the server could not find the requested resource") {
+            Self::NotServed
+        } else if text.contains("is forbidden") || text.contains("Unauthorized") {
+            Self::Refused
+        } else {
+            Self::Failed
+        }
+    }
+}
+
 /// What the kubelet says, as `kubelet/cm/dra/manager.go`, `prepareResources`, `kubelet/cm/dra/claiminfo.go`, `newClaimInfoFromClaim`,
 /// and `kubelet/cm/dra/plugin/dra_plugin_manager.go`, `GetPlugin`, write it in v1.34.10 to v1.37.2.
 #[derive(Clone, Debug, PartialEq, Eq)]

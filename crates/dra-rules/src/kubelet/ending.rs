@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::cause::Cause;
+use super::cause::{Cause, Evidence};
 use super::drivers::Plugin;
+use super::heartbeat::Heartbeat;
 use super::reach::publishes_for;
-use super::{ENDING_SECONDS, PodStage, Stages, Stuck, containers, needs_unprepare};
-use crate::warnings::missing;
+use super::{
+    ENDING_SECONDS, PodStage, Stages, Stuck, Unknown, Waits, containers, needs_unprepare, not_ready,
+};
+use crate::reservation::{PodGroups, is_consumer};
 use dra_model::{Claim, Container, ContainerEnd, Kind, Pod, Str, Time};
-use dra_rules::reservation::{PodGroups, is_consumer};
 
 impl<'c> Stages<'c> {
     /// Only finalizers keep a pod that has ended.
@@ -21,37 +23,42 @@ impl<'c> Stages<'c> {
             Stuck::new(
                 Cause::Finalizers(metadata.finalizers.clone()),
                 Some(since),
-                format!("the pod was to be gone at {since}"),
+                Evidence::ToBeGone(since),
             )
         })
     }
 
-    /// A pod that is to end, or has ended by itself, since then, which `ended` puts into words. What the kubelet lacks to end it shows in no event: it only logs that a driver does not take devices back.
-    pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str, since: Time, ended: String) {
+    /// A pod that is to end, or has ended by itself, since then, as `ended` shows. What the kubelet lacks to end it shows in no
+    /// event: it only logs that a driver does not take devices back.
+    pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str, since: Time, ended: Evidence<'c>) {
         let pod = found.pod;
         if self.now.since(since).as_secs() < ENDING_SECONDS {
             return;
         }
-        if let Some(silent) = self.silent(node) {
-            found.stuck = Some(Stuck {
-                evidence: vec![ended, silent.1],
-                ..Stuck::new(silent.0, Some(since), "")
+        let heartbeat = self.heartbeat(node);
+        if heartbeat.is_silent() {
+            found.stuck = not_ready(node, heartbeat).map(|mut stuck| {
+                stuck.since = Some(since);
+                stuck.evidence.insert(0, ended);
+                stuck
             });
             return;
         }
         if !has_stopped(pod) {
-            found.waits = Some("containers have not ended".to_owned());
+            found.waits = Some(Waits::Containers {
+                node_is_ready: heartbeat == Heartbeat::Ready,
+            });
             return;
         }
         if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {
-            found.unknown.push(missing(gap));
+            found.unknown.push(Unknown::Gap(gap));
             return;
         }
         let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter().rev();
         let newest = events
             .find(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
         if newest.is_some_and(|event| event.reason == "FailedKillPod") {
-            found.waits = Some("the kubelet does not get its containers ended".to_owned());
+            found.waits = Some(Waits::Kill);
             return;
         }
         // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.2.
@@ -71,14 +78,13 @@ impl<'c> Stages<'c> {
             .filter(|result| needs_unprepare(result))
             .map(|result| result.driver.clone())
             .collect();
-        let stopped = "no container of it runs any more".to_owned();
         // A driver that is not there explains it better than one that is.
         let mut present = None;
         for driver in drivers {
             let plugin = self.plugin(&driver, node);
             let absent = match &plugin {
                 Plugin::Hidden(why) => {
-                    found.unknown.push(why.clone());
+                    found.unknown.push(*why);
                     continue;
                 }
                 Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
@@ -87,8 +93,9 @@ impl<'c> Stages<'c> {
             };
             if absent {
                 found.stuck = Some(Stuck {
-                    evidence: vec![ended, stopped],
-                    ..Stuck::new(Cause::DriverNotRegistered { driver, plugin }, Some(since), "")
+                    cause: Cause::DriverNotRegistered { driver, plugin },
+                    since: Some(since),
+                    evidence: vec![ended, Evidence::Stopped],
                 });
                 return;
             }
@@ -96,8 +103,9 @@ impl<'c> Stages<'c> {
         }
         if let Some((driver, plugin)) = present {
             found.stuck = Some(Stuck {
-                evidence: vec![ended, stopped],
-                ..Stuck::new(Cause::UnprepareFails { driver, plugin }, Some(since), "")
+                cause: Cause::UnprepareFails { driver, plugin },
+                since: Some(since),
+                evidence: vec![ended, Evidence::Stopped],
             });
         }
     }
@@ -131,7 +139,7 @@ fn has_stopped(pod: &Pod) -> bool {
 }
 
 /// Whether a container of the pod has run, or runs, as far as its status tells: those that run tell nothing, once others do.
-pub(crate) fn has_run(pod: &Pod) -> bool {
+pub fn has_run(pod: &Pod) -> bool {
     let is_told = |container: &Container| containers(pod).any(|status| status.name == container.name);
     let spec = &pod.spec;
     let mut all = spec.containers.iter().chain(&spec.init_containers);

@@ -1,0 +1,248 @@
+//! Why a pod is stuck at its stage, what shows it, and whose turn it is.
+
+use serde::Serialize;
+
+use super::Waiting;
+use super::drivers::Plugin;
+use super::heartbeat::Heartbeat;
+use super::problems::Problem;
+use super::said::Unread;
+use dra_model::{Claim, Condition, ContainerStatus, DeviceId, Event, Str, Time};
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Party {
+    /// Who owns the pod.
+    User,
+    /// Who runs the driver.
+    Driver,
+    /// The kubelet, which goes on by itself.
+    Kubelet,
+    /// Who runs the cluster.
+    Administrator,
+}
+
+/// How far a device is that has to be attached before its pod is bound.
+#[derive(Clone, Debug)]
+pub enum Attaching<'c> {
+    /// It will not be attached.
+    Failed(&'c Condition),
+    /// It was not attached in time: conditions that its driver has yet to set.
+    TimedOut(Vec<&'c Str>),
+    /// It is not attached yet: conditions that its driver has yet to set.
+    Pending(Vec<&'c Str>),
+}
+
+/// Why a pod does not go on.
+#[derive(Clone, Debug)]
+pub enum Cause<'c> {
+    /// The kubelet knows no socket of the driver.
+    DriverNotRegistered {
+        /// The driver.
+        driver: Str,
+        /// Its pod.
+        plugin: Plugin<'c>,
+    },
+    /// The driver did not answer as it should.
+    DriverFails {
+        /// In the words of gRPC or the kubelet.
+        text: String,
+    },
+    /// The driver refuses the claim.
+    PrepareRefused {
+        /// The claim.
+        claim: Str,
+        /// In the driver's words.
+        text: String,
+    },
+    /// The claim cannot be used, by the objects.
+    Claim(Problem),
+    /// The kubelet has an earlier claim of that name prepared.
+    EarlierClaim {
+        /// The claim.
+        claim: Str,
+        /// The UID of the earlier one.
+        uid: Str,
+    },
+    /// The kubelet has the claim taken back before it prepares it again.
+    BeingUnprepared {
+        /// The claim.
+        claim: Str,
+    },
+    /// The driver refuses the claim as it has devices of it prepared for another one, which does not exist any more.
+    PreparedForDeletedClaim {
+        /// The claim.
+        claim: Str,
+        /// The UID of the other one.
+        uid: Str,
+        /// In the driver's words.
+        text: String,
+    },
+    /// The container runtime does not find what the driver prepared.
+    DevicesUnresolvable {
+        /// The names of the CDI devices.
+        devices: Vec<String>,
+        /// When the node was started anew, if it was since the pod began.
+        rebooted: Option<Time>,
+    },
+    /// The kubelet does not know any more what it has had prepared for a pod that has its sandbox.
+    PreparationForgotten {
+        /// The claim.
+        claim: Str,
+    },
+    /// The kubelet lacks a feature that the claim needs.
+    KubeletTooOld {
+        /// Its version, as far as it is known.
+        version: Str,
+        /// The feature.
+        gate: String,
+    },
+    /// The claim exists, but the kubelet cannot read it.
+    ClaimUnreadable {
+        /// The claim.
+        claim: Str,
+        /// The kubelet's version, as far as it is known.
+        version: Str,
+        /// Why.
+        why: Unread,
+        /// In the words of the client.
+        text: String,
+    },
+    /// The pod runs with devices that are not published any more.
+    DeviceNotPublished {
+        /// The devices.
+        devices: Vec<DeviceId>,
+    },
+    /// The pod runs with a device that is reported to be broken.
+    DeviceUnhealthy {
+        /// The name that the reporter has for it.
+        device: String,
+        /// In the reporter's words.
+        text: String,
+    },
+    /// The containers have ended, and the driver does not take its devices back.
+    UnprepareFails {
+        /// The driver.
+        driver: Str,
+        /// Its pod.
+        plugin: Plugin<'c>,
+    },
+    /// The node does not answer, so that nothing of its kubelet can be expected.
+    NodeSilent {
+        /// The node.
+        node: Str,
+    },
+    /// The pod has ended and stays for these.
+    Finalizers(Vec<Str>),
+    /// A device is not attached yet, or will not be.
+    Binding {
+        /// The device.
+        device: DeviceId,
+        /// How far it is.
+        attaching: Attaching<'c>,
+    },
+    /// The kubelet says something about devices that is not known here.
+    Unrecognized {
+        /// In the kubelet's words.
+        text: String,
+    },
+}
+
+impl Cause<'_> {
+    /// In one word that stays.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::DriverNotRegistered { .. } => "DriverNotRegistered",
+            Self::DriverFails { .. } => "DriverFails",
+            Self::PrepareRefused { .. } => "PrepareRefused",
+            Self::Claim(problem) => problem.code(),
+            Self::EarlierClaim { .. } => "EarlierClaim",
+            Self::BeingUnprepared { .. } => "BeingUnprepared",
+            Self::PreparedForDeletedClaim { .. } => "PreparedForDeletedClaim",
+            Self::DevicesUnresolvable { .. } => "DevicesUnresolvable",
+            Self::PreparationForgotten { .. } => "PreparationForgotten",
+            Self::KubeletTooOld { .. } => "KubeletTooOld",
+            Self::ClaimUnreadable { .. } => "ClaimUnreadable",
+            Self::DeviceNotPublished { .. } => "DeviceNotPublished",
+            Self::DeviceUnhealthy { .. } => "DeviceUnhealthy",
+            Self::UnprepareFails { .. } => "UnprepareFails",
+            Self::NodeSilent { .. } => "NodeSilent",
+            Self::Finalizers(_) => "Finalizers",
+            Self::Binding { attaching, .. } => match attaching {
+                Attaching::Failed(_) => "BindingFailed",
+                Attaching::TimedOut(_) => "BindingTimedOut",
+                Attaching::Pending(_) => "BindingPending",
+            },
+            Self::Unrecognized { .. } => "Unrecognized",
+        }
+    }
+
+    /// Whether it keeps the pod from going on, rather than being a danger to one that runs.
+    pub fn holds_up(&self) -> bool {
+        !matches!(
+            self,
+            Self::DeviceNotPublished { .. } | Self::DeviceUnhealthy { .. }
+        )
+    }
+
+    /// Whose turn it is.
+    pub fn party(&self) -> Party {
+        match self {
+            Self::DriverNotRegistered { plugin, .. } => match plugin {
+                Plugin::None {
+                    kept_off: Some(_), ..
+                } => Party::Administrator,
+                _ => Party::Driver,
+            },
+            Self::DriverFails { .. }
+            | Self::PrepareRefused { .. }
+            | Self::UnprepareFails { .. }
+            | Self::DeviceNotPublished { .. }
+            | Self::DeviceUnhealthy { .. }
+            | Self::Binding { .. } => Party::Driver,
+            Self::Claim(_) | Self::DevicesUnresolvable { .. } | Self::PreparationForgotten { .. } => {
+                Party::User
+            }
+            Self::EarlierClaim { .. }
+            | Self::BeingUnprepared { .. }
+            | Self::PreparedForDeletedClaim { .. } => Party::Kubelet,
+            Self::KubeletTooOld { .. }
+            | Self::ClaimUnreadable { .. }
+            | Self::NodeSilent { .. }
+            | Self::Finalizers(_)
+            | Self::Unrecognized { .. } => Party::Administrator,
+        }
+    }
+}
+
+/// What shows why a pod is stuck.
+#[derive(Clone, Debug)]
+pub enum Evidence<'c> {
+    /// The pod was to be gone then.
+    ToBeGone(Time),
+    /// The pod was to end then.
+    ToEnd(Time),
+    /// Its last container ended then.
+    LastContainerEnded(Time),
+    /// No container of it runs any more.
+    Stopped,
+    /// The claim has the condition of a device that it waits for.
+    BindingFailed(&'c Claim, &'c Condition),
+    /// The claim lacks a condition of a device that it waits for.
+    BindingMissing(&'c Claim),
+    /// Its node says this of the kubelet.
+    Heartbeat(Str, Heartbeat),
+    /// What is wrong with a claim.
+    Problem(Problem),
+    /// The kubelet said this.
+    Event(&'c Event),
+    /// A container waits.
+    Waiting(Waiting<'c>),
+    /// The kubelet reports it in the status of a container.
+    Status(&'c ContainerStatus),
+    /// A driver reports it in the claim.
+    Condition(&'c Claim, &'c Condition),
+    /// No ResourceSlice of the newest generation has it.
+    NoSlice,
+}

@@ -1,0 +1,45 @@
+//! What a node says of its kubelet.
+
+use dra_model::{Node, Time};
+
+/// What the condition `Ready` of a node says of its kubelet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heartbeat {
+    /// The kubelet works, or the node does not say anything of it.
+    Ready,
+    /// The kubelet itself says that the node is not ready. It starts no pods then that need what it lacks, and goes on ending pods, unless
+    /// its container runtime is down (`kubelet.go`, `syncLoop`, v1.37.2).
+    NotReady {
+        /// Since when.
+        since: Option<Time>,
+    },
+    /// The kubelet has not been heard of for a while: nothing is done for pods, neither to start nor to end them.
+    Silent {
+        /// Since when.
+        since: Option<Time>,
+    },
+}
+
+impl Heartbeat {
+    /// What `node` says.
+    ///
+    /// Mirrors `kubelet/nodestatus/setters.go`, `ReadyCondition`, which sets `True` or `False`, and
+    /// `controller/nodelifecycle/node_lifecycle_controller.go`, `tryUpdateNodeHealth`, which sets `Unknown`, v1.37.2.
+    pub fn of(node: &Node) -> Self {
+        let mut conditions = node.status.conditions.iter();
+        let Some(ready) = conditions.find(|condition| condition.type_ == "Ready") else {
+            return Self::Ready;
+        };
+        let since = ready.last_transition_time;
+        match ready.status.as_str() {
+            "True" => Self::Ready,
+            "False" => Self::NotReady { since },
+            _ => Self::Silent { since },
+        }
+    }
+
+    /// Whether nothing comes from the node.
+    pub fn is_silent(self) -> bool {
+        matches!(self, Self::Silent { .. })
+    }
+}

@@ -1,0 +1,593 @@
+//! What the kubelet of a node does with the devices of its pods, as far as the API tells of it.
+//!
+//! The kubelet tells nothing of its state but through the pod's status and events. So a stage is read off the containers and conditions,
+//! and a cause is named only where something shows it: the objects, which contradict what the kubelet needs, or the kubelet's own newest word,
+//! which `said` recognizes. What nothing shows is unknown, with what could not be seen.
+
+mod cause;
+mod drivers;
+mod ending;
+mod heartbeat;
+mod problems;
+mod reach;
+mod running;
+mod said;
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use self::ending::{has_completed, last_end};
+use self::said::Said;
+use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
+use crate::scheduling::{DeviceBinding, binding_timed_out};
+use dra_model::{
+    AllocatedDevice, Claim, Cluster, ContainerStatus, DeviceId, Event, Gap, Gate, Key, Kind, Node, Pod, Str,
+    Time,
+};
+
+pub use cause::{Attaching, Cause, Evidence, Party};
+use drivers::Drivers;
+pub use drivers::{KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off};
+pub use ending::has_run;
+pub use heartbeat::Heartbeat;
+pub use problems::{Problem, Problems, problems, rests_on};
+pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
+pub use said::Unread;
+
+/// How far the devices of a pod are on its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Stage {
+    /// The claims are reserved for it, and nothing shows that the kubelet has had them prepared.
+    Reserved,
+    /// The devices are prepared, and no container has been made yet.
+    Prepared,
+    /// Containers are being made or started.
+    Starting,
+    /// Its containers run.
+    Running,
+    /// It is to end: containers stop, then drivers take the devices back.
+    Unpreparing,
+    /// It has ended.
+    Gone,
+    /// Not known, as something could not be read or seen.
+    Unknown,
+}
+
+impl Stage {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Reserved => "Reserved",
+            Self::Prepared => "Prepared",
+            Self::Starting => "Starting",
+            Self::Running => "Running",
+            Self::Unpreparing => "Unpreparing",
+            Self::Gone => "Gone",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text())
+    }
+}
+
+/// A pod that waits without a word for this long is worth a question. The kubelet tries again every minute or two at most.
+const SILENT_SECONDS: u64 = 300;
+
+/// How long a pod may take beyond its grace period until something is said to be stuck.
+pub const ENDING_SECONDS: u64 = 60;
+
+/// Operations of which a driver says that the kubelet need not ask it. Mirrors `api/resource/v1/types.go`, `SkipNodeOperation`, v1.37.2.
+const NO_UNPREPARE: [&str; 2] = ["NodeUnprepareResources", "*"];
+
+/// Whether the kubelet asks the driver to take the device back.
+pub fn needs_unprepare(result: &AllocatedDevice) -> bool {
+    let mut skipped = result.skip_node_operations.iter();
+    !skipped.any(|operation| NO_UNPREPARE.contains(&operation.as_str()))
+}
+
+/// What keeps a pod at its stage.
+#[derive(Clone, Debug)]
+pub struct Stuck<'c> {
+    /// Why.
+    pub cause: Cause<'c>,
+    /// Since when, as far as it shows.
+    pub since: Option<Time>,
+    /// What shows it.
+    pub evidence: Vec<Evidence<'c>>,
+}
+
+impl<'c> Stuck<'c> {
+    fn new(cause: Cause<'c>, since: Option<Time>, evidence: Evidence<'c>) -> Self {
+        Self {
+            cause,
+            since,
+            evidence: vec![evidence],
+        }
+    }
+}
+
+/// The stage of a pod.
+#[derive(Clone, Debug)]
+pub struct PodStage<'c> {
+    /// The pod.
+    pub pod: &'c Arc<Pod>,
+    /// How far it is.
+    pub stage: Stage,
+    /// What keeps it there, or endangers it while it runs.
+    pub stuck: Option<Stuck<'c>>,
+    /// What it waits for, where that is not about devices.
+    pub waits: Option<Waits<'c>>,
+    /// What would have to be known.
+    pub unknown: Vec<Unknown<'c>>,
+}
+
+/// A container that does not run.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting<'c> {
+    /// Its name.
+    pub container: &'c Str,
+    /// Why, in the kubelet's word.
+    pub reason: &'c Str,
+}
+
+impl<'c> Waiting<'c> {
+    /// Why a container waits; nothing for one that does not, or that waits as every container does at first.
+    fn of(container: &'c ContainerStatus) -> Option<Self> {
+        let waiting = container.state.waiting.as_ref()?;
+        let says = !BEGINNING.contains(&waiting.reason.as_str());
+        says.then_some(Self {
+            container: &container.name,
+            reason: &waiting.reason,
+        })
+    }
+}
+
+/// What a pod waits for, where that is not about devices.
+#[derive(Clone, Debug)]
+pub enum Waits<'c> {
+    /// A container.
+    Container(Waiting<'c>),
+    /// That its containers end, and whether its node is ready.
+    Containers {
+        /// It says nothing else.
+        node_is_ready: bool,
+    },
+    /// That the kubelet gets its containers ended.
+    Kill,
+}
+
+/// What would have to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown<'c> {
+    /// Objects that were not read.
+    Gap(&'c Gap),
+    /// Pods of other namespaces, of which one may be a driver's, as they were not asked for.
+    OtherNamespaces,
+    /// Why the containers of the pod are not made: no event of the kubelet is left.
+    NoEvents,
+}
+
+/// The stages of pods. What concerns all of them is made once, by the first that needs it.
+pub struct Stages<'c> {
+    cluster: &'c Cluster,
+    now: Time,
+    reads_all: bool,
+    drivers: OnceCell<Drivers<'c>>,
+    unpublished: OnceCell<HashSet<DeviceId>>,
+    claims: OnceCell<HashSet<&'c Str>>,
+}
+
+impl<'c> Stages<'c> {
+    /// Those of `cluster` at the time `now`.
+    pub fn of(cluster: &'c Cluster, now: Time) -> Self {
+        Self {
+            cluster,
+            now,
+            reads_all: true,
+            drivers: OnceCell::new(),
+            unpublished: OnceCell::new(),
+            claims: OnceCell::new(),
+        }
+    }
+
+    /// The same, where only pods of one namespace were read: nothing is said of pods that are not there.
+    pub fn of_part(cluster: &'c Cluster, now: Time) -> Self {
+        Self {
+            reads_all: false,
+            ..Self::of(cluster, now)
+        }
+    }
+
+    /// What they are the stages of.
+    pub fn cluster(&self) -> &'c Cluster {
+        self.cluster
+    }
+
+    /// Every pod that has devices, or is to have them on its node, in order.
+    pub fn all(&self) -> impl Iterator<Item = PodStage<'c>> {
+        self.cluster.pods().filter_map(|pod| self.pod(pod))
+    }
+
+    /// Pods that may be drivers'.
+    fn drivers(&self) -> &Drivers<'c> {
+        self.drivers
+            .get_or_init(|| Drivers::of(self.cluster, self.reads_all))
+    }
+
+    /// How the pod of `driver` on `node` is doing.
+    pub fn plugin(&self, driver: &str, node: &Str) -> Plugin<'c> {
+        self.drivers().plugin(self.cluster, driver, node)
+    }
+
+    /// The stage of the pod; nothing for one that has no claims, or that the scheduler has yet to give its devices.
+    pub fn pod(&self, pod: &'c Arc<Pod>) -> Option<PodStage<'c>> {
+        let has_claims =
+            !pod.spec.resource_claims.is_empty() || pod.status.extended_resource_claim_status.is_some();
+        if !has_claims {
+            return None;
+        }
+        let mut found = PodStage {
+            pod,
+            stage: Stage::Unknown,
+            stuck: None,
+            waits: None,
+            unknown: Vec::new(),
+        };
+        if pod.is_terminal() {
+            found.stage = Stage::Gone;
+            found.stuck = self.kept_by_finalizers(pod);
+            return Some(found);
+        }
+        let Some(node) = pod.node() else {
+            return self.attaching(found);
+        };
+        if let Some(since) = pod.metadata.deletion_timestamp {
+            found.stage = Stage::Unpreparing;
+            self.ends(&mut found, node, since, Evidence::ToEnd(since));
+        } else if has_completed(pod) {
+            found.stage = Stage::Unpreparing;
+            if let Some(since) = last_end(pod) {
+                self.ends(&mut found, node, since, Evidence::LastContainerEnded(since));
+            }
+        } else {
+            self.starts(&mut found, node);
+        }
+        Some(found)
+    }
+
+    /// A pod without a node whose claims are reserved for it waits for its devices to be attached.
+    fn attaching(&self, mut found: PodStage<'c>) -> Option<PodStage<'c>> {
+        let pod = found.pod;
+        if pod.metadata.is_deleting() {
+            return None;
+        }
+        let claims: Vec<&Arc<Claim>> = claim_names(pod)
+            .filter_map(|name| name.find(self.cluster))
+            .collect();
+        let is_reserved = |claim: &&Arc<Claim>| is_reserved_for(pod, claim, PodGroups::Accepted);
+        if claims.is_empty() || !claims.iter().all(is_reserved) {
+            return None;
+        }
+        found.stage = Stage::Reserved;
+        found.stuck = claims.iter().find_map(|claim| self.binding(claim));
+        Some(found)
+    }
+
+    fn binding(&self, claim: &'c Claim) -> Option<Stuck<'c>> {
+        let since = claim.status.allocation.as_ref()?.allocation_timestamp;
+        claim.results().iter().find_map(|result| {
+            let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);
+            let stuck = |attaching, since, evidence| {
+                let device = result.id();
+                Some(Stuck::new(Cause::Binding { device, attaching }, since, evidence))
+            };
+            if let Some(failed) = failed {
+                let since = failed.last_transition_time.or(since);
+                return stuck(
+                    Attaching::Failed(failed),
+                    since,
+                    Evidence::BindingFailed(claim, failed),
+                );
+            }
+            if missing.is_empty() {
+                return None;
+            }
+            let attaching = if binding_timed_out(claim, self.now) {
+                Attaching::TimedOut(missing)
+            } else {
+                Attaching::Pending(missing)
+            };
+            stuck(attaching, since, Evidence::BindingMissing(claim))
+        })
+    }
+
+    /// What the node of a pod says of its kubelet.
+    fn heartbeat(&self, node: &Str) -> Heartbeat {
+        let node: Option<&Arc<Node>> = self.cluster.node(node);
+        node.map_or(Heartbeat::Ready, |node| Heartbeat::of(node))
+    }
+
+    /// A pod that is on its node and is not to end.
+    fn starts(&self, found: &mut PodStage<'c>, node: &Str) {
+        let pod = found.pod;
+        found.stage = stage_of(pod);
+        let problems = problems(self.cluster, pod);
+        if let Some(problem) = problems.found.into_iter().next() {
+            let evidence = Evidence::Problem(problem.clone());
+            let since = pod.status.start_time;
+            found.stuck = Some(Stuck::new(Cause::Claim(problem), since, evidence));
+            return;
+        }
+        if let Some(gap) = problems.hidden {
+            found.unknown.push(Unknown::Gap(gap));
+        }
+        if found.stage == Stage::Running {
+            found.stuck = self.endangered(pod);
+            return;
+        }
+        if let Some(stuck) = self.unresolvable(pod, node) {
+            found.stuck = Some(stuck);
+            return;
+        }
+        found.waits = containers(pod).find_map(Waiting::of).map(Waits::Container);
+        if let Some(gap) = self.cluster.gap(Kind::Event, &pod.metadata.namespace) {
+            found.unknown.push(Unknown::Gap(gap));
+        }
+        let newest = self.newest(pod);
+        if let Some((event, said)) = &newest
+            && let Some(said) = said
+        {
+            found.stuck = self.judge(pod, node, event, said);
+            if found.stuck.is_some() {
+                return;
+            }
+        }
+        if let Some(stuck) = not_ready(node, self.heartbeat(node)) {
+            found.stuck = Some(stuck);
+            return;
+        }
+        let since = pod.status.start_time.or(pod.metadata.creation_timestamp);
+        let is_late = since.is_some_and(|since| self.now.since(since).as_secs() >= SILENT_SECONDS);
+        if found.stage == Stage::Reserved && is_late && newest.is_none() && found.unknown.is_empty() {
+            found.unknown.push(Unknown::NoEvents);
+        }
+        if found.stage == Stage::Reserved && !found.unknown.is_empty() {
+            found.stage = Stage::Unknown;
+        }
+    }
+
+    /// The newest event of the kubelet about how it starts this very pod, with what it says of devices: nothing where it has got further.
+    fn newest(&self, pod: &Pod) -> Option<(&'c Arc<Event>, Option<Said<'c>>)> {
+        let events = self.cluster.events_of(Kind::Pod, &pod.metadata);
+        let allocated = self
+            .claims(pod)
+            .filter_map(|claim| claim.status.allocation.as_ref()?.allocation_timestamp)
+            .max();
+        let of_start = events.into_iter().filter_map(|event| {
+            if event.component() != "kubelet" || event.involved_object.uid != pod.metadata.uid {
+                return None;
+            }
+            let seen = event.last_seen();
+            if seen
+                .zip(allocated)
+                .is_some_and(|(seen, allocated)| seen < allocated)
+            {
+                return None;
+            }
+            let said = Said::of_event(event);
+            let is_progress = matches!(
+                event.reason.as_str(),
+                "Pulling" | "Pulled" | "Created" | "Started"
+            );
+            // Of the same second, what got further is the later.
+            (said.is_some() || is_progress).then_some((seen, is_progress, event, said))
+        });
+        let newest = of_start.max_by_key(|(seen, is_progress, ..)| (*seen, *is_progress));
+        newest.map(|(_, _, event, said)| (event, said))
+    }
+
+    /// What the kubelet's word means, unless the objects show that it is over.
+    fn judge(&self, pod: &'c Arc<Pod>, node: &Str, event: &'c Event, said: &Said<'_>) -> Option<Stuck<'c>> {
+        let namespace = &pod.metadata.namespace;
+        let cause = match said {
+            Said::NotRegistered { driver } => {
+                let driver = Str::from(*driver);
+                let plugin = self.plugin(&driver, node);
+                Cause::DriverNotRegistered { driver, plugin }
+            }
+            Said::Refused { claim, text } => {
+                let (claim, text) = (Str::from(*claim), (*text).to_owned());
+                match said::claim_named(&text)
+                    .filter(|uid| self.is_gone(uid))
+                    .map(Str::from)
+                {
+                    Some(uid) => Cause::PreparedForDeletedClaim { claim, uid, text },
+                    None => Cause::PrepareRefused { claim, text },
+                }
+            }
+            Said::NoAnswer { text } => Cause::DriverFails {
+                text: (*text).to_owned(),
+            },
+            Said::NotAllowed { claim } => {
+                let claim = self.cluster.claim(&beside(namespace, claim))?;
+                // The objects let the pod have it now. If only as a member of its group, the kubelet may not know of groups.
+                if is_reserved_for(pod, claim, PodGroups::Ignored) {
+                    return None;
+                }
+                self.too_old(node, Gate::DRAWorkloadResourceClaims.name())
+            }
+            Said::NotOwner => {
+                let of_group = |claim: &Arc<Claim>| owning_group(claim).is_some();
+                if !self.claims(pod).any(of_group) {
+                    return None;
+                }
+                self.too_old(node, Gate::DRAWorkloadResourceClaims.name())
+            }
+            Said::FeatureOff { gate } => self.too_old(node, gate),
+            // What the objects contradict is over: the kubelet has yet to try again.
+            Said::NotCreated | Said::NotAllocated { .. } => return None,
+            Said::NotFetched { claim, text } if text.ends_with(&format!("\"{claim}\" not found")) => {
+                return None;
+            }
+            Said::NotFetched { claim, text } => Cause::ClaimUnreadable {
+                claim: (*claim).into(),
+                version: kubelet_version(self.cluster, node),
+                why: Unread::of(text),
+                text: (*text).to_owned(),
+            },
+            Said::EarlierClaim { claim, uid } => {
+                let claim = Str::from(*claim);
+                let current = self.cluster.claim(&beside(namespace, &claim));
+                if current.is_some_and(|current| current.metadata.uid == *uid) {
+                    return None;
+                }
+                Cause::EarlierClaim {
+                    claim,
+                    uid: (*uid).into(),
+                }
+            }
+            Said::BeingUnprepared { claim } => Cause::BeingUnprepared {
+                claim: (*claim).into(),
+            },
+            Said::Unresolvable { .. } | Said::NotPrepared { .. } => self.lost(pod, node, said)?,
+            Said::Else { text } => Cause::Unrecognized {
+                text: (*text).to_owned(),
+            },
+        };
+        let seen = event.last_seen();
+        let since = event.first_timestamp.or(event.event_time).or(seen);
+        Some(Stuck::new(cause, since, Evidence::Event(event)))
+    }
+
+    /// Whether no claim of any namespace has this UID, for all that was read.
+    fn is_gone(&self, uid: &str) -> bool {
+        let claims = || self.cluster.claims().map(|claim| &claim.metadata.uid).collect();
+        self.reads_all
+            && self.cluster.gap(Kind::ResourceClaim, "").is_none()
+            && !self.claims.get_or_init(claims).contains(&Str::from(uid))
+    }
+
+    fn too_old(&self, node: &Str, gate: &str) -> Cause<'c> {
+        Cause::KubeletTooOld {
+            version: kubelet_version(self.cluster, node),
+            gate: gate.to_owned(),
+        }
+    }
+
+    /// Containers that cannot be made as what was prepared for them is lost. The status tells it as long as the pod waits, events for an hour.
+    fn unresolvable(&self, pod: &'c Arc<Pod>, node: &Str) -> Option<Stuck<'c>> {
+        let (container, waiting, said) = containers(pod).find_map(|container| {
+            let waiting = container.state.waiting.as_ref()?;
+            Some((container, waiting, Said::of_container(&waiting.message)?))
+        })?;
+        let waiting = Waiting {
+            container: &container.name,
+            reason: &waiting.reason,
+        };
+        let evidence = Evidence::Waiting(waiting);
+        Some(Stuck::new(self.lost(pod, node, &said)?, None, evidence))
+    }
+
+    /// What was prepared and is not there any more.
+    fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause<'c>> {
+        Some(match said {
+            Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
+                devices: devices.iter().map(|device| (*device).to_owned()).collect(),
+                rebooted: self.rebooted(pod, node),
+            },
+            Said::NotPrepared { claim } => Cause::PreparationForgotten {
+                claim: (*claim).into(),
+            },
+            _ => return None,
+        })
+    }
+
+    /// When the node was started anew after the pod had begun, as the kubelet tells of itself. An event of another boot is no evidence.
+    fn rebooted(&self, pod: &Pod, node: &Str) -> Option<Time> {
+        let node = self.cluster.node(node)?;
+        let began = pod.status.start_time?;
+        let events = self.cluster.events_of(Kind::Node, &node.metadata);
+        let reboots = events
+            .into_iter()
+            .filter(|event| event.reason == "Rebooted" && event.component() == "kubelet")
+            .filter_map(|event| event.last_seen());
+        reboots.filter(|at| *at >= began).max()
+    }
+
+    /// The claims that the pod may use.
+    pub fn claims(&self, pod: &Pod) -> impl Iterator<Item = &'c Arc<Claim>> {
+        let cluster = self.cluster;
+        let named = |name: ClaimName<'_>| {
+            let claim = name.find(cluster)?;
+            name.may_use(claim, PodGroups::Accepted).is_ok().then_some(claim)
+        };
+        let claims: Vec<_> = claim_names(pod).filter_map(named).collect();
+        claims.into_iter()
+    }
+}
+
+/// Why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
+fn not_ready<'c>(node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
+    let cause = Cause::NodeSilent { node: node.clone() };
+    let evidence = Evidence::Heartbeat(node.clone(), heartbeat);
+    (heartbeat != Heartbeat::Ready).then(|| Stuck::new(cause, None, evidence))
+}
+
+/// The containers that have something to tell.
+fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    let status = &pod.status;
+    status
+        .container_statuses
+        .iter()
+        .chain(&status.init_container_statuses)
+}
+
+/// Words for containers that wait as every container does at first.
+const BEGINNING: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
+
+/// How far a pod that is on its node and is not to end has got.
+fn stage_of(pod: &Pod) -> Stage {
+    let is_held_up = containers(pod).any(|container| {
+        let waiting = container.state.waiting.as_ref();
+        waiting.is_some_and(|waiting| waiting.reason != "CrashLoopBackOff")
+    });
+    // A container that ends and is started again has its devices.
+    if pod.status.phase == "Running" && !is_held_up {
+        return Stage::Running;
+    }
+    let has_begun = containers(pod).any(|container| {
+        let waiting = container.state.waiting.as_ref();
+        waiting.is_some_and(|waiting| !BEGINNING.contains(&waiting.reason.as_str()))
+            || container.state.terminated.is_some()
+    });
+    let mut conditions = pod.status.conditions.iter();
+    let has_sandbox = conditions
+        .any(|condition| condition.type_ == "PodReadyToStartContainers" && condition.status == "True");
+    match (has_begun, has_sandbox) {
+        (true, _) => Stage::Starting,
+        (false, true) => Stage::Prepared,
+        (false, false) => Stage::Reserved,
+    }
+}
+
+/// What a name of a claim in a text of the kubelet means: it leaves out the pod's namespace.
+fn beside(namespace: &Str, claim: &str) -> Key {
+    Key::new(namespace.clone(), claim)
+}
+
+/// The version of a node's kubelet, as far as it is known.
+fn kubelet_version(cluster: &Cluster, node: &str) -> Str {
+    cluster
+        .node(node)
+        .map(|node| node.status.node_info.kubelet_version.clone())
+        .unwrap_or_default()
+}

@@ -1,0 +1,109 @@
+//! What keeps a pod on a node from the devices of its claims, by the objects alone.
+
+use std::collections::BTreeSet;
+
+use crate::reservation::{ClaimName, ClaimNameError, Next, PodGroups, Unusable, claim_name, unmade_of};
+use dra_model::{Cluster, Gap, Key, Kind, Pod, PodClaim};
+
+/// Something that is wrong with a claim of a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// There is no template for the claim.
+    TemplateMissing(Key),
+    /// There is no claim for an entry of the pod. The scheduler, which would have waited for it, was passed by.
+    NotCreated(ClaimNameError),
+    /// The claim does not exist.
+    Missing(Key),
+    /// The pod cannot use the claim.
+    Unusable {
+        /// The claim.
+        claim: Key,
+        /// Why.
+        why: Unusable,
+    },
+}
+
+impl Problem {
+    /// In one word that stays.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TemplateMissing(_) => "TemplateMissing",
+            Self::NotCreated(_) => "ClaimNotCreated",
+            Self::Missing(_) => "ClaimMissing",
+            Self::Unusable { why, .. } => match why {
+                Unusable::NotOwned(_) => "ClaimNotOwned",
+                Unusable::NotAllocated => "NotAllocated",
+                Unusable::NotReserved => "NotReserved",
+            },
+        }
+    }
+}
+
+/// What was found of the claims of a pod.
+#[derive(Debug, Default)]
+pub struct Problems<'c> {
+    /// What is wrong, in the order of the pod's claims.
+    pub found: Vec<Problem>,
+    /// What hides whether something is.
+    pub hidden: Option<&'c Gap>,
+}
+
+/// Why a pod that has its node cannot use the devices of its claims: what the kubelet looks at before it asks a driver, which
+/// [`Unusable`] has of one claim.
+pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
+    let groups = PodGroups::of_kubelets(cluster.environment());
+    let own = pod.spec.resource_claims.iter();
+    let own = own.map(|entry| (claim_name(pod, entry), Some(entry)));
+    let extended = ClaimName::of_extended_resources(pod).map(|name| (Ok(name), None));
+    // Without PodGroups it is not known whether traces of them are left over.
+    let unread_groups = || {
+        cluster
+            .gap(Kind::PodGroup, "")
+            .filter(|_| PodGroups::of_kubelets_is_guessed(cluster.environment()))
+    };
+    let mut problems = Problems::default();
+    for (name, entry) in own.chain(extended) {
+        let name = match name {
+            Ok(name) => name,
+            Err(why) => {
+                let template = entry.and_then(|entry| missing_template(cluster, pod, entry));
+                problems.found.extend(template.map(Problem::TemplateMissing));
+                problems.found.push(Problem::NotCreated(why));
+                continue;
+            }
+        };
+        let Some(key) = name.key() else { continue };
+        let Some(claim) = cluster.claim(&key) else {
+            match cluster.gap(Kind::ResourceClaim, &key.namespace) {
+                Some(gap) => problems.hidden = Some(gap),
+                None => problems.found.push(Problem::Missing(key)),
+            }
+            continue;
+        };
+        match Unusable::of(pod, &name, claim, groups) {
+            Some(why) => problems.found.push(Problem::Unusable { claim: key, why }),
+            None if Unusable::of(pod, &name, claim, PodGroups::Ignored).is_some() => {
+                problems.hidden = problems.hidden.or_else(unread_groups);
+            }
+            None => {}
+        }
+    }
+    problems
+}
+
+/// The pod and its claims: what `problems` joins, to be read again where they were listed at different times.
+pub fn rests_on(pod: &Pod) -> BTreeSet<(Kind, Key)> {
+    let own = pod.spec.resource_claims.iter();
+    let own = own.filter_map(|entry| claim_name(pod, entry).ok()?.key());
+    let extended = ClaimName::of_extended_resources(pod).and_then(|name| name.key());
+    let claims = own.chain(extended).map(|key| (Kind::ResourceClaim, key));
+    claims.chain([(Kind::Pod, pod.key())]).collect()
+}
+
+/// The template of an entry for which there is no claim, if that does not exist either.
+fn missing_template(cluster: &Cluster, pod: &Pod, entry: &PodClaim) -> Option<Key> {
+    match unmade_of(cluster, pod, entry)?.next {
+        Next::NoTemplate(template) => Some(template),
+        _ => None,
+    }
+}
