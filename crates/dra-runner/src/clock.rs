@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::news::News;
+use super::message::Message;
 use dra_model::Time;
 use dra_rules::controllers::Engine;
 use dra_rules::eviction::ClockStep;
@@ -81,13 +81,13 @@ impl Clock {
     }
 
     /// Has `engine` know that the server's clock was set, and says so, once each time.
-    pub(super) fn tell(&mut self, engine: &mut Engine) -> Option<News> {
+    pub(super) fn step(&mut self, engine: &mut Engine) -> Option<Message> {
         let step = self.step.take()?;
         engine.clock_was_set(step, self.said.1);
         let by = Duration::from_nanos(step.by.unsigned_abs());
         let word = if step.by > 0 { "forward" } else { "back" };
         (by > EXACT).then(|| {
-            News::ClockSet(format!(
+            Message::Clock(format!(
                 "the API server's clock was set {word} by {} s: pods that wait for their eviction wait on as if it were not",
                 by.as_secs()
             ))
@@ -178,7 +178,7 @@ impl Clock {
     }
 
     /// How far the clock of this machine is off, which says `local` now; nothing where that is hardly measurable.
-    pub(super) fn strays(&mut self, local: Time) -> Option<String> {
+    pub(super) fn skew(&mut self, local: Time) -> Option<String> {
         let now = self.moment().written;
         let word = if local > now { "ahead of" } else { "behind" };
         let off = apart(local, now);
@@ -217,31 +217,31 @@ pub(super) async fn reached(instant: Option<Instant>) {
 /// How often the clock of this machine is compared with the API server's.
 const CLOCKS: Duration = Duration::from_secs(60);
 
-/// Compares the clock of this machine, and tells once that it strays.
+/// Checks the clock of this machine for skew.
 #[derive(Debug)]
-pub(super) struct Comparison {
+pub(super) struct SkewCheck {
     wall: Option<fn() -> Time>,
     next: Instant,
-    strayed: bool,
+    is_skewed: bool,
 }
 
-impl Comparison {
+impl SkewCheck {
     /// Nothing is compared without a `wall`.
     pub(super) fn with(wall: Option<fn() -> Time>) -> Self {
         Self {
             wall,
             next: Instant::now(),
-            strayed: false,
+            is_skewed: false,
         }
     }
 
-    /// What is new about it.
-    pub(super) fn news(&mut self, clock: &mut Clock) -> Option<News> {
+    /// Compares the clocks, if it is time to, and reports skew once.
+    pub(super) fn message(&mut self, clock: &mut Clock) -> Option<Message> {
         let wall = self.wall.filter(|_| self.next <= Instant::now())?;
         self.next = Instant::now() + CLOCKS;
-        let strays = clock.strays(wall());
-        let is_news = !std::mem::replace(&mut self.strayed, strays.is_some());
-        strays.filter(|_| is_news).map(News::ClockStrays)
+        let skew = clock.skew(wall());
+        let is_news = !std::mem::replace(&mut self.is_skewed, skew.is_some());
+        skew.filter(|_| is_news).map(Message::Clock)
     }
 }
 
@@ -368,10 +368,10 @@ mod tests {
         let server = ServerTime::default();
         server.says(Instant::now(), Instant::now(), time(START));
         let mut clock = Clock::set(time("2026-11-23T11:00:00Z"), Some(server));
-        assert_eq!(clock.strays(time("2026-11-23T10:00:01Z")), None);
-        let told = clock.strays(time("2026-11-23T11:00:30Z")).unwrap();
+        assert_eq!(clock.skew(time("2026-11-23T10:00:01Z")), None);
+        let told = clock.skew(time("2026-11-23T11:00:30Z")).unwrap();
         assert!(told.contains(" s ahead of the API server's"), "{told}");
-        let told = clock.strays(time("2026-11-23T09:00:00Z")).unwrap();
+        let told = clock.skew(time("2026-11-23T09:00:00Z")).unwrap();
         assert!(told.contains(" s behind the API server's"), "{told}");
         assert!(clock.now() < time("2026-11-23T10:01:00Z"));
     }

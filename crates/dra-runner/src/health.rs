@@ -20,7 +20,7 @@ const ASKED: Duration = Duration::from_secs(1);
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// Nothing until the watches are begun.
-    watches: Mutex<Option<BTreeMap<Kind, Standing>>>,
+    watches: Mutex<Option<BTreeMap<Kind, WatchState>>>,
     /// The items whose writes were not allowed when they were tried last.
     forbidden: Mutex<Forbidden>,
 }
@@ -35,7 +35,7 @@ struct Forbidden {
 }
 
 #[derive(Clone, Debug)]
-enum Standing {
+enum WatchState {
     /// It has not been open yet.
     Begun,
     InStep,
@@ -45,17 +45,17 @@ enum Standing {
 impl Health {
     /// Watches over `kinds` have begun.
     pub(super) fn begin(&self, kinds: impl Iterator<Item = Kind>) {
-        *self.watches() = Some(kinds.map(|kind| (kind, Standing::Begun)).collect());
+        *self.watches() = Some(kinds.map(|kind| (kind, WatchState::Begun)).collect());
     }
 
     /// The watch of `kind` is open.
     pub(super) fn in_step(&self, kind: Kind) {
-        self.put(kind, Standing::InStep);
+        self.put(kind, WatchState::InStep);
     }
 
     /// A watch is interrupted.
     pub(super) fn trouble(&self, trouble: &Trouble) {
-        self.put(trouble.kind, Standing::Trouble(trouble.clone()));
+        self.put(trouble.kind, WatchState::Trouble(trouble.clone()));
     }
 
     /// What an item needs could not be written at `now`, as a right is missing: `why` names it.
@@ -84,13 +84,13 @@ impl Health {
         }
     }
 
-    fn put(&self, kind: Kind, standing: Standing) {
+    fn put(&self, kind: Kind, state: WatchState) {
         if let Some(watches) = &mut *self.watches() {
-            watches.insert(kind, standing);
+            watches.insert(kind, state);
         }
     }
 
-    fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, Standing>>> {
+    fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, WatchState>>> {
         locked(&self.watches)
     }
 
@@ -98,15 +98,15 @@ impl Health {
     pub(super) fn blind(&self, now: Instant) -> Vec<String> {
         let watches = self.watches();
         let watches = watches.iter().flatten();
-        let why = watches.filter_map(|(kind, standing)| match standing {
-            Standing::Trouble(trouble)
+        let why = watches.filter_map(|(kind, state)| match state {
+            WatchState::Trouble(trouble)
                 if trouble.fruitless
                     || trouble.refused
                     || now.saturating_duration_since(trouble.since) >= STALE =>
             {
                 Some(format!("{}: {}", kind.plural(), trouble.message))
             }
-            Standing::Begun | Standing::InStep | Standing::Trouble(_) => None,
+            WatchState::Begun | WatchState::InStep | WatchState::Trouble(_) => None,
         });
         why.collect()
     }
@@ -117,10 +117,10 @@ impl Health {
         let Some(watches) = &*watches else {
             return vec!["the cluster is being read".to_owned()];
         };
-        let why = |(kind, standing): (&Kind, &Standing)| match standing {
-            Standing::InStep => None,
-            Standing::Begun => Some(format!("{}: not watched yet", kind.plural())),
-            Standing::Trouble(trouble) => {
+        let why = |(kind, state): (&Kind, &WatchState)| match state {
+            WatchState::InStep => None,
+            WatchState::Begun => Some(format!("{}: not watched yet", kind.plural())),
+            WatchState::Trouble(trouble) => {
                 let stale = now.saturating_duration_since(trouble.since);
                 (trouble.refused || stale >= STALE).then(|| {
                     format!(

@@ -247,14 +247,7 @@ fn host() -> String {
     "kubectl-dra".to_owned()
 }
 
-/// What the holder of a lease does. Its name tells, so that nobody takes a supplement for somebody who replaces the built-in controllers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    TakeOver,
-    Supplement,
-}
-
-/// What the name of a supplement ends with.
+/// Suffix of a supplement's identity, so that it is not mistaken for a replica that replaces the built-in controllers.
 const SUPPLEMENT: &str = "_supplement";
 
 /// Who holds a lease, or held it last without giving it up.
@@ -291,41 +284,41 @@ pub async fn holder(live: &Live, key: &Key, now: Time) -> Result<Option<Holder>,
         }))
 }
 
-/// How it stands with a lease.
+/// State of a lease that this replica tries to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Somebody else has it, or nobody.
+pub(super) enum LeaseState {
+    /// Another replica holds it, or none.
     Waiting {
-        /// Who has it, if that is known.
+        /// Identity of the holder, if it is known.
         holder: String,
-        /// Why it could not be asked for, at the last try.
+        /// Error of the last attempt.
         trouble: Option<String>,
     },
-    /// It is held.
+    /// This replica holds it.
     Held,
-    /// It was held and is no more: whoever works for it has to end.
+    /// This replica held it and no longer does: what needs it has to end.
     Lost,
 }
 
 /// A lease that is wanted. It is not given up when this is dropped, as after a crash; see [`Lease::release`].
 pub(super) struct Lease {
-    standing: watch::Receiver<Standing>,
+    /// The state, now and whenever it changes.
+    pub(super) state: watch::Receiver<LeaseState>,
     end: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
 impl Lease {
-    /// Begins to ask for the lease `key`, and to renew it from when it is held. `now` is the time to be written down.
+    /// Starts to acquire the lease `key`, and to renew it once it is held. The identity says whether the holder `replaces` the built-in
+    /// controllers. `now` is the time to be written down.
     pub(super) fn campaign(
         live: Live,
         key: Key,
-        role: Role,
+        replaces: bool,
         now: impl FnMut() -> Time + Send + 'static,
     ) -> Self {
-        let identity = match role {
-            Role::TakeOver => identity(),
-            Role::Supplement => identity() + SUPPLEMENT,
-        };
+        let suffix = if replaces { "" } else { SUPPLEMENT };
+        let identity = identity() + suffix;
         Self::among(InCluster { live, key }, identity, RETRY, RENEW_DEADLINE, now)
     }
 
@@ -336,7 +329,7 @@ impl Lease {
         deadline: Duration,
         now: impl FnMut() -> Time + Send + 'static,
     ) -> Self {
-        let (told, standing) = watch::channel(Standing::Waiting {
+        let (told, state) = watch::channel(LeaseState::Waiting {
             holder: String::new(),
             trouble: None,
         });
@@ -350,12 +343,7 @@ impl Lease {
             ended,
         };
         let task = tokio::spawn(candidate.run());
-        Self { standing, end, task }
-    }
-
-    /// How it stands, now and whenever that changes.
-    pub(super) fn standing(&self) -> watch::Receiver<Standing> {
-        self.standing.clone()
+        Self { state, end, task }
     }
 
     /// Gives the lease up, if it is held. Whoever works for it must have ended before.
@@ -372,7 +360,7 @@ struct Candidate<S, N> {
     retry: Duration,
     deadline: Duration,
     now: N,
-    told: watch::Sender<Standing>,
+    told: watch::Sender<LeaseState>,
     ended: watch::Receiver<bool>,
 }
 
@@ -381,9 +369,9 @@ impl<S: Store, N: FnMut() -> Time + Send> Candidate<S, N> {
         if !self.acquire().await {
             return;
         }
-        self.told.send_replace(Standing::Held);
+        self.told.send_replace(LeaseState::Held);
         let lost = self.renew().await;
-        self.told.send_replace(Standing::Lost);
+        self.told.send_replace(LeaseState::Lost);
         if !lost {
             let now = (self.now)();
             // Whoever waits finds it expired otherwise.
@@ -407,10 +395,10 @@ impl<S: Store, N: FnMut() -> Time + Send> Candidate<S, N> {
             let holder = observed
                 .map(|(record, _)| record.holder.clone())
                 .unwrap_or_default();
-            let standing = Standing::Waiting { holder, trouble };
+            let state = LeaseState::Waiting { holder, trouble };
             self.told.send_if_modified(|known| {
-                let is_news = *known != standing;
-                *known = standing;
+                let is_news = *known != state;
+                *known = state;
                 is_news
             });
             let pause = tokio::time::sleep(dra_sources::live::jittered(self.retry * 2));

@@ -17,38 +17,13 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::health::Health;
-use super::metrics::Metrics;
+use super::telemetry::Telemetry;
 
 /// Connections at the same time. Those who ask are a kubelet and a few collectors of metrics.
 const CONNECTIONS: usize = 32;
 
 /// How long a connection may take to ask something.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How the work goes on, as probes see it.
-#[derive(Debug, Default)]
-pub struct Operation {
-    pub(super) health: Health,
-    pub(super) metrics: Metrics,
-    /// Whether somebody can ask for the metrics, so that what costs something is measured.
-    pub(super) is_measured: bool,
-}
-
-impl Operation {
-    /// The watches that see nothing now, with what is the matter: what is known of their kinds may be wrong.
-    pub fn blind(&self) -> Vec<String> {
-        self.health.blind(Instant::now())
-    }
-
-    /// An operation whose metrics are asked for.
-    pub fn measured() -> Self {
-        Self {
-            is_measured: true,
-            ..Self::default()
-        }
-    }
-}
 
 /// Answers probes until it is dropped.
 pub struct Probes {
@@ -61,10 +36,10 @@ impl Probes {
     ///
     /// # Errors
     /// When nobody can listen there.
-    pub async fn listen(address: SocketAddr, operation: Arc<Operation>) -> io::Result<Self> {
+    pub async fn listen(address: SocketAddr, telemetry: Arc<Telemetry>) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(serve(listener, operation));
+        let task = tokio::spawn(serve(listener, telemetry));
         Ok(Self { address, task })
     }
 
@@ -89,7 +64,7 @@ impl Drop for Open {
     }
 }
 
-async fn serve(listener: TcpListener, operation: Arc<Operation>) {
+async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
     // By age.
     let mut connections: VecDeque<Open> = VecDeque::new();
     loop {
@@ -104,10 +79,10 @@ async fn serve(listener: TcpListener, operation: Arc<Operation>) {
         while connections.len() >= CONNECTIONS {
             connections.pop_front();
         }
-        let operation = Arc::clone(&operation);
+        let telemetry = Arc::clone(&telemetry);
         let connection = tokio::spawn(async move {
             let answer = service_fn(|request| {
-                let response = operation.answer(&request);
+                let response = telemetry.answer(&request);
                 async move { Ok::<_, Infallible>(response) }
             });
             let connection = http1::Builder::new()
@@ -121,7 +96,7 @@ async fn serve(listener: TcpListener, operation: Arc<Operation>) {
     }
 }
 
-impl Operation {
+impl Telemetry {
     fn answer<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
         const PLAIN: &str = "text/plain; charset=utf-8";
         let (status, content_type, body) = match (request.method(), request.uri().path()) {
@@ -215,12 +190,12 @@ mod tests {
 
     #[tokio::test]
     async fn probes_say_whether_and_why_not() {
-        let operation = Arc::new(Operation::default());
+        let telemetry = Arc::new(Telemetry::default());
         let any = "127.0.0.1:0".parse().unwrap();
-        let probes = Probes::listen(any, Arc::clone(&operation)).await.unwrap();
+        let probes = Probes::listen(any, Arc::clone(&telemetry)).await.unwrap();
         let address = probes.address();
         assert!(
-            Probes::listen(address, Arc::clone(&operation)).await.is_err(),
+            Probes::listen(address, Arc::clone(&telemetry)).await.is_err(),
             "the address is taken"
         );
 
@@ -232,8 +207,8 @@ mod tests {
             unready.ends_with("\r\n\r\nthe cluster is being read\n"),
             "{unready}"
         );
-        operation.health.begin([Kind::Pod].into_iter());
-        operation.health.in_step(Kind::Pod);
+        telemetry.health.begin([Kind::Pod].into_iter());
+        telemetry.health.in_step(Kind::Pod);
         let ready = ask(address, "GET /readyz").await;
         assert!(ready.starts_with("HTTP/1.1 200 OK\r\n"), "{ready}");
         let metrics = ask(address, "GET /metrics").await;

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
-use self::correlator::{Correlator, Telling};
+use self::correlator::{Correlated, Correlator};
 use dra_model::{Key, Kind, Str, Time};
 use dra_rules::controllers::{ControllerName, Owner, PodRef, Warning};
 use dra_sources::live::{Error, Writer};
@@ -64,26 +65,35 @@ impl From<Owner> for About {
     }
 }
 
-/// Takes events and tells them in the background.
-///
-/// Mirrors client-go `tools/record/event.go`, `recordToSink`, v0.37.1: core/v1 events with a count, what is refused is dropped, what gets
-/// no answer is tried again.
+/// Records events, which a [`Broadcaster`] sends.
+#[derive(Clone)]
 pub(super) struct Recorder {
     queue: mpsc::Sender<(Event, Time)>,
-    teller: tokio::task::JoinHandle<()>,
     writer: Arc<Writer>,
 }
 
-impl Recorder {
-    /// A recorder that writes with `writer`.
-    pub(super) fn start(writer: Arc<Writer>) -> Self {
-        let (queue, inbox) = mpsc::channel(WAITING);
-        let teller = tokio::spawn(tell(Arc::clone(&writer), inbox));
-        Self {
-            queue,
-            teller,
-            writer,
+/// Sends recorded events in the background, until all recorders are dropped.
+///
+/// Mirrors client-go `tools/record/event.go`, `recordToSink`, v0.37.1: core/v1 events with a count, what is refused is dropped, what gets
+/// no answer is tried again.
+pub(super) struct Broadcaster(JoinHandle<()>);
+
+impl Broadcaster {
+    /// Sends what has been recorded, for at most `patience`.
+    pub(super) async fn finish(self, patience: Duration) {
+        let abort = self.0.abort_handle();
+        if tokio::time::timeout(patience, self.0).await.is_err() {
+            abort.abort();
         }
+    }
+}
+
+impl Recorder {
+    /// A recorder whose events are sent with `writer`.
+    pub(super) fn start(writer: Arc<Writer>) -> (Self, Broadcaster) {
+        let (queue, inbox) = mpsc::channel(WAITING);
+        let broadcaster = Broadcaster(tokio::spawn(broadcast(Arc::clone(&writer), inbox)));
+        (Self { queue, writer }, broadcaster)
     }
 
     /// A claim could not be made.
@@ -171,15 +181,6 @@ impl Recorder {
         // A full queue drops what comes: an event is never worth waiting for.
         _ = self.queue.try_send((event, now));
     }
-
-    /// Tells what waits, for at most `patience`.
-    pub(super) async fn finish(self, patience: Duration) {
-        drop(self.queue);
-        let abort = self.teller.abort_handle();
-        if tokio::time::timeout(patience, self.teller).await.is_err() {
-            abort.abort();
-        }
-    }
 }
 
 /// Names for events. No two are the same, also at one instant: the API server would refuse the second event.
@@ -196,7 +197,7 @@ impl Names {
     }
 }
 
-async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
+async fn broadcast(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     let mut correlator = Correlator::default();
     let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
@@ -208,11 +209,11 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
             event.message
         );
         let name = names.name(&event.about.key.name, now);
-        let Some(telling) = correlator.tell(&event, &name, now) else {
+        let Some(correlated) = correlator.correlate(&event, &name, now) else {
             continue;
         };
         for _ in 0..TRIES {
-            match send(&writer, &event, &name, &telling, now).await {
+            match send(&writer, &event, &name, &correlated, now).await {
                 Err(Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. }) => {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -223,20 +224,26 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     }
 }
 
-async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now: Time) -> Result<(), Error> {
+async fn send(
+    writer: &Writer,
+    event: &Event,
+    name: &str,
+    correlated: &Correlated,
+    now: Time,
+) -> Result<(), Error> {
     let namespace = namespace_of(&event.about);
     let last = Time::from_unix_seconds(now.unix_seconds()).to_string();
-    if let Some(known) = &telling.name {
-        let patch = json!({"count": telling.count, "lastTimestamp": last, "message": telling.message});
+    if let Some(known) = &correlated.name {
+        let patch = json!({"count": correlated.count, "lastTimestamp": last, "message": correlated.message});
         match writer.patch_event(namespace, known, &patch).await {
             // The cluster keeps events for an hour.
             Err(Error::Refused { code: 404, .. }) => {}
             done => return done,
         }
     }
-    let name = telling.name.as_deref().unwrap_or(name);
+    let name = correlated.name.as_deref().unwrap_or(name);
     writer
-        .create_event(namespace, &body(event, name, telling, &last))
+        .create_event(namespace, &body(event, name, correlated, &last))
         .await
 }
 
@@ -248,16 +255,16 @@ fn namespace_of(about: &About) -> &str {
     }
 }
 
-fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
+fn body(event: &Event, name: &str, correlated: &Correlated, last: &str) -> Value {
     let about = &event.about;
-    let first = Time::from_unix_seconds(telling.first.unix_seconds()).to_string();
+    let first = Time::from_unix_seconds(correlated.first.unix_seconds()).to_string();
     json!({
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": name, "namespace": namespace_of(about)},
         "involvedObject": {
             "apiVersion": event.version, "kind": about.kind,
             "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},
-        "type": event.type_, "reason": event.reason, "message": telling.message, "count": telling.count,
+        "type": event.type_, "reason": event.reason, "message": correlated.message, "count": correlated.count,
         "firstTimestamp": first, "lastTimestamp": last,
         "source": {"component": event.component},
         "reportingComponent": event.component, "reportingInstance": ""})

@@ -4,44 +4,42 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::api_error::outcome_of;
 use super::clock::Moment;
 use super::events::Recorder;
-use super::limiter::Limiter;
-use super::looking;
-use super::probes::Operation;
-use super::refusal::outcome_of;
+use super::lookup::{self, Answers};
+use super::rate_limiter::RateLimiter;
+use super::telemetry::Telemetry;
 use dra_model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
 use dra_rules::controllers::{
-    ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
+    Answer, ClaimName, ClaimWrite, Job, Lookup, Outcome, Plan, PodRef, Warning, Work,
 };
 use dra_rules::eviction::{DISRUPTION_TARGET, disruption};
 use dra_sources::live::{Error, Writer};
 
 /// How a job went.
 #[derive(Debug)]
-pub(super) struct Carried {
-    pub(super) id: JobId,
-    /// What the API server answered with, in order.
+pub(super) struct JobResult {
+    pub(super) job: Job,
+    /// Objects that the API server answered with, in order.
     pub(super) seen: Vec<Object>,
     pub(super) outcome: Outcome,
-    /// What it was about.
-    pub(super) subject: Subject,
+    /// Objects that could not be looked up, with why.
+    pub(super) unanswered: Vec<(String, String)>,
     /// What went wrong, for people.
     pub(super) trouble: Option<String>,
     /// Whether a right is missing.
     pub(super) lacks_right: bool,
 }
 
-/// What it takes to carry a job out.
+/// Carries jobs out against the API server.
 #[derive(Clone)]
-pub(super) struct Carrier {
+pub(super) struct Worker {
     pub(super) writer: Arc<Writer>,
-    /// Of the controller whose job it is.
-    pub(super) limiter: Arc<Limiter>,
-    /// Nothing is told in a dry run.
-    pub(super) recorder: Option<Arc<Recorder>>,
-    /// Where it is counted.
-    pub(super) operation: Arc<Operation>,
+    pub(super) limiter: Arc<RateLimiter>,
+    /// Absent in a dry run.
+    pub(super) recorder: Option<Recorder>,
+    pub(super) telemetry: Arc<Telemetry>,
 }
 
 /// What became of a pod that had to go.
@@ -68,23 +66,20 @@ impl From<Error> for Stop {
     }
 }
 
-impl Carrier {
-    /// Carries out the job that was handed out at `handed_out`.
-    pub(super) async fn carry(&self, job: Job, handed_out: Moment) -> Carried {
-        let now = handed_out.written;
-        let Job {
-            id, subject, work, ..
-        } = job;
-        let mut seen = Vec::new();
-        let carried = match work {
-            Work::Look(lookups) => self.ask(lookups).await,
-            Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
+impl Worker {
+    /// Carries out the job that was handed out at `started`.
+    pub(super) async fn run(&self, job: Job, started: Moment) -> JobResult {
+        let now = started.written;
+        let (mut seen, mut unanswered) = (Vec::new(), Vec::new());
+        let carried = match &job.work {
+            Work::Look(lookups) => self.look_up(lookups.clone(), &mut unanswered).await,
+            Work::Carry(plan) => self.plan(plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
                 let begun = Instant::now();
-                let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
+                let evicted = self.evict(pod, &mut seen, now).await.map_err(Stop::from);
                 if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
-                    let late = handed_out.now.since(eviction.at) + begun.elapsed();
-                    self.operation.metrics.evicted(late);
+                    let late = started.now.since(eviction.at) + begun.elapsed();
+                    self.telemetry.metrics.evicted(late);
                 }
                 evicted.map(|evicted| match evicted {
                     Evicted::Deleted | Evicted::WasLeaving => Outcome::Done,
@@ -97,18 +92,18 @@ impl Carrier {
                 condition,
                 held,
             } => {
-                if let (Some(recorder), Some(held)) = (&self.recorder, &held) {
-                    recorder.held(&rule, &uid, held, now);
+                if let (Some(recorder), Some(held)) = (&self.recorder, held) {
+                    recorder.held(rule, uid, held, now);
                 }
                 self.limiter.wait().await;
-                let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
+                let applied = self.writer.apply_condition(rule, uid, condition).await;
                 applied.map_err(Stop::from).map(|rule| {
                     seen.push(rule);
                     Outcome::Done
                 })
             }
         };
-        let (outcome, trouble, lacks_right) = match carried {
+        let (mut outcome, trouble, lacks_right) = match carried {
             Ok(outcome) | Err(Stop::With(outcome)) => (outcome, None, false),
             Err(Stop::Failed(error)) => {
                 let outcome = outcome_of(&error);
@@ -117,27 +112,29 @@ impl Carrier {
                 (outcome, trouble, error.lacks_right())
             }
         };
-        // What a dry run was answered is not there.
         if self.writer.is_dry_run() {
+            // The server kept nothing of its answers.
             seen.clear();
+            if matches!(outcome, Outcome::Done) {
+                outcome = Outcome::Parked;
+            }
         }
-        let is_carried = matches!(outcome, Outcome::Done);
-        Carried {
-            id,
+        JobResult {
+            job,
             seen,
-            subject,
-            outcome: if self.writer.is_dry_run() && is_carried {
-                Outcome::Parked
-            } else {
-                outcome
-            },
+            outcome,
+            unanswered,
             trouble,
             lacks_right,
         }
     }
 
-    /// What there is of these. That the API server cannot say is nobody's fault, and the item keeps its place.
-    async fn ask(&self, lookups: Vec<Lookup>) -> Result<Outcome, Stop> {
+    /// Looks objects up. In an outage of the API server the item keeps its place in the queue.
+    async fn look_up(
+        &self,
+        lookups: Vec<Lookup>,
+        unanswered: &mut Vec<(String, String)>,
+    ) -> Result<Outcome, Stop> {
         let find = |lookup: Lookup| {
             let (limiter, writer) = (Arc::clone(&self.limiter), Arc::clone(&self.writer));
             async move {
@@ -146,10 +143,14 @@ impl Carrier {
                 (lookup, found)
             }
         };
-        let looked = looking::ask(lookups, find).await;
-        match looked.outage {
+        let Answers { answers, outage } = lookup::ask(lookups, find).await;
+        unanswered.extend(answers.iter().filter_map(|(lookup, answer)| match answer {
+            Answer::Failed(why) => Some((format!("{}/{}", lookup.kind.name(), lookup.key), why.clone())),
+            Answer::Found(_) | Answer::Absent => None,
+        }));
+        match outage {
             Some(error) => Err(error.into()),
-            None => Ok(Outcome::Answers(looked.answers)),
+            None => Ok(Outcome::Answers(answers)),
         }
     }
 
@@ -183,7 +184,7 @@ impl Carrier {
             ClaimWrite::Create { claim, template } => {
                 match self.writer.create_claim(claim, template).await {
                     Ok(Some(made)) => {
-                        self.operation.metrics.created(claim, true);
+                        self.telemetry.metrics.created(claim, true);
                         seen.push(made);
                     }
                     // Another template is known soon.
@@ -262,7 +263,7 @@ impl Carrier {
         if matches!(outcome, Outcome::Unreachable) {
             return Stop::Failed(error);
         }
-        self.operation.metrics.created(claim, false);
+        self.telemetry.metrics.created(claim, false);
         if let Some(warning) = Warning::refused(claim, message) {
             self.warn(&warning, now);
         }

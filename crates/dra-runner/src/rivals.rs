@@ -1,4 +1,4 @@
-//! Is another controller at work beside this one?
+//! Detects another controller that does the same work.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use super::preflight::Rival;
 use dra_model::{Change, Claim, Key, Kind, Object, Str, Time};
 use dra_rules::controllers::{ClaimWrite, ControllerName, Engine, Owner, Work, is_made_elsewhere, is_marked};
 
-/// What tells this writer's doings from those of others.
+/// Tells the writes of this replica from those of rivals.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct Rivals {
     /// UIDs of pods that it has begun to evict and that are still there.
     evicted: HashSet<Str>,
     /// Claims that it has begun to make and that no watch has shown yet.
@@ -17,7 +17,7 @@ pub(super) struct Own {
     pub(super) alone_from: Option<Time>,
 }
 
-impl Own {
+impl Rivals {
     /// Takes note of what is about to be written.
     pub(super) fn begins(&mut self, work: &Work) {
         match work {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// The engine of a pod whose claim is gone, what it does about that, and the name of the claim that it makes.
-    fn replacing() -> (Engine, Own, String) {
+    fn replacing() -> (Engine, Rivals, String) {
         let mut builder = ClusterBuilder::default();
         builder.add(pod(Some("p-gpu-bbbbb")));
         builder.add(object(
@@ -162,12 +162,12 @@ mod tests {
             panic!("{plan:?}");
         };
         let name = claim.metadata.name.to_string();
-        let mut own = Own::default();
+        let mut own = Rivals::default();
         own.begins(&makes.work);
         (engine, own, name)
     }
 
-    fn is_rival(own: &mut Own, engine: &Engine, change: &Change) -> bool {
+    fn is_rival(own: &mut Rivals, engine: &Engine, change: &Change) -> bool {
         own.rival(engine, |_| true, change).is_some()
     }
 
@@ -182,7 +182,7 @@ mod tests {
         engine.see(gone, Origin::Watch, at(1));
         assert!(!is_rival(&mut own, &engine, &claim(&name)));
         // Nor can it be told of another writer's.
-        assert!(!is_rival(&mut Own::default(), &engine, &claim(&name)));
+        assert!(!is_rival(&mut Rivals::default(), &engine, &claim(&name)));
     }
 
     #[test]

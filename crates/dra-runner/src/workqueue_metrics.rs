@@ -8,7 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 use tokio::time::Instant;
 
 use dra_rules::controllers::{ControllerName, QueueEvent, Subject};
@@ -18,7 +18,7 @@ type OfQueue = [(&'static str, &'static str); 1];
 /// What client-go's workqueues count. Mirrors client-go `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1, under the names of
 /// component-base `metrics/prometheus/workqueue/metrics.go`.
 #[derive(Debug)]
-pub(super) struct Queues {
+pub(super) struct WorkqueueMetrics {
     depth: Family<OfQueue, Gauge>,
     adds: Family<OfQueue, Counter>,
     retries: Family<OfQueue, Counter>,
@@ -41,55 +41,60 @@ fn durations() -> Histogram {
     Histogram::new(std::iter::successors(Some(10e-9), |bound| Some(bound * 10.)).take(10))
 }
 
-impl Queues {
+/// Registers a metric.
+pub(super) fn register<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+impl WorkqueueMetrics {
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let histograms = || Family::new_with_constructor(durations as fn() -> Histogram);
-        let queues = Self {
-            depth: Family::default(),
-            adds: Family::default(),
-            retries: Family::default(),
-            waits: histograms(),
-            works: histograms(),
-            unfinished: Family::default(),
-            longest: Family::default(),
+        Self {
+            depth: register(
+                registry,
+                "workqueue_depth",
+                "Current depth of workqueue",
+                Family::default(),
+            ),
+            adds: register(
+                registry,
+                "workqueue_adds",
+                "Total number of adds handled by workqueue",
+                Family::default(),
+            ),
+            waits: register(
+                registry,
+                "workqueue_queue_duration_seconds",
+                "How long in seconds an item stays in workqueue before being requested",
+                histograms(),
+            ),
+            works: register(
+                registry,
+                "workqueue_work_duration_seconds",
+                "How long in seconds processing an item from workqueue takes",
+                histograms(),
+            ),
+            unfinished: register(
+                registry,
+                "workqueue_unfinished_work_seconds",
+                "How many seconds of work has done that is in progress and hasn't been observed by work_duration",
+                Family::default(),
+            ),
+            longest: register(
+                registry,
+                "workqueue_longest_running_processor_seconds",
+                "How many seconds has the longest running processor for workqueue been running",
+                Family::default(),
+            ),
+            retries: register(
+                registry,
+                "workqueue_retries",
+                "Total number of retries handled by workqueue",
+                Family::default(),
+            ),
             times: Mutex::default(),
-        };
-        registry.register(
-            "workqueue_depth",
-            "Current depth of workqueue",
-            queues.depth.clone(),
-        );
-        registry.register(
-            "workqueue_adds",
-            "Total number of adds handled by workqueue",
-            queues.adds.clone(),
-        );
-        registry.register(
-            "workqueue_queue_duration_seconds",
-            "How long in seconds an item stays in workqueue before being requested",
-            queues.waits.clone(),
-        );
-        registry.register(
-            "workqueue_work_duration_seconds",
-            "How long in seconds processing an item from workqueue takes",
-            queues.works.clone(),
-        );
-        registry.register(
-            "workqueue_unfinished_work_seconds",
-            "How many seconds of work has done that is in progress and hasn't been observed by work_duration",
-            queues.unfinished.clone(),
-        );
-        registry.register(
-            "workqueue_longest_running_processor_seconds",
-            "How many seconds has the longest running processor for workqueue been running",
-            queues.longest.clone(),
-        );
-        registry.register(
-            "workqueue_retries",
-            "Total number of retries handled by workqueue",
-            queues.retries.clone(),
-        );
-        queues
+        }
     }
 
     /// What has happened in a controller's queue until `now`, which is so long.
@@ -168,7 +173,7 @@ mod tests {
     #[test]
     fn a_queue_is_measured_as_client_go_measures_it() {
         let mut registry = Registry::default();
-        let queues = Queues::registered(&mut registry);
+        let queues = WorkqueueMetrics::registered(&mut registry);
         let item = |name: &str| Subject::Claim(Key::new("n", name));
         let (begin, second) = (Instant::now(), Duration::from_secs(1));
         let note = |depth, events: Vec<QueueEvent<Subject>>, at| {

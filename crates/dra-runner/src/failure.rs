@@ -1,42 +1,10 @@
-//! What those who write tell while they work, and why they end.
+//! Why a run does not begin, or ends early.
 
 use thiserror::Error;
 
-use super::glance::Glance;
-use super::lease::Standing;
-use super::news::News;
 use super::preflight::Rival;
 use dra_model::{Component, Environment, Gate, Key, Kind};
-use dra_rules::controllers::{ControllerName, Subject, Wish};
 use dra_sources::live::{Error as LiveError, MissingRights};
-
-/// What is to be told while it goes on.
-#[derive(Debug)]
-pub enum Report {
-    /// The watches are open, and the work begins.
-    Started,
-    /// Another one works, and this one looks on until that ends.
-    Standby(Standing),
-    /// A watch or a clock tells something.
-    News(News),
-    /// How it stands, for those who look on.
-    Glance(Glance),
-    /// A job was not carried out; it is tried again.
-    Trouble(Trouble),
-    /// A supplement did what the built-in controllers had left undone.
-    Supplied(Vec<Wish>),
-}
-
-/// A job that was not carried out.
-#[derive(Debug)]
-pub struct Trouble {
-    /// Whose it is.
-    pub controller: ControllerName,
-    /// What it is about.
-    pub subject: Subject,
-    /// Why it was not carried out.
-    pub why: String,
-}
 
 /// Why nothing, or nothing more, is written.
 #[derive(Debug, Error)]

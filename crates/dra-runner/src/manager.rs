@@ -1,0 +1,414 @@
+//! The loop that every role shares: it watches a cluster, asks the role what to do, and runs its jobs.
+//!
+//! One task owns the engine. Deciding never waits for the API server: each job is a task of its own, whose result comes back to the loop.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use super::clock::{Clock, Moment, SkewCheck, reached};
+use super::drift::{Drift, DriftWatch, Recheck};
+use super::events::Recorder;
+use super::failure::Failure;
+use super::leader_election::{LeaderElection, SETTLING};
+use super::lease::LeaseState;
+use super::message::Message;
+use super::preflight::Rival;
+use super::rate_limiter::RateLimiter;
+use super::status::{JobCounts, Status, StatusTicker};
+use super::telemetry::Telemetry;
+use super::worker::{JobResult, Worker};
+use dra_model::{Change, Cluster, Key, Str, Time};
+use dra_rules::controllers::{ControllerName, Engine, Job, Notice, Outcome, Owner};
+use dra_sources::live::{Error, Live, Persistence};
+use dra_sources::{Loaded, Needs};
+
+/// How long jobs may take that are under way at the end. No write takes longer at the server.
+const LAST_WRITES: Duration = Duration::from_secs(5);
+
+/// How long the last events may take.
+const LAST_EVENTS: Duration = Duration::from_secs(3);
+
+/// A cluster that was listed and is to be watched from there.
+pub struct Listed<'a> {
+    /// Its API server.
+    pub live: &'a Live,
+    /// Kinds to watch.
+    pub needs: &'a Needs,
+    /// Objects as they were listed.
+    pub loaded: Loaded,
+    /// Time of the list.
+    pub at: Time,
+}
+
+/// How to run, whatever the role.
+#[derive(Clone)]
+pub struct Options {
+    /// When to end; never automatically without it.
+    pub for_: Option<Duration>,
+    /// Becomes true when the run has to end.
+    pub interruption: watch::Receiver<bool>,
+    /// Whether the rules are those of the cluster's release, bugs included, rather than the newest.
+    pub as_released: bool,
+    /// The clock of this machine, to be compared with the API server's; absent where another time than the server's counts.
+    pub wall: Option<fn() -> Time>,
+    /// Health and metrics.
+    pub telemetry: Arc<Telemetry>,
+    /// How to find out that the rules no longer fit the cluster, which ends the run.
+    pub recheck: Option<Recheck>,
+    /// Whether to say every second how it stands.
+    pub shows_status: bool,
+}
+
+/// How a role writes.
+pub struct Writing {
+    /// Requests per second; 0 without a limit.
+    pub qps: u32,
+    /// Requests that may be sent at once.
+    pub burst: u32,
+    /// The lease without which nothing is written; none where this is the only writer.
+    pub lease: Option<Key>,
+    /// Whether the server keeps nothing.
+    pub dry_run: bool,
+}
+
+impl Writing {
+    /// Nothing is written.
+    const NONE: Self = Self {
+        qps: 0,
+        burst: 0,
+        lease: None,
+        dry_run: true,
+    };
+}
+
+/// What the modes of `run` differ in.
+pub(super) trait Role {
+    /// Changes that arrive within this time are handled together.
+    const BATCH: Duration;
+
+    /// Whether the built-in controllers are replaced, rather than joined.
+    const REPLACES: bool;
+
+    /// This replica leads. What others write after `settled`, by the API server's clock, is not by an earlier leader.
+    fn lead(&mut self, _settled: Time) {}
+
+    /// The jobs to start now, while so many are under way. Only a replica that `leads` may write.
+    fn next_jobs(&mut self, engine: &mut Engine, under_way: usize, leads: bool, now: Time) -> Vec<Job>;
+
+    /// When [`Self::next_jobs`] may have something to start, or [`Self::messages`] something to say.
+    fn next_due(&self, engine: &Engine, leads: bool, now: Time) -> Option<Time>;
+
+    /// Shows a change to the engine.
+    fn see(&mut self, engine: &mut Engine, change: Change, now: Time) -> Vec<Notice>;
+
+    /// Whether the change, which is yet to be shown to the engine, shows a rival, and the object that it wrote.
+    fn rival(&mut self, _engine: &Engine, _change: &Change) -> Option<(Rival, Owner)> {
+        None
+    }
+
+    /// The engine knows how a job went.
+    fn finished(&mut self, _engine: &mut Engine, _job: &Job, _is_done: bool, _now: Time) -> Option<Message> {
+        None
+    }
+
+    /// What is new after the jobs were started, of which so many are under way.
+    fn messages(&mut self, engine: &mut Engine, under_way: usize, clock: &Clock) -> Vec<Message>;
+
+    /// The current state.
+    fn status(&self, engine: &mut Engine, now: Time) -> Status;
+}
+
+/// What is left of a run.
+pub(super) struct Ended<R> {
+    pub(super) role: R,
+    pub(super) clock: Clock,
+    pub(super) jobs: JobCounts,
+    /// Why it ended early.
+    pub(super) failure: Option<Failure>,
+}
+
+impl<R> Ended<R> {
+    /// What a role that writes ends with.
+    pub(super) fn into_result(self) -> Result<JobCounts, Failure> {
+        self.failure.map_or(Ok(self.jobs), Err)
+    }
+}
+
+/// Runs a role from where the list ended until it is interrupted. `build` makes the engine and the role; without `writing`, a role only
+/// looks up.
+///
+/// # Errors
+/// When the cluster can no longer be watched.
+pub(super) async fn drive<R: Role>(
+    listed: Listed<'_>,
+    options: Options,
+    writing: Option<Writing>,
+    build: impl FnOnce(Cluster, Time) -> (Engine, R),
+    tell: impl FnMut(Message),
+) -> Result<Ended<R>, Error> {
+    let Listed {
+        live,
+        needs,
+        loaded,
+        at,
+    } = listed;
+    let Options {
+        for_,
+        mut interruption,
+        as_released,
+        wall,
+        telemetry,
+        recheck,
+        shows_status,
+    } = options;
+    let writes = writing.is_some();
+    let Writing {
+        qps,
+        burst,
+        lease,
+        dry_run,
+    } = writing.unwrap_or(Writing::NONE);
+    let until = for_.map(|time| Instant::now() + time);
+    let mut clock = Clock::set(at, wall.map(|_| live.server_time().clone()));
+    let mut skew = SkewCheck::with(wall);
+    let writer = Arc::new(live.writer(dry_run).await?);
+    let mut watch = live
+        .watch(
+            needs,
+            &loaded.cluster,
+            &loaded.resource_versions,
+            Persistence::Lasting,
+        )
+        .await?;
+    telemetry.begin(&loaded.cluster, watch.kinds());
+    let (recorder, broadcaster) = (!dry_run).then(|| Recorder::start(Arc::clone(&writer))).unzip();
+    let environment = loaded.cluster.environment();
+    let mut drifts = DriftWatch::start(live, needs, environment, as_released, recheck, &telemetry);
+    let (engine, role) = build(loaded.cluster, clock.now());
+    let mut manager = Manager {
+        engine,
+        role,
+        recorder: recorder.clone(),
+        telemetry: Arc::clone(&telemetry),
+        writes,
+        jobs: JobCounts::default(),
+        tell,
+    };
+    telemetry.begin_queues(&mut manager.engine);
+    let worker = Worker {
+        writer,
+        limiter: Arc::new(RateLimiter::new(qps, burst)),
+        recorder,
+        telemetry: Arc::clone(&telemetry),
+    };
+    // As in kube-controller-manager, a controller does not wait for the requests of another one.
+    let worker_of = |name| {
+        let mut worker = worker.clone();
+        if R::REPLACES {
+            worker.limiter = Arc::new(RateLimiter::new(qps, burst));
+        }
+        (name, worker)
+    };
+    let workers = BTreeMap::from(ControllerName::ALL.map(worker_of));
+    let mut jobs = JoinSet::new();
+    let mut ticker = StatusTicker::new(shows_status);
+    let mut election = LeaderElection::start(live, lease, R::REPLACES, &clock);
+    if election.leads() {
+        manager.lead(clock.moment());
+    }
+    let failure = loop {
+        let moment = clock.moment();
+        let now = moment.now;
+        if let Some(message) = clock.step(&mut manager.engine) {
+            (manager.tell)(message);
+        }
+        let engine = &manager.engine;
+        let health = &telemetry.health;
+        health.ask_whether(Instant::now(), |subject| engine.still_wants(subject));
+        telemetry.measure_queues(&mut manager.engine, now);
+        let (role, engine) = (&mut manager.role, &mut manager.engine);
+        for job in role.next_jobs(engine, jobs.len(), election.leads(), now) {
+            if let Some(worker) = workers.get(&job.controller).cloned() {
+                jobs.spawn(async move { worker.run(job, moment).await });
+            }
+        }
+        telemetry.measure_queues(engine, now);
+        let messages = role.messages(engine, jobs.len(), &clock);
+        let messages = skew.message(&mut clock).into_iter().chain(messages);
+        messages.for_each(&mut manager.tell);
+        let due = manager.role.next_due(&manager.engine, election.leads(), now);
+        let wake = reached(due.map(|due| clock.instant(due)));
+        let (over, asked) = (reached(until), reached(health.ask_at()));
+        tokio::select! {
+            biased;
+            () = over => break None,
+            state = election.changed() => match state {
+                LeaseState::Held => manager.lead(clock.moment()),
+                LeaseState::Waiting { holder, trouble } => (manager.tell)(Message::Standby { holder, trouble }),
+                LeaseState::Lost => {
+                    let lease = election.key.clone().unwrap_or_default();
+                    break Some(Failure::LeaseLost { lease });
+                }
+            },
+            _ = interruption.wait_for(|interrupted| *interrupted) => break None,
+            () = ticker.tick() => if election.leads() {
+                manager.tell_status(clock.now());
+            },
+            Some(Ok(result)) = jobs.join_next() => {
+                manager.finish(result, clock.moment());
+                while let Some(Ok(result)) = jobs.try_join_next() {
+                    manager.finish(result, clock.moment());
+                }
+            }
+            watched = watch.next(R::BATCH) => match telemetry.watched(watched?) {
+                Ok(changes) => {
+                    let moment = clock.moment();
+                    if let Some((rival, written)) = manager.see_all(changes, election.is_settled(), moment) {
+                        manager.record_rival(&rival, written, election.object(live).await, moment.written);
+                        break Some(rival.into());
+                    }
+                }
+                Err(message) => (manager.tell)(message),
+            },
+            drift = drifts.next() => match drift {
+                Drift::Harmless(change) => (manager.tell)(Message::ClusterChanged(change)),
+                Drift::Breaking(differences) => break Some(Failure::Moved { differences }),
+            },
+            () = asked => {}
+            () = wake => {}
+        }
+    };
+    // Nothing is started any more; what is under way ends.
+    let Manager {
+        role,
+        recorder,
+        jobs: counts,
+        ..
+    } = manager;
+    drop(watch);
+    if writes {
+        let last = async { while jobs.join_next().await.is_some() {} };
+        _ = timeout(LAST_WRITES, last).await;
+    }
+    drop((jobs, workers, worker, recorder));
+    if let Some(broadcaster) = broadcaster {
+        broadcaster.finish(LAST_EVENTS).await;
+    }
+    election.leave().await;
+    Ok(Ended {
+        role,
+        clock,
+        jobs: counts,
+        failure,
+    })
+}
+
+/// The engine and the role, with everything that learns what they do.
+struct Manager<R, T> {
+    engine: Engine,
+    role: R,
+    /// Absent in a dry run.
+    recorder: Option<Recorder>,
+    telemetry: Arc<Telemetry>,
+    writes: bool,
+    jobs: JobCounts,
+    tell: T,
+}
+
+impl<R: Role, T: FnMut(Message)> Manager<R, T> {
+    /// This replica leads from `moment` on.
+    fn lead(&mut self, moment: Moment) {
+        if self.writes {
+            (self.tell)(Message::Started);
+        }
+        self.role.lead(moment.written.after(SETTLING));
+    }
+
+    fn tell_status(&mut self, now: Time) {
+        let status = Status {
+            jobs: self.writes.then_some(self.jobs),
+            ..self.role.status(&mut self.engine, now)
+        };
+        (self.tell)(Message::Status(status));
+    }
+
+    /// Sees changes up to one that shows a rival, if that is news.
+    fn see_all(&mut self, changes: Vec<Change>, is_settled: bool, moment: Moment) -> Option<(Rival, Owner)> {
+        let is_news = is_settled && self.recorder.is_some();
+        for change in changes {
+            let rival = self.role.rival(&self.engine, &change);
+            if rival.is_some() && is_news {
+                return rival;
+            }
+            self.see(change, moment);
+        }
+        None
+    }
+
+    fn see(&mut self, change: Change, moment: Moment) {
+        let see = |engine: &mut Engine, change| self.role.see(engine, change, moment.now);
+        let notices = self.telemetry.counting(&mut self.engine, change, see);
+        for Notice::EvictionCancelled(pod) in notices {
+            if let Some(recorder) = &self.recorder {
+                recorder.spared(&pod, moment.written);
+            }
+        }
+    }
+
+    fn record_rival(&self, rival: &Rival, written: Owner, lease: Option<(Key, Str)>, now: Time) {
+        if let Some(recorder) = &self.recorder {
+            recorder.rival(lease, written, &rival.to_string(), now);
+        }
+    }
+
+    /// Takes in the result of a job.
+    fn finish(&mut self, result: JobResult, moment: Moment) {
+        let JobResult {
+            job,
+            seen,
+            outcome,
+            unanswered,
+            trouble,
+            lacks_right,
+        } = result;
+        for object in seen {
+            self.see(Change::Put(object), moment);
+        }
+        let health = &self.telemetry.health;
+        let is_done = matches!(outcome, Outcome::Done | Outcome::Parked);
+        if is_done || matches!(outcome, Outcome::Gone) {
+            health.may_write(&job.subject);
+        }
+        if let Some(why) = trouble.as_ref().filter(|_| lacks_right) {
+            health.may_not_write(&job.subject, why, Instant::now());
+        }
+        self.jobs.carried_out += u64::from(is_done);
+        self.jobs.refused += u64::from(matches!(outcome, Outcome::Refused(_)));
+        let controller = job.controller;
+        if self.writes {
+            self.telemetry.metrics.job(controller, &outcome);
+        }
+        self.engine.done(job.id, outcome, moment.now);
+        let message = self.role.finished(&mut self.engine, &job, is_done, moment.now);
+        let failed = |(object, why)| Message::Failed {
+            controller,
+            object,
+            why,
+        };
+        let failures: Vec<(String, String)> = if self.writes {
+            trouble
+                .map(|why| (job.subject.to_string(), why))
+                .into_iter()
+                .collect()
+        } else {
+            unanswered
+        };
+        let messages = message.into_iter().chain(failures.into_iter().map(failed));
+        messages.for_each(&mut self.tell);
+    }
+}
