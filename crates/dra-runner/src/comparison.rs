@@ -101,7 +101,7 @@ impl Role for Comparison {
             self.telemetry.metrics.found(&found);
             Message::Found(as_written(found, clock))
         });
-        let started = (under_way == 0 && !self.has_started).then(|| Message::Watching(counts));
+        let started = (under_way == 0 && !self.has_started).then_some(Message::Watching(counts));
         self.has_started |= started.is_some();
         found.chain(started).collect()
     }

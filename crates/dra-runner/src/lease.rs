@@ -340,9 +340,8 @@ impl Lease {
             deadline,
             now,
             told,
-            ended,
         };
-        let task = tokio::spawn(candidate.run());
+        let task = tokio::spawn(candidate.run(ended));
         Self { state, end, task }
     }
 
@@ -361,35 +360,37 @@ struct Candidate<S, N> {
     deadline: Duration,
     now: N,
     told: watch::Sender<LeaseState>,
-    ended: watch::Receiver<bool>,
 }
 
 impl<S: Store, N: FnMut() -> Time + Send> Candidate<S, N> {
-    async fn run(mut self) {
-        if !self.acquire().await {
-            return;
-        }
-        self.told.send_replace(LeaseState::Held);
-        let lost = self.renew().await;
+    async fn run(mut self, mut ended: watch::Receiver<bool>) {
+        let is_ended = tokio::select! {
+            _ = ended.wait_for(|ended| *ended) => true,
+            () = self.lead() => false,
+        };
         self.told.send_replace(LeaseState::Lost);
-        if !lost {
+        if is_ended {
             let now = (self.now)();
-            // Whoever waits finds it expired otherwise.
+            // Others find it expired otherwise.
             _ = tokio::time::timeout(self.deadline, self.election.release(now)).await;
         }
     }
 
-    /// Tries until it has the lease, or is told to end. Mirrors client-go `tools/leaderelection/leaderelection.go`, `acquire`, v0.37.1.
-    async fn acquire(&mut self) -> bool {
+    /// Holds the lease from when it is acquired until it is lost.
+    async fn lead(&mut self) {
+        self.acquire().await;
+        self.told.send_replace(LeaseState::Held);
+        self.renew().await;
+    }
+
+    /// Tries until it has the lease. Mirrors client-go `tools/leaderelection/leaderelection.go`, `acquire`, v0.37.1.
+    async fn acquire(&mut self) {
         loop {
             let now = (self.now)();
-            let trouble = tokio::select! {
-                _ = self.ended.wait_for(|ended| *ended) => return false,
-                tried = self.election.attempt(now) => match tried {
-                    Ok(true) => return true,
-                    Ok(false) => None,
-                    Err(error) => Some(error.to_string()),
-                },
+            let trouble = match self.election.attempt(now).await {
+                Ok(true) => return,
+                Ok(false) => None,
+                Err(error) => Some(error.to_string()),
             };
             let observed = self.election.observed.as_ref();
             let holder = observed
@@ -401,44 +402,27 @@ impl<S: Store, N: FnMut() -> Time + Send> Candidate<S, N> {
                 *known = state;
                 is_news
             });
-            let pause = tokio::time::sleep(dra_sources::live::jittered(self.retry * 2));
-            tokio::select! {
-                _ = self.ended.wait_for(|ended| *ended) => return false,
-                () = pause => {}
-            }
+            tokio::time::sleep(dra_sources::live::jittered(self.retry * 2)).await;
         }
     }
 
-    /// Renews the lease until that fails for the deadline, which is true, or it is told to end. Mirrors client-go
-    /// `tools/leaderelection/leaderelection.go`, `renew`, v0.37.1.
-    async fn renew(&mut self) -> bool {
+    /// Renews the lease until that fails for the deadline. Mirrors client-go `tools/leaderelection/leaderelection.go`, `renew`, v0.37.1.
+    async fn renew(&mut self) {
         loop {
             let until = Instant::now() + self.deadline;
             loop {
                 let now = (self.now)();
-                let renewed = tokio::select! {
-                    _ = self.ended.wait_for(|ended| *ended) => return false,
-                    tried = tokio::time::timeout_at(until, self.election.attempt(now)) => tried,
-                };
-                match renewed {
+                match tokio::time::timeout_at(until, self.election.attempt(now)).await {
                     Ok(Ok(true)) => break,
-                    // Somebody else has it, or the time is over.
-                    Ok(Ok(false)) | Err(_) => return true,
-                    Ok(Err(_)) => {
-                        tokio::select! {
-                            _ = self.ended.wait_for(|ended| *ended) => return false,
-                            () = tokio::time::sleep(self.retry) => {}
-                        }
-                    }
+                    // Another replica has it, or the time is over.
+                    Ok(Ok(false)) | Err(_) => return,
+                    Ok(Err(_)) => tokio::time::sleep(self.retry).await,
                 }
                 if Instant::now() >= until {
-                    return true;
+                    return;
                 }
             }
-            tokio::select! {
-                _ = self.ended.wait_for(|ended| *ended) => return false,
-                () = tokio::time::sleep(self.retry) => {}
-            }
+            tokio::time::sleep(self.retry).await;
         }
     }
 }

@@ -1,8 +1,9 @@
 //! The controllers at work beside a live cluster: watches, answers and timers drive the engine, and what it wants is carried out or noted.
 //!
-//! `manager` has the loop, which three roles share: [`shadow`] compares, [`supplement`] writes what the built-in controllers leave undone,
-//! [`take_over`] replaces them. The other files are what a controller usually has: `leader_election`, `worker`, `events`, `rate_limiter`,
-//! `metrics`, `health`, `probes`. Besides, `drift` finds out when the rules no longer fit the cluster, `rivals` when somebody else writes.
+//! `manager` has the loop that all modes share: [`shadow`] compares, [`supplement`] writes what the built-in controllers leave undone,
+//! [`take_over`] replaces them. Other files are named after what client-go and controller-runtime have: `leader_election`, `worker`,
+//! `rate_limiter`, `events`, `metrics`, `health`, `probes`. Besides, `drift` detects that the rules no longer fit the cluster, and `rivals`
+//! that another controller does the same work.
 
 mod api_error;
 mod clock;

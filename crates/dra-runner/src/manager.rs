@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 
 use super::clock::{Clock, Moment, SkewCheck, reached};
 use super::drift::{Drift, DriftWatch, Recheck};
-use super::events::Recorder;
+use super::events::{Broadcaster, Recorder};
 use super::failure::Failure;
 use super::leader_election::{LeaderElection, SETTLING};
 use super::lease::LeaseState;
@@ -23,7 +23,7 @@ use super::status::{JobCounts, Status, StatusTicker};
 use super::telemetry::Telemetry;
 use super::worker::{JobResult, Worker};
 use dra_model::{Change, Cluster, Key, Str, Time};
-use dra_rules::controllers::{ControllerName, Engine, Job, Notice, Outcome, Owner};
+use dra_rules::controllers::{ControllerName, Engine, Job, Notice, Outcome, Owner, Subject};
 use dra_sources::live::{Error, Live, Persistence};
 use dra_sources::{Loaded, Needs};
 
@@ -127,7 +127,7 @@ pub(super) trait Role {
 pub(super) struct Ended<R> {
     pub(super) role: R,
     pub(super) clock: Clock,
-    pub(super) jobs: JobCounts,
+    pub(super) counts: JobCounts,
     /// Why it ended early.
     pub(super) failure: Option<Failure>,
 }
@@ -135,7 +135,7 @@ pub(super) struct Ended<R> {
 impl<R> Ended<R> {
     /// What a role that writes ends with.
     pub(super) fn into_result(self) -> Result<JobCounts, Failure> {
-        self.failure.map_or(Ok(self.jobs), Err)
+        self.failure.map_or(Ok(self.counts), Err)
     }
 }
 
@@ -175,7 +175,6 @@ pub(super) async fn drive<R: Role>(
     } = writing.unwrap_or(Writing::NONE);
     let until = for_.map(|time| Instant::now() + time);
     let mut clock = Clock::set(at, wall.map(|_| live.server_time().clone()));
-    let mut skew = SkewCheck::with(wall);
     let writer = Arc::new(live.writer(dry_run).await?);
     let mut watch = live
         .watch(
@@ -189,66 +188,51 @@ pub(super) async fn drive<R: Role>(
     let (recorder, broadcaster) = (!dry_run).then(|| Recorder::start(Arc::clone(&writer))).unzip();
     let environment = loaded.cluster.environment();
     let mut drifts = DriftWatch::start(live, needs, environment, as_released, recheck, &telemetry);
-    let (engine, role) = build(loaded.cluster, clock.now());
-    let mut manager = Manager {
-        engine,
-        role,
-        recorder: recorder.clone(),
-        telemetry: Arc::clone(&telemetry),
-        writes,
-        jobs: JobCounts::default(),
-        tell,
-    };
-    telemetry.begin_queues(&mut manager.engine);
-    let worker = Worker {
-        writer,
-        limiter: Arc::new(RateLimiter::new(qps, burst)),
-        recorder,
-        telemetry: Arc::clone(&telemetry),
-    };
-    // As in kube-controller-manager, a controller does not wait for the requests of another one.
+    let (mut engine, role) = build(loaded.cluster, clock.now());
+    telemetry.begin_queues(&mut engine);
+    let limiter = || Arc::new(RateLimiter::new(qps, burst));
+    let shared = limiter();
     let worker_of = |name| {
-        let mut worker = worker.clone();
-        if R::REPLACES {
-            worker.limiter = Arc::new(RateLimiter::new(qps, burst));
-        }
+        let worker = Worker {
+            writer: Arc::clone(&writer),
+            // As in kube-controller-manager, a controller does not wait for the requests of another one.
+            limiter: if R::REPLACES {
+                limiter()
+            } else {
+                Arc::clone(&shared)
+            },
+            recorder: recorder.clone(),
+            telemetry: Arc::clone(&telemetry),
+        };
         (name, worker)
     };
     let workers = BTreeMap::from(ControllerName::ALL.map(worker_of));
-    let mut jobs = JoinSet::new();
-    let mut ticker = StatusTicker::new(shows_status);
     let mut election = LeaderElection::start(live, lease, R::REPLACES, &clock);
+    let mut ticker = StatusTicker::new(shows_status);
+    let mut manager = Manager {
+        engine,
+        role,
+        clock,
+        skew: SkewCheck::with(wall),
+        workers,
+        jobs: JoinSet::new(),
+        recorder,
+        telemetry: Arc::clone(&telemetry),
+        writes,
+        counts: JobCounts::default(),
+        tell,
+    };
     if election.leads() {
-        manager.lead(clock.moment());
+        manager.lead();
     }
     let failure = loop {
-        let moment = clock.moment();
-        let now = moment.now;
-        if let Some(message) = clock.step(&mut manager.engine) {
-            (manager.tell)(message);
-        }
-        let engine = &manager.engine;
-        let health = &telemetry.health;
-        health.ask_whether(Instant::now(), |subject| engine.still_wants(subject));
-        telemetry.measure_queues(&mut manager.engine, now);
-        let (role, engine) = (&mut manager.role, &mut manager.engine);
-        for job in role.next_jobs(engine, jobs.len(), election.leads(), now) {
-            if let Some(worker) = workers.get(&job.controller).cloned() {
-                jobs.spawn(async move { worker.run(job, moment).await });
-            }
-        }
-        telemetry.measure_queues(engine, now);
-        let messages = role.messages(engine, jobs.len(), &clock);
-        let messages = skew.message(&mut clock).into_iter().chain(messages);
-        messages.for_each(&mut manager.tell);
-        let due = manager.role.next_due(&manager.engine, election.leads(), now);
-        let wake = reached(due.map(|due| clock.instant(due)));
-        let (over, asked) = (reached(until), reached(health.ask_at()));
+        let wake = reached(manager.start_jobs(election.leads()));
+        let (over, asked) = (reached(until), reached(telemetry.health.ask_at()));
         tokio::select! {
             biased;
             () = over => break None,
             state = election.changed() => match state {
-                LeaseState::Held => manager.lead(clock.moment()),
+                LeaseState::Held => manager.lead(),
                 LeaseState::Waiting { holder, trouble } => (manager.tell)(Message::Standby { holder, trouble }),
                 LeaseState::Lost => {
                     let lease = election.key.clone().unwrap_or_default();
@@ -257,24 +241,21 @@ pub(super) async fn drive<R: Role>(
             },
             _ = interruption.wait_for(|interrupted| *interrupted) => break None,
             () = ticker.tick() => if election.leads() {
-                manager.tell_status(clock.now());
+                manager.tell_status();
             },
-            Some(Ok(result)) = jobs.join_next() => {
-                manager.finish(result, clock.moment());
-                while let Some(Ok(result)) = jobs.try_join_next() {
-                    manager.finish(result, clock.moment());
+            Some(Ok(result)) = manager.jobs.join_next() => {
+                manager.finish(result);
+                while let Some(Ok(result)) = manager.jobs.try_join_next() {
+                    manager.finish(result);
                 }
             }
-            watched = watch.next(R::BATCH) => match telemetry.watched(watched?) {
-                Ok(changes) => {
-                    let moment = clock.moment();
-                    if let Some((rival, written)) = manager.see_all(changes, election.is_settled(), moment) {
-                        manager.record_rival(&rival, written, election.object(live).await, moment.written);
-                        break Some(rival.into());
-                    }
+            watched = watch.next(R::BATCH) => {
+                let changes = telemetry.watched(watched?, &mut manager.tell);
+                if let Some((rival, written)) = manager.see_all(changes, election.is_settled()) {
+                    manager.record_rival(&rival, written, election.object(live).await);
+                    break Some(rival.into());
                 }
-                Err(message) => (manager.tell)(message),
-            },
+            }
             drift = drifts.next() => match drift {
                 Drift::Harmless(change) => (manager.tell)(Message::ClusterChanged(change)),
                 Drift::Breaking(differences) => break Some(Failure::Moved { differences }),
@@ -283,63 +264,76 @@ pub(super) async fn drive<R: Role>(
             () = wake => {}
         }
     };
-    // Nothing is started any more; what is under way ends.
-    let Manager {
-        role,
-        recorder,
-        jobs: counts,
-        ..
-    } = manager;
     drop(watch);
-    if writes {
-        let last = async { while jobs.join_next().await.is_some() {} };
-        _ = timeout(LAST_WRITES, last).await;
-    }
-    drop((jobs, workers, worker, recorder));
-    if let Some(broadcaster) = broadcaster {
-        broadcaster.finish(LAST_EVENTS).await;
-    }
+    let ended = manager.end(broadcaster, failure).await;
     election.leave().await;
-    Ok(Ended {
-        role,
-        clock,
-        jobs: counts,
-        failure,
-    })
+    Ok(ended)
 }
 
 /// The engine and the role, with everything that learns what they do.
 struct Manager<R, T> {
     engine: Engine,
     role: R,
+    clock: Clock,
+    skew: SkewCheck,
+    workers: BTreeMap<ControllerName, Worker>,
+    /// Jobs that are under way.
+    jobs: JoinSet<JobResult>,
     /// Absent in a dry run.
     recorder: Option<Recorder>,
     telemetry: Arc<Telemetry>,
     writes: bool,
-    jobs: JobCounts,
+    counts: JobCounts,
     tell: T,
 }
 
 impl<R: Role, T: FnMut(Message)> Manager<R, T> {
-    /// This replica leads from `moment` on.
-    fn lead(&mut self, moment: Moment) {
+    /// This replica leads from now on.
+    fn lead(&mut self) {
         if self.writes {
             (self.tell)(Message::Started);
         }
-        self.role.lead(moment.written.after(SETTLING));
+        self.role.lead(self.clock.moment().written.after(SETTLING));
     }
 
-    fn tell_status(&mut self, now: Time) {
+    /// Starts the jobs that are due, and says when the next ones may be.
+    fn start_jobs(&mut self, leads: bool) -> Option<Instant> {
+        let moment = self.clock.moment();
+        let now = moment.now;
+        if let Some(message) = self.clock.step(&mut self.engine) {
+            (self.tell)(message);
+        }
+        let engine = &self.engine;
+        let still_wants = |subject: &Subject| engine.still_wants(subject);
+        self.telemetry.health.ask_whether(Instant::now(), still_wants);
+        self.telemetry.measure_queues(&mut self.engine, now);
+        let under_way = self.jobs.len();
+        for job in self.role.next_jobs(&mut self.engine, under_way, leads, now) {
+            if let Some(worker) = self.workers.get(&job.controller).cloned() {
+                self.jobs.spawn(async move { worker.run(job, moment).await });
+            }
+        }
+        self.telemetry.measure_queues(&mut self.engine, now);
+        let under_way = self.jobs.len();
+        let messages = self.role.messages(&mut self.engine, under_way, &self.clock);
+        let messages = self.skew.message(&mut self.clock).into_iter().chain(messages);
+        messages.for_each(&mut self.tell);
+        let due = self.role.next_due(&self.engine, leads, now);
+        due.map(|due| self.clock.instant(due))
+    }
+
+    fn tell_status(&mut self) {
         let status = Status {
-            jobs: self.writes.then_some(self.jobs),
-            ..self.role.status(&mut self.engine, now)
+            jobs: self.writes.then_some(self.counts),
+            ..self.role.status(&mut self.engine, self.clock.now())
         };
         (self.tell)(Message::Status(status));
     }
 
     /// Sees changes up to one that shows a rival, if that is news.
-    fn see_all(&mut self, changes: Vec<Change>, is_settled: bool, moment: Moment) -> Option<(Rival, Owner)> {
+    fn see_all(&mut self, changes: Vec<Change>, is_settled: bool) -> Option<(Rival, Owner)> {
         let is_news = is_settled && self.recorder.is_some();
+        let moment = self.clock.moment();
         for change in changes {
             let rival = self.role.rival(&self.engine, &change);
             if rival.is_some() && is_news {
@@ -360,14 +354,16 @@ impl<R: Role, T: FnMut(Message)> Manager<R, T> {
         }
     }
 
-    fn record_rival(&self, rival: &Rival, written: Owner, lease: Option<(Key, Str)>, now: Time) {
+    fn record_rival(&mut self, rival: &Rival, written: Owner, lease: Option<(Key, Str)>) {
+        let now = self.clock.moment().written;
         if let Some(recorder) = &self.recorder {
             recorder.rival(lease, written, &rival.to_string(), now);
         }
     }
 
     /// Takes in the result of a job.
-    fn finish(&mut self, result: JobResult, moment: Moment) {
+    fn finish(&mut self, result: JobResult) {
+        let moment = self.clock.moment();
         let JobResult {
             job,
             seen,
@@ -387,8 +383,8 @@ impl<R: Role, T: FnMut(Message)> Manager<R, T> {
         if let Some(why) = trouble.as_ref().filter(|_| lacks_right) {
             health.may_not_write(&job.subject, why, Instant::now());
         }
-        self.jobs.carried_out += u64::from(is_done);
-        self.jobs.refused += u64::from(matches!(outcome, Outcome::Refused(_)));
+        self.counts.carried_out += u64::from(is_done);
+        self.counts.refused += u64::from(matches!(outcome, Outcome::Refused(_)));
         let controller = job.controller;
         if self.writes {
             self.telemetry.metrics.job(controller, &outcome);
@@ -410,5 +406,24 @@ impl<R: Role, T: FnMut(Message)> Manager<R, T> {
         };
         let messages = message.into_iter().chain(failures.into_iter().map(failed));
         messages.for_each(&mut self.tell);
+    }
+    /// Starts nothing any more, and waits for the writes and the events that are under way.
+    async fn end(mut self, broadcaster: Option<Broadcaster>, failure: Option<Failure>) -> Ended<R> {
+        if self.writes {
+            let jobs = &mut self.jobs;
+            let last = async { while jobs.join_next().await.is_some() {} };
+            _ = timeout(LAST_WRITES, last).await;
+        }
+        // The broadcaster ends when nothing is recorded any more.
+        drop((self.jobs, self.workers, self.recorder));
+        if let Some(broadcaster) = broadcaster {
+            broadcaster.finish(LAST_EVENTS).await;
+        }
+        Ended {
+            role: self.role,
+            clock: self.clock,
+            counts: self.counts,
+            failure,
+        }
     }
 }

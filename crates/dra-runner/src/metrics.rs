@@ -11,7 +11,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use super::workqueue_metrics::{WorkqueueMetrics, register};
+use super::workqueue_metrics::{WorkqueueMetrics, register, register_as};
 use dra_model::{Claim, Kind};
 use dra_rules::controllers::{ControllerName, Counts, Difference, Found, Outcome};
 
@@ -61,81 +61,61 @@ impl Default for Metrics {
                 to,
                 "dynamic_resource_allocation_resource_claims",
                 "Number of ResourceClaims, categorized by allocation status, admin access, and source",
-                Family::default(),
             ),
             creates: register(
                 to,
                 "dynamic_resource_allocation_resourceclaim_creates",
                 "Number of ResourceClaims creation requests, categorized by creation status, admin access, and owning API group and kind \
                  (either Pod or scheduling.k8s.io/PodGroup)",
-                Family::default(),
             ),
             deletions: register(
                 to,
                 "device_taint_eviction_controller_pod_deletions",
                 "Total number of Pods deleted by DeviceTaintEvictionController since its start",
-                Counter::default(),
             ),
-            deletion_times: register(
+            deletion_times: register_as(
                 to,
                 "device_taint_eviction_controller_pod_deletion_duration_seconds",
                 "Latency, in seconds, between the time when a device taint effect has been activated and a Pod's deletion via \
                  DeviceTaintEvictionController",
                 Histogram::new(LATENCIES),
             ),
-            jobs: register(
-                to,
-                "kubectl_dra_jobs",
-                "What became of the jobs of a controller",
-                Family::default(),
-            ),
+            jobs: register(to, "kubectl_dra_jobs", "What became of the jobs of a controller"),
             rechecks: register(
                 to,
                 "kubectl_dra_rechecks",
                 "Looks whether versions, served kinds and gates are still those that the rules were made for",
-                Family::default(),
             ),
             differs: register(
                 to,
                 "kubectl_dra_cluster_differs",
                 "Whether they were otherwise at the last look",
-                Gauge::default(),
             ),
             wishes: register(
                 to,
                 "kubectl_dra_shadow_wishes",
                 "Writes that the rules want and that have not been done: `overdue` ones are among the `open` ones",
-                Family::default(),
             ),
             ended: register(
                 to,
                 "kubectl_dra_shadow_wishes_ended",
                 "Writes that were wanted and are no longer: `fulfilled`, or `given-up`",
-                Family::default(),
             ),
             findings: register(
                 to,
                 "kubectl_dra_shadow_findings",
                 "What was found, each write once",
-                Family::default(),
             ),
             in_step: register(
                 to,
                 "kubectl_dra_watch_in_step",
                 "Whether the watch of a resource is open",
-                Family::default(),
             ),
-            troubles: register(
-                to,
-                "kubectl_dra_watch_troubles",
-                "Interruptions of watches",
-                Family::default(),
-            ),
+            troubles: register(to, "kubectl_dra_watch_troubles", "Interruptions of watches"),
             unreadable: register(
                 to,
                 "kubectl_dra_unreadable_objects",
                 "Objects that could not be read, each as often as it came",
-                Family::default(),
             ),
             registry,
         };

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Answers probes until it is dropped.
 pub struct Probes {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    _server: Task,
 }
 
 impl Probes {
@@ -39,8 +39,11 @@ impl Probes {
     pub async fn listen(address: SocketAddr, telemetry: Arc<Telemetry>) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(serve(listener, telemetry));
-        Ok(Self { address, task })
+        let server = Task(tokio::spawn(serve(listener, telemetry)));
+        Ok(Self {
+            address,
+            _server: server,
+        })
     }
 
     /// Where it listens.
@@ -49,16 +52,10 @@ impl Probes {
     }
 }
 
-impl Drop for Probes {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
+/// A task that ends when this is dropped.
+struct Task(JoinHandle<()>);
 
-/// A connection, which is closed when this is dropped.
-struct Open(JoinHandle<()>);
-
-impl Drop for Open {
+impl Drop for Task {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -66,7 +63,7 @@ impl Drop for Open {
 
 async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
     // By age.
-    let mut connections: VecDeque<Open> = VecDeque::new();
+    let mut connections: VecDeque<Task> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // No more files may be open; others will be closed.
@@ -74,7 +71,7 @@ async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        connections.retain(|open| !open.0.is_finished());
+        connections.retain(|connection| !connection.0.is_finished());
         // A probe asks at once, and is answered at once: who has been there longest is slow.
         while connections.len() >= CONNECTIONS {
             connections.pop_front();
@@ -92,7 +89,7 @@ async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
             // Whoever breaks off does not want the answer.
             _ = connection.await;
         });
-        connections.push_back(Open(connection));
+        connections.push_back(Task(connection));
     }
 }
 

@@ -42,25 +42,26 @@ impl Telemetry {
         }
     }
 
-    /// Records what a watch delivers, and returns its changes for the engine.
-    pub(super) fn watched(&self, watched: Watched) -> Result<Vec<Change>, Message> {
-        match watched {
-            Watched::Changes(changes) => Ok(changes),
+    /// Records what a watch delivers: changes are for the engine, the rest is told.
+    pub(super) fn watched(&self, watched: Watched, tell: impl FnOnce(Message)) -> Vec<Change> {
+        tell(match watched {
+            Watched::Changes(changes) => return changes,
             Watched::Unreadable(object) => {
                 self.metrics.unreadable(object.kind);
-                Err(Message::Unreadable(object))
+                Message::Unreadable(object)
             }
             Watched::Trouble(trouble) => {
                 self.health.trouble(&trouble);
                 self.metrics.watch(trouble.kind, false);
-                Err(Message::WatchInterrupted(trouble))
+                Message::WatchInterrupted(trouble)
             }
             Watched::InStep(kind) => {
                 self.health.in_step(kind);
                 self.metrics.watch(kind, true);
-                Err(Message::WatchOpen(kind))
+                Message::WatchOpen(kind)
             }
-        }
+        });
+        Vec::new()
     }
 
     /// Shows `change` to the engine by `see`, and counts the claim that it is about.

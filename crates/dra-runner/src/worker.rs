@@ -42,16 +42,6 @@ pub(super) struct Worker {
     pub(super) telemetry: Arc<Telemetry>,
 }
 
-/// What became of a pod that had to go.
-enum Evicted {
-    /// It was deleted here.
-    Deleted,
-    /// Somebody else had deleted it, and it is still ending.
-    WasLeaving,
-    /// It was gone, or another pod has its name.
-    WasGone,
-}
-
 /// Why a write stops its plan.
 enum Stop {
     /// The API server's refusal, or its silence.
@@ -75,16 +65,8 @@ impl Worker {
             Work::Look(lookups) => self.look_up(lookups.clone(), &mut unanswered).await,
             Work::Carry(plan) => self.plan(plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
-                let begun = Instant::now();
-                let evicted = self.evict(pod, &mut seen, now).await.map_err(Stop::from);
-                if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
-                    let late = started.now.since(eviction.at) + begun.elapsed();
-                    self.telemetry.metrics.evicted(late);
-                }
-                evicted.map(|evicted| match evicted {
-                    Evicted::Deleted | Evicted::WasLeaving => Outcome::Done,
-                    Evicted::WasGone => Outcome::Gone,
-                })
+                let evicted = self.evict(pod, eviction.at, &mut seen, started).await;
+                evicted.map_err(Stop::from)
             }
             Work::SetCondition {
                 rule,
@@ -280,18 +262,26 @@ impl Worker {
         }
     }
 
-    /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.2.
-    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Evicted, Error> {
+    /// Evicts a pod whose eviction was due at `due`. Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.2.
+    async fn evict(
+        &self,
+        pod: &PodRef,
+        due: Time,
+        seen: &mut Vec<Object>,
+        started: Moment,
+    ) -> Result<Outcome, Error> {
+        let (begun, now) = (Instant::now(), started.written);
         self.limiter.wait().await;
         let found = self.writer.object(Kind::Pod, &pod.key).await?;
         let Some(Object::Pod(current)) = found else {
-            return Ok(Evicted::WasGone);
+            return Ok(Outcome::Gone);
         };
         if current.metadata.uid != pod.uid {
-            return Ok(Evicted::WasGone);
+            return Ok(Outcome::Gone);
         }
+        // Another client has deleted it.
         if current.metadata.is_deleting() {
-            return Ok(Evicted::WasLeaving);
+            return Ok(Outcome::Done);
         }
         if let Some(recorder) = &self.recorder {
             recorder.evicting(pod, now);
@@ -306,7 +296,11 @@ impl Worker {
         self.limiter.wait().await;
         // Where another pod has the name by now, the next try finds it.
         self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await?;
-        Ok(Evicted::Deleted)
+        if !self.writer.is_dry_run() {
+            let late = started.now.since(due) + begun.elapsed();
+            self.telemetry.metrics.evicted(late);
+        }
+        Ok(Outcome::Done)
     }
 }
 

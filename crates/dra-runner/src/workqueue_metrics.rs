@@ -41,8 +41,18 @@ fn durations() -> Histogram {
     Histogram::new(std::iter::successors(Some(10e-9), |bound| Some(bound * 10.)).take(10))
 }
 
+/// Registers a metric that begins with its default.
+pub(super) fn register<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    register_as(registry, name, help, M::default())
+}
+
 /// Registers a metric.
-pub(super) fn register<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+pub(super) fn register_as<M: Metric + Clone>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
     registry.register(name, help, metric.clone());
     metric
 }
@@ -51,25 +61,19 @@ impl WorkqueueMetrics {
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let histograms = || Family::new_with_constructor(durations as fn() -> Histogram);
         Self {
-            depth: register(
-                registry,
-                "workqueue_depth",
-                "Current depth of workqueue",
-                Family::default(),
-            ),
+            depth: register(registry, "workqueue_depth", "Current depth of workqueue"),
             adds: register(
                 registry,
                 "workqueue_adds",
                 "Total number of adds handled by workqueue",
-                Family::default(),
             ),
-            waits: register(
+            waits: register_as(
                 registry,
                 "workqueue_queue_duration_seconds",
                 "How long in seconds an item stays in workqueue before being requested",
                 histograms(),
             ),
-            works: register(
+            works: register_as(
                 registry,
                 "workqueue_work_duration_seconds",
                 "How long in seconds processing an item from workqueue takes",
@@ -79,19 +83,16 @@ impl WorkqueueMetrics {
                 registry,
                 "workqueue_unfinished_work_seconds",
                 "How many seconds of work has done that is in progress and hasn't been observed by work_duration",
-                Family::default(),
             ),
             longest: register(
                 registry,
                 "workqueue_longest_running_processor_seconds",
                 "How many seconds has the longest running processor for workqueue been running",
-                Family::default(),
             ),
             retries: register(
                 registry,
                 "workqueue_retries",
                 "Total number of retries handled by workqueue",
-                Family::default(),
             ),
             times: Mutex::default(),
         }
