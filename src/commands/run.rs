@@ -93,7 +93,7 @@ pub(crate) struct Args {
     metrics_address: Option<SocketAddr>,
 }
 
-/// Where to listen; without an address, everywhere.
+/// The address to listen on; without a host, all interfaces.
 fn listening(text: &str) -> Result<SocketAddr, String> {
     let everywhere = text.strip_prefix(':').map(|port| format!("[::]:{port}"));
     let address = everywhere.as_deref().unwrap_or(text);
@@ -169,7 +169,7 @@ impl Report for ShadowReport {
 /// What kube-controller-manager does itself from 1.37.2 on; before, a deviation of a take-over, and a part of a supplement.
 const EXTENDED: &str = "extended-resource-eviction";
 
-/// Whether [`EXTENDED`], as `flag` asks for it, has no effect on a cluster of this release; says so.
+/// Reports whether [`EXTENDED`], as `flag` asks for it, has no effect on a cluster of this release, and warns of it.
 fn is_superfluous(ctx: &Ctx, environment: &Environment, flag: &str) -> bool {
     let is_upstreams = environment.release().evicts_for_extended_resources;
     if is_upstreams {
@@ -297,7 +297,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
     let mut said = Environment::default();
-    // What is wrong with it is told where it is put over what the cluster says.
+    // Errors are reported where it is merged with what the cluster says.
     let _ = ctx.settings().versions.apply(&mut said);
     let needs = dra_runner::needed(&said)
         .into_iter()

@@ -21,11 +21,11 @@ const MOST: usize = 5;
 pub(super) struct Comparison {
     pub(super) shadow: Shadow,
     pub(super) telemetry: Arc<Telemetry>,
-    /// Whether the jobs are a supplement's, rather than lookups of a shadow that reports what it finds.
+    /// Is true for a supplement, which does not report what it finds.
     pub(super) supplements: bool,
     /// Jobs that wait for a free worker.
     waiting: Vec<Job>,
-    /// Whether the lookups of the beginning are answered.
+    /// Is true once the first lookups are answered.
     has_started: bool,
 }
 
@@ -117,7 +117,7 @@ impl Role for Comparison {
     }
 }
 
-/// What was found, with times as the API server writes them.
+/// The finding, with times as the API server writes them.
 pub(super) fn as_written(found: Found, clock: &Clock) -> Found {
     Found {
         since: clock.written(found.since),

@@ -1,7 +1,7 @@
 //! Detects that the release, the feature gates or the served API versions are no longer those that the rules were made for.
 //!
 //! The rules are made once, at the start. A long run checks now and then whether they still fit the cluster, and a change that matters ends
-//! the run, so that the next start makes them anew.
+//! the run, so that the next start makes new ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use dra_rules::controllers::Deviations;
 use dra_sources::live::{Facts, Live};
 use dra_sources::{Needs, VersionSettings};
 
-/// How often to find out whether the rules still fit.
+/// Checks whether the rules still fit the cluster.
 #[derive(Clone, Debug)]
 pub struct Recheck {
     /// The time between two checks.
     pub every: Duration,
-    /// What the user knows better than the cluster.
+    /// Versions and gates that the user sets.
     pub versions: VersionSettings,
 }
 
@@ -97,7 +97,7 @@ struct Baseline {
     served: Option<BTreeMap<Kind, Option<&'static str>>>,
     /// Versions of the API server that were reported.
     told: BTreeSet<String>,
-    /// Whether something that matters was different at the last check.
+    /// Is true if something that matters was different at the last check.
     differed: bool,
 }
 
@@ -129,7 +129,7 @@ impl Baseline {
         })
     }
 
-    /// What is otherwise than it was, as far as rules or requests depend on it.
+    /// Differences from the start, as far as rules or requests depend on them.
     fn differences(&mut self, facts: &Facts) -> Vec<String> {
         let Facts {
             environment: now,

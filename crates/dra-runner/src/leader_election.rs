@@ -1,4 +1,4 @@
-//! Whether this replica leads, which it needs to write.
+//! The election of the replica that may write.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::lease::{Lease, LeaseState};
 use dra_model::{Key, Str};
 use dra_sources::live::Live;
 
-/// How long writes of an earlier leader may still be seen.
+/// The time for which writes of an earlier leader may still be seen.
 pub(super) const SETTLING: Duration = Duration::from_secs(5);
 
 /// The part of this replica in the election of a leader. Without a lease there is no election, and it leads.
@@ -39,7 +39,7 @@ impl LeaderElection {
         self.since.is_some()
     }
 
-    /// Whether nothing that an earlier leader wrote can still come as news.
+    /// Reports whether no write of an earlier leader can be seen any more.
     pub(super) fn is_settled(&self) -> bool {
         self.lease.is_none() || self.since.is_some_and(|since| since.elapsed() > SETTLING)
     }

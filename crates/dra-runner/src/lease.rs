@@ -1,9 +1,9 @@
-//! Who of several `run`s works: client-go's leader election, so that others can look on with what they know.
+//! The lease of a leader, by the protocol of client-go's leader election.
 //!
-//! A lease is a record that its holder renews. Whoever wants it watches the record change: it has expired when it has not changed for
-//! its duration by the watcher's own monotonic clock, whatever times are written in it. Every write is locked to the version that was
-//! read, so that of several who find it expired one gets it. A holder that has not renewed it within the deadline, which is shorter than
-//! the duration, stops working before anybody else begins.
+//! A lease is a record that its holder renews. It has expired when the record has not changed for its duration by the observer's own
+//! monotonic clock, whatever times are written in it. Every write is locked to the version that was read, so that of several candidates
+//! that find it expired one gets it. A holder that has not renewed it within the deadline, which is shorter than the duration, stops before
+//! another one starts.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use tokio::time::Instant;
 use dra_model::{Key, Time};
 use dra_sources::live::{Error, Live};
 
-/// How long a lease is valid after a renewal. These are kube-controller-manager's. Mirrors component-base
+/// The time for which a lease is valid after a renewal. These are kube-controller-manager's. Mirrors component-base
 /// `config/v1alpha1/defaults.go`, `RecommendedDefaultLeaderElectionConfiguration`, v0.37.1.
 const DURATION: Duration = Duration::from_secs(15);
 
-/// How long a holder tries to renew its lease.
+/// The time for which a holder tries to renew its lease.
 const RENEW_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The pause between two tries.
@@ -28,11 +28,11 @@ const RETRY: Duration = Duration::from_secs(2);
 /// The longest time for which the record of another holder is believed.
 const LONGEST: i64 = 3600;
 
-/// Where leases are kept. Each write says what was made of the lease.
+/// The storage of a lease. Each write returns the lease as it was stored.
 trait Store: Send + Sync + 'static {
     fn get(&self) -> impl Future<Output = Result<Option<Value>, Error>> + Send;
     fn create(&self, spec: Value) -> impl Future<Output = Result<Value, Error>> + Send;
-    /// Only if nobody has written it since `lease` was read.
+    /// Only if it has not been written since `lease` was read.
     fn replace(&self, lease: &Value) -> impl Future<Output = Result<Value, Error>> + Send;
 }
 
@@ -85,7 +85,7 @@ impl Record {
     }
 }
 
-/// The protocol, from the view of one who takes part.
+/// The protocol, as one candidate sees it.
 struct Election<S> {
     store: S,
     identity: String,
@@ -110,7 +110,7 @@ impl<S: Store> Election<S> {
         observed.is_some_and(|(record, _)| record.holder == self.identity)
     }
 
-    /// Whether the lease is held, by whomever. Mirrors client-go `tools/leaderelection/leaderelection.go`, `isLeaseValid`, v0.37.1.
+    /// Reports whether the lease is held. Mirrors client-go `tools/leaderelection/leaderelection.go`, `isLeaseValid`, v0.37.1.
     fn is_valid(&self, at: Instant) -> bool {
         self.observed.as_ref().is_some_and(|(record, seen)| {
             let seconds = u64::try_from(record.seconds.clamp(0, LONGEST)).unwrap_or(0);
@@ -122,7 +122,7 @@ impl<S: Store> Election<S> {
     /// `tools/leaderelection/leaderelection.go`, `tryAcquireOrRenew`, v0.37.1.
     ///
     /// # Errors
-    /// When it is not known.
+    /// If that is unknown.
     async fn attempt(&mut self, now: Time) -> Result<bool, Error> {
         let now = micro_time(now);
         let mut record = Record {
@@ -132,7 +132,7 @@ impl<S: Store> Election<S> {
             renewed: now,
             transitions: 0,
         };
-        // Nobody else should have written it since.
+        // No other candidate should have written it since.
         if self.is_leader()
             && self.is_valid(Instant::now())
             && let (Some((old, _)), Some(lease)) = (&self.observed, &self.lease)
@@ -250,26 +250,26 @@ fn host() -> String {
 /// Suffix of a supplement's identity, so that it is not mistaken for a replica that replaces the built-in controllers.
 const SUPPLEMENT: &str = "_supplement";
 
-/// Who holds a lease, or held it last without giving it up.
+/// The holder of a lease, or the last one if it was not released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its name.
+    /// Identity in the record.
     pub identity: String,
-    /// How long ago it renewed it, by the time that is written in it.
+    /// Time since its last renewal, by the time in the record.
     pub renewed: Duration,
 }
 
 impl Holder {
-    /// Whether it works instead of the built-in controllers, rather than beside them.
+    /// Reports whether it replaces the built-in controllers, rather than supplements them.
     pub fn replaces(&self) -> bool {
         !self.identity.ends_with(SUPPLEMENT)
     }
 }
 
-/// Who holds the lease `key` at `now`; nothing where nobody does.
+/// Returns the holder of the lease `key` at `now`, if there is one.
 ///
 /// # Errors
-/// When that cannot be found out.
+/// If the lease cannot be read.
 pub async fn holder(live: &Live, key: &Key, now: Time) -> Result<Option<Holder>, Error> {
     let Some(lease) = live.lease(key).await? else {
         return Ok(None);
@@ -345,7 +345,7 @@ impl Lease {
         Self { state, end, task }
     }
 
-    /// Gives the lease up, if it is held. Whoever works for it must have ended before.
+    /// Releases the lease, if it is held. What needs it must have ended before.
     pub(super) async fn release(self) {
         // Without a receiver the task has ended already.
         _ = self.end.send(true);
@@ -353,7 +353,7 @@ impl Lease {
     }
 }
 
-/// Whoever is after a lease.
+/// A candidate for a lease.
 struct Candidate<S, N> {
     election: Election<S>,
     retry: Duration,

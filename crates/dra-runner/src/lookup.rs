@@ -15,7 +15,7 @@ const AT_ONCE: usize = 8;
 pub(super) struct Answers {
     /// In the order of the lookups; of an outage, up to the one that showed it.
     pub(super) answers: Vec<(Lookup, Answer)>,
-    /// Why the API server as a whole could not say, which is no item's fault.
+    /// Error of the API server as a whole, which is not the item's fault.
     pub(super) outage: Option<Error>,
 }
 

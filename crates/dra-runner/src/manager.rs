@@ -27,10 +27,10 @@ use dra_rules::controllers::{ControllerName, Engine, Job, Notice, Outcome, Owner
 use dra_sources::live::{Error, Live, Persistence};
 use dra_sources::{Loaded, Needs};
 
-/// How long jobs may take that are under way at the end. No write takes longer at the server.
+/// The time for jobs that are under way at the end. No write takes longer at the server.
 const LAST_WRITES: Duration = Duration::from_secs(5);
 
-/// How long the last events may take.
+/// The time for the last events.
 const LAST_EVENTS: Duration = Duration::from_secs(3);
 
 /// A cluster that was listed and is to be watched from there.
@@ -45,26 +45,26 @@ pub struct Listed<'a> {
     pub at: Time,
 }
 
-/// How to run, whatever the role.
+/// Options of a run, whatever its mode.
 #[derive(Clone)]
 pub struct Options {
-    /// When to end; never automatically without it.
+    /// Duration of the run; without it, it never ends automatically.
     pub for_: Option<Duration>,
     /// Becomes true when the run has to end.
     pub interruption: watch::Receiver<bool>,
-    /// Whether the rules are those of the cluster's release, bugs included, rather than the newest.
+    /// Takes the rules of the cluster's release, bugs included, rather than the newest.
     pub as_released: bool,
     /// The clock of this machine, to be compared with the API server's; absent where another time than the server's counts.
     pub wall: Option<fn() -> Time>,
     /// Health and metrics.
     pub telemetry: Arc<Telemetry>,
-    /// How to find out that the rules no longer fit the cluster, which ends the run.
+    /// Checks whether the rules still fit the cluster; the run ends if they do not.
     pub recheck: Option<Recheck>,
-    /// Whether to say every second how it stands.
+    /// Sends the status every second.
     pub shows_status: bool,
 }
 
-/// How a role writes.
+/// Options of a run that writes.
 pub struct Writing {
     /// Requests per second; 0 without a limit.
     pub qps: u32,
@@ -72,7 +72,7 @@ pub struct Writing {
     pub burst: u32,
     /// The lease without which nothing is written; none where this is the only writer.
     pub lease: Option<Key>,
-    /// Whether the server keeps nothing.
+    /// Sends each write as a dry run, of which the server keeps nothing.
     pub dry_run: bool,
 }
 
@@ -86,12 +86,12 @@ impl Writing {
     };
 }
 
-/// What the modes of `run` differ in.
+/// A mode of `run`, as far as it differs from the others.
 pub(super) trait Role {
     /// Changes that arrive within this time are handled together.
     const BATCH: Duration;
 
-    /// Whether the built-in controllers are replaced, rather than joined.
+    /// Is true for a mode that replaces the built-in controllers.
     const REPLACES: bool;
 
     /// This replica leads. What others write after `settled`, by the API server's clock, is not by an earlier leader.
@@ -100,13 +100,13 @@ pub(super) trait Role {
     /// The jobs to start now, while so many are under way. Only a replica that `leads` may write.
     fn next_jobs(&mut self, engine: &mut Engine, under_way: usize, leads: bool, now: Time) -> Vec<Job>;
 
-    /// When [`Self::next_jobs`] may have something to start, or [`Self::messages`] something to say.
+    /// The time at which [`Self::next_jobs`] or [`Self::messages`] may have something new.
     fn next_due(&self, engine: &Engine, leads: bool, now: Time) -> Option<Time>;
 
     /// Shows a change to the engine.
     fn see(&mut self, engine: &mut Engine, change: Change, now: Time) -> Vec<Notice>;
 
-    /// Whether the change, which is yet to be shown to the engine, shows a rival, and the object that it wrote.
+    /// The rival that the change shows, and the object that it wrote. The engine has not seen the change yet.
     fn rival(&mut self, _engine: &Engine, _change: &Change) -> Option<(Rival, Owner)> {
         None
     }
@@ -116,24 +116,24 @@ pub(super) trait Role {
         None
     }
 
-    /// What is new after the jobs were started, of which so many are under way.
+    /// Messages after the jobs were started, of which so many are under way.
     fn messages(&mut self, engine: &mut Engine, under_way: usize, clock: &Clock) -> Vec<Message>;
 
     /// The current state.
     fn status(&self, engine: &mut Engine, now: Time) -> Status;
 }
 
-/// What is left of a run.
+/// A run that has ended.
 pub(super) struct Ended<R> {
     pub(super) role: R,
     pub(super) clock: Clock,
     pub(super) counts: JobCounts,
-    /// Why it ended early.
+    /// Reason why it ended early.
     pub(super) failure: Option<Failure>,
 }
 
 impl<R> Ended<R> {
-    /// What a role that writes ends with.
+    /// The result of a mode that writes.
     pub(super) fn into_result(self) -> Result<JobCounts, Failure> {
         self.failure.map_or(Ok(self.counts), Err)
     }
@@ -143,7 +143,7 @@ impl<R> Ended<R> {
 /// looks up.
 ///
 /// # Errors
-/// When the cluster can no longer be watched.
+/// If the cluster can no longer be watched.
 pub(super) async fn drive<R: Role>(
     listed: Listed<'_>,
     options: Options,

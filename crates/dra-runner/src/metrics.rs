@@ -1,4 +1,4 @@
-//! What `run` counts, for Prometheus. Where kube-controller-manager has a metric for it, name and labels are the same.
+//! Metrics of a run, for Prometheus. Where kube-controller-manager has a metric for it, name and labels are the same.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub(super) enum RecheckResult {
     Failed,
 }
 
-/// What was counted so far.
+/// The metrics of a run.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
@@ -119,7 +119,7 @@ impl Default for Metrics {
             ),
             registry,
         };
-        // Whoever computes a rate wants the zero before the one.
+        // A rate needs the zero before the one.
         for controller in ControllerName::ALL {
             for difference in Difference::ALL {
                 drop(metrics.findings.get_or_create(&finding(difference, controller)));
@@ -199,7 +199,7 @@ impl Metrics {
         }
     }
 
-    /// How the wishes of the shadow stand.
+    /// The number of wishes of the shadow has changed.
     pub(super) fn wishes(&self, counts: Counts) {
         let Counts {
             open,
@@ -248,7 +248,7 @@ impl Metrics {
     }
 }
 
-/// How a claim is counted. Mirrors `pkg/controller/resourceclaim/controller.go`, `getAdminAccessMetricLabel`, v1.37.2.
+/// The labels of a claim. Mirrors `pkg/controller/resourceclaim/controller.go`, `getAdminAccessMetricLabel`, v1.37.2.
 pub(super) fn labels_of(claim: &Claim) -> Labels<3> {
     let word = |is: bool| if is { "true" } else { "false" };
     // Alternatives have no admin access.

@@ -19,10 +19,10 @@ use tokio::time::Instant;
 
 use super::telemetry::Telemetry;
 
-/// Connections at the same time. Those who ask are a kubelet and a few collectors of metrics.
+/// Connections at the same time. The clients are a kubelet and a few collectors of metrics.
 const CONNECTIONS: usize = 32;
 
-/// How long a connection may take to ask something.
+/// The time for a connection to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Answers probes until it is dropped.
@@ -35,7 +35,7 @@ impl Probes {
     /// Listens on `address`; port 0 is any that is free.
     ///
     /// # Errors
-    /// When nobody can listen there.
+    /// If the address cannot be listened on.
     pub async fn listen(address: SocketAddr, telemetry: Arc<Telemetry>) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
@@ -46,7 +46,7 @@ impl Probes {
         })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -72,7 +72,7 @@ async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
             continue;
         };
         connections.retain(|connection| !connection.0.is_finished());
-        // A probe asks at once, and is answered at once: who has been there longest is slow.
+        // A probe sends its request immediately and is answered immediately: the oldest connection is slow.
         while connections.len() >= CONNECTIONS {
             connections.pop_front();
         }
@@ -86,7 +86,7 @@ async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
                 .serve_connection(TokioIo::new(stream), answer);
-            // Whoever breaks off does not want the answer.
+            // A client that disconnects does not want the answer.
             _ = connection.await;
         });
         connections.push_back(Task(connection));

@@ -1,4 +1,4 @@
-//! What a take-over, or a supplement, needs to be allowed.
+//! The rights that a take-over or a supplement needs.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use dra_sources::live::Right;
 /// A verb, and the kind and subresource that it is for.
 type Write = (&'static str, Kind, &'static str);
 
-/// What evicting a pod needs.
+/// Writes of an eviction.
 const EVICTION: [Write; 2] = [("patch", Kind::Pod, "status"), ("delete", Kind::Pod, "")];
 
-/// What releasing a claim needs.
+/// Writes that release a claim.
 fn release(environment: &Environment) -> Vec<Write> {
     let patch = |subresource| ("patch", Kind::ResourceClaim, subresource);
     let mut writes = vec![patch(""), patch("status")];

@@ -13,7 +13,7 @@ pub(super) struct Rivals {
     evicted: HashSet<Str>,
     /// Claims that it has begun to make and that no watch has shown yet.
     made: HashSet<Key>,
-    /// Since when nobody else may write, by the API server's clock.
+    /// Start of the time in which only this replica may write, by the API server's clock.
     pub(super) alone_from: Option<Time>,
 }
 
@@ -33,7 +33,7 @@ impl Rivals {
         }
     }
 
-    /// Whether another controller did what the change shows, and the object that it wrote.
+    /// The rival that made the change, and the object that it wrote.
     pub(super) fn rival(
         &mut self,
         engine: &Engine,
@@ -48,7 +48,7 @@ impl Rivals {
         };
         match change {
             Change::Put(Object::ResourceClaim(claim)) => {
-                // By now its owner may name another one, or be gone, so that nothing else tells whose name it is.
+                // By now its owner may name another one, or be gone, so that nothing else shows whose name it is.
                 if self.made.remove(&claim.key()) {
                     return None;
                 }
@@ -81,9 +81,9 @@ impl Rivals {
         None
     }
 
-    /// Whether kube-controller-manager has written the status of a claim since it was known, and since it may not. A reservation that it adds
-    /// stands under its name; one that it takes away leaves no trace of it. The change has to be seen as well, as the clocks of several API
-    /// servers need not agree.
+    /// Reports whether kube-controller-manager has written the status of a claim since it was known, and since it may not. A reservation
+    /// that it adds stands under its name; one that it removes leaves no trace of it. The change has to be seen as well, as the clocks of
+    /// several API servers need not agree.
     fn was_set_by_built_in(&self, known: &Claim, claim: &Claim) -> bool {
         let (before, after) = (
             known.metadata.managed.status_set_by_built_in,

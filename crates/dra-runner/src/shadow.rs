@@ -20,20 +20,20 @@ use dra_sources::live::Error;
 pub struct Ending {
     /// Everything that was found, in order.
     pub found: Vec<Found>,
-    /// How many wishes there are, and were.
+    /// Numbers of wishes.
     pub counts: Counts,
-    /// When it began and ended.
+    /// Start and end.
     pub time: (Time, Time),
-    /// Why it ended early.
+    /// Reason why it ended early.
     pub failure: Option<Failure>,
-    /// Whether each controller works.
+    /// What each controller was seen to do.
     pub evidence: BTreeMap<ControllerName, Evidence>,
 }
 
 /// Watches the cluster from where the list ended, and compares. A write that is undone for longer than `overdue` is a finding.
 ///
 /// # Errors
-/// When the cluster can no longer be watched.
+/// If the cluster can no longer be watched.
 pub async fn shadow(
     listed: Listed<'_>,
     overdue: Duration,
@@ -46,7 +46,7 @@ pub async fn shadow(
         // Where upstream knows its rules to be wrong, following them is a finding.
         let (features, release) = rules(cluster.environment(), Deviations::ON, as_released);
         let claims = ResourceClaims::start(&cluster, features);
-        // Whoever looks on takes the counts of the one that works.
+        // The counts are those of the controller that works.
         let eviction = TaintEviction::resume(&cluster, release, now);
         let shadow = Shadow::new(overdue, features.groups);
         let engine = Engine::new(cluster, Some(claims), Some(eviction));

@@ -16,7 +16,7 @@ use dra_rules::eviction::{EvictingClaims, Release};
 /// Watches the cluster from where the list ended, and writes what has been undone for longer than `overdue`, until it is interrupted.
 ///
 /// # Errors
-/// When the cluster can no longer be watched, or the lease is lost.
+/// If the cluster can no longer be watched, or the lease is lost.
 pub async fn supplement(
     listed: Listed<'_>,
     supplement: Supplement,

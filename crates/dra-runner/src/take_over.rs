@@ -16,11 +16,11 @@ use dra_rules::controllers::{
     ControllerName, Deviations, Engine, Job, Notice, Origin, Owner, ResourceClaims, TaintEviction,
 };
 
-/// Which controllers to take over, and how they work.
+/// Options of a take-over.
 pub struct TakeOver {
-    /// How many jobs of each controller may be under way at once.
+    /// Controllers to replace, each with the number of jobs that may be under way at once.
     pub workers: BTreeMap<ControllerName, usize>,
-    /// What is done better than upstream.
+    /// Deviations from upstream.
     pub deviations: Deviations,
     /// A rule that would evict more pods evicts none.
     pub eviction_limit: Option<usize>,
@@ -29,7 +29,7 @@ pub struct TakeOver {
 /// Watches the cluster from where the list ended, and does what the controllers want, until it is interrupted.
 ///
 /// # Errors
-/// When the cluster can no longer be watched, the lease is lost, or another controller is at work beside this one.
+/// If the cluster can no longer be watched, the lease is lost, or another controller does the same work.
 pub async fn take_over(
     listed: Listed<'_>,
     take_over: TakeOver,
@@ -138,7 +138,7 @@ impl Role for Replacement {
     }
 }
 
-/// How many jobs of a controller may be under way at once, unless the user says otherwise. Mirrors `pkg/controller/resourceclaim/config/
+/// The number of jobs of a controller that may be under way at once by default. Mirrors `pkg/controller/resourceclaim/config/
 /// v1alpha1/defaults.go` and `pkg/controller/devicetainteviction/config/v1alpha1/defaults.go`, v1.37.2.
 pub const fn default_workers(name: ControllerName) -> usize {
     match name {

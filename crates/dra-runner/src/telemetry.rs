@@ -14,7 +14,7 @@ use dra_sources::live::Watched;
 pub struct Telemetry {
     pub(super) health: Health,
     pub(super) metrics: Metrics,
-    /// Whether the metrics are served, so that what costs something is measured.
+    /// Is true if the metrics are served, so that expensive ones are measured.
     is_measured: bool,
 }
 
@@ -42,7 +42,7 @@ impl Telemetry {
         }
     }
 
-    /// Records what a watch delivers: changes are for the engine, the rest is told.
+    /// Records what a watch delivers: changes are for the engine, the rest becomes a message.
     pub(super) fn watched(&self, watched: Watched, tell: impl FnOnce(Message)) -> Vec<Change> {
         tell(match watched {
             Watched::Changes(changes) => return changes,

@@ -1,4 +1,4 @@
-//! Carries out what a controller wants, against the API server.
+//! Carries out the jobs of a controller against the API server.
 
 use std::sync::Arc;
 
@@ -17,18 +17,18 @@ use dra_rules::controllers::{
 use dra_rules::eviction::{DISRUPTION_TARGET, disruption};
 use dra_sources::live::{Error, Writer};
 
-/// How a job went.
+/// The result of a job.
 #[derive(Debug)]
 pub(super) struct JobResult {
     pub(super) job: Job,
     /// Objects that the API server answered with, in order.
     pub(super) seen: Vec<Object>,
     pub(super) outcome: Outcome,
-    /// Objects that could not be looked up, with why.
+    /// Objects that could not be looked up, each with its error.
     pub(super) unanswered: Vec<(String, String)>,
-    /// What went wrong, for people.
+    /// Error, for people.
     pub(super) trouble: Option<String>,
-    /// Whether a right is missing.
+    /// Is true if the error is a missing right.
     pub(super) lacks_right: bool,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Worker {
     pub(super) telemetry: Arc<Telemetry>,
 }
 
-/// Why a write stops its plan.
+/// Reason why a write stops its plan.
 enum Stop {
     /// The API server's refusal, or its silence.
     Failed(Error),
-    /// The item is looked at anew.
+    /// The item is synced again.
     With(Outcome),
 }
 
@@ -169,7 +169,7 @@ impl Worker {
                         self.telemetry.metrics.created(claim, true);
                         seen.push(made);
                     }
-                    // Another template is known soon.
+                    // The new template is known soon.
                     Ok(None) => return Err(Stop::With(Outcome::Conflict)),
                     Err(error) => return Err(self.not_created(claim, error, seen, now).await),
                 }
@@ -215,7 +215,7 @@ impl Worker {
                 let (key, uid) = (claim.key(), &claim.metadata.uid);
                 match self.writer.delete(Kind::ResourceClaim, &key, uid).await {
                     Ok(()) => {}
-                    // Gone is what was wanted, whoever did it.
+                    // Another client has deleted it, which is what was wanted.
                     Err(error) if error.says_gone(&key.name) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -224,7 +224,7 @@ impl Worker {
         Ok(())
     }
 
-    /// What becomes of a claim that could not be created. Where the name is taken, the claim that has it is shown: it may be the one
+    /// The outcome for a claim that could not be created. If the name is taken, the claim that has it is shown: it may be the one
     /// that was to be made, by an earlier try whose answer got lost or by another writer of the same rules.
     async fn not_created(&self, claim: &Claim, error: Error, seen: &mut Vec<Object>, now: Time) -> Stop {
         if let Error::Refused { code: 409, .. } = error {

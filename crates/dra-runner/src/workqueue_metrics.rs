@@ -1,4 +1,4 @@
-//! How long items wait in the controllers' queues and are worked on, under the names that client-go has for it.
+//! Metrics of the controllers' queues, under the names that client-go has for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicU64;
@@ -15,7 +15,7 @@ use dra_rules::controllers::{ControllerName, QueueEvent, Subject};
 
 type OfQueue = [(&'static str, &'static str); 1];
 
-/// What client-go's workqueues count. Mirrors client-go `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1, under the names of
+/// Metrics of the queues. Mirrors client-go `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1, under the names of
 /// component-base `metrics/prometheus/workqueue/metrics.go`.
 #[derive(Debug)]
 pub(super) struct WorkqueueMetrics {
@@ -29,7 +29,7 @@ pub(super) struct WorkqueueMetrics {
     times: Mutex<BTreeMap<ControllerName, Times>>,
 }
 
-/// Since when items of a queue are where they are.
+/// Start times of the items of a queue.
 #[derive(Debug, Default)]
 struct Times {
     added: HashMap<Subject, Instant>,
@@ -98,7 +98,7 @@ impl WorkqueueMetrics {
         }
     }
 
-    /// What has happened in a controller's queue until `now`, which is so long.
+    /// Records what has happened in a controller's queue until `now`, at which so many items are in it.
     pub(super) fn note(
         &self,
         controller: ControllerName,
@@ -138,7 +138,7 @@ impl WorkqueueMetrics {
         }
     }
 
-    /// Brings up to date what grows by itself.
+    /// Updates what grows with time.
     pub(super) fn refresh(&self, now: Instant) {
         let times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         for (controller, times) in &*times {
@@ -152,8 +152,8 @@ impl WorkqueueMetrics {
     }
 }
 
-/// What kube-controller-manager calls the queue. Mirrors `pkg/controller/resourceclaim/controller.go`, `NewController`, v1.37.2; the other
-/// one has the name of its controller.
+/// The name of the queue in kube-controller-manager. Mirrors `pkg/controller/resourceclaim/controller.go`, `NewController`, v1.37.2; the
+/// other one has the name of its controller.
 fn name(controller: ControllerName) -> OfQueue {
     let name = match controller {
         ControllerName::ResourceClaim => "resource_claim",

@@ -1,4 +1,4 @@
-//! What `kubectl dra run` logs while it goes on: lines for people, JSON objects for collectors.
+//! The log of `kubectl dra run`: lines for people, or JSON objects for collectors.
 
 use super::status_line::StatusLine;
 use crate::context::Ctx;
@@ -6,7 +6,7 @@ use crate::output::{LogFormat, counted};
 use dra_reports::{ShadowItem, object_of};
 use dra_runner::Message;
 
-/// Where messages go, and what they have in common.
+/// Logs messages.
 #[derive(Clone, Copy)]
 pub(super) struct Log<'a> {
     pub(super) ctx: &'a Ctx,

@@ -10,7 +10,7 @@ use dra_runner::{JobCounts, Status};
 /// The lines that show the current state.
 pub(super) struct StatusLine<'a> {
     view: Option<LiveView>,
-    /// What the cluster is called.
+    /// Name of the cluster.
     cluster: &'a str,
     findings: Cell<usize>,
 }
@@ -31,7 +31,7 @@ impl<'a> StatusLine<'a> {
         self.view.is_some()
     }
 
-    /// Something was found.
+    /// Counts a finding.
     pub(super) fn count(&self) {
         self.findings.update(|findings| findings + 1);
     }
@@ -42,7 +42,7 @@ impl<'a> StatusLine<'a> {
         }
     }
 
-    /// It no longer goes on.
+    /// Clears the lines at the end.
     pub(super) fn clear(&self) {
         if let Some(view) = &self.view {
             view.show(&[]);
@@ -50,7 +50,7 @@ impl<'a> StatusLine<'a> {
     }
 }
 
-/// What matters comes first: a narrow terminal cuts the ends of lines.
+/// The lines, most important first: a narrow terminal cuts their ends.
 fn lines(status: &Status, findings: usize, cluster: &str) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(counts) = status.wishes {

@@ -141,7 +141,7 @@ impl Flags {
         }
     }
 
-    /// How many jobs of each controller may be under way at once.
+    /// The controllers, each with the number of jobs that may be under way at once.
     pub(super) fn workers(&self) -> Result<BTreeMap<ControllerName, usize>, UsageError> {
         let names = self.names().into_iter();
         let mut workers: BTreeMap<ControllerName, usize> = names
@@ -228,7 +228,7 @@ pub(super) async fn run(
 /// A lease that was renewed within this time shows that another replica works, or did a moment ago: the built-in controllers are off.
 const LATELY: Duration = Duration::from_secs(60);
 
-/// Whether another replica has found out already that the built-in controllers are off.
+/// Reports whether another replica leads, which has found out already that the built-in controllers are off.
 async fn is_led(run: &Run<'_>, lease: Option<&Key>) -> anyhow::Result<bool> {
     let Some(lease) = lease else { return Ok(false) };
     let holder = dra_runner::holder(run.live, lease, run.ctx.clock()).await?;

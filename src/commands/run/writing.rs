@@ -1,14 +1,14 @@
-//! What a take-over and a supplement have in common: how they write.
+//! The flags that a take-over and a supplement have in common.
 
 use dra_model::Key;
 use dra_runner::Writing;
 
 const HEADING: &str = "Take-over and supplement";
 
-/// Where the leases are that nobody names.
+/// The namespace of the default leases.
 const NAMESPACE: &str = "kube-system";
 
-/// What the command line says of writing.
+/// The flags of modes that write.
 #[derive(Debug, clap::Args)]
 #[group(id = "writing")]
 pub(super) struct Flags {
@@ -42,8 +42,8 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// How to write, with the lease `default` unless another one is named. A dry run needs none: it writes nothing that others could write
-    /// too.
+    /// The options to write with, and with the lease `default` unless another one is named. A dry run needs none, as nothing that it writes
+    /// is kept.
     pub(super) fn writing(&self, default: &str) -> Writing {
         let named = self.lease.clone();
         let lease = named.unwrap_or_else(|| Key::new(NAMESPACE, default));

@@ -1,4 +1,4 @@
-//! Which events are told, and which are counted, put together or left out.
+//! Decides which events are sent, counted, aggregated or dropped.
 //!
 //! Mirrors client-go `tools/record/events_cache.go`, `EventCorrelator` with its default options, v0.37.1.
 
@@ -27,15 +27,15 @@ const REMEMBERED: usize = 4096;
 pub(super) struct Correlated {
     /// The message, which may be that of several events.
     pub(super) message: String,
-    /// How often it happened.
+    /// Number of occurrences.
     pub(super) count: u64,
-    /// When it happened first.
+    /// Time of the first one.
     pub(super) first: Time,
     /// The name of the event in the cluster that is to be changed; a new one where there is none.
     pub(super) name: Option<String>,
 }
 
-/// What an event is about, whatever its message.
+/// The key of similar events: all but the message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Group {
     component: &'static str,
@@ -69,7 +69,7 @@ pub(super) struct Correlator {
 }
 
 impl Correlator {
-    /// What to tell of an event, if anything. `name` is what a new event would be called.
+    /// Returns what to send for an event, unless it is dropped. `name` is for a new event.
     pub(super) fn correlate(&mut self, event: &Event, name: &str, now: Time) -> Option<Correlated> {
         self.bound();
         let group = Group {
@@ -139,7 +139,7 @@ impl Correlator {
         format!("{AGGREGATED_PREFIX}{message}")
     }
 
-    /// Whether one more event about the object may be told.
+    /// Reports whether one more event about the object may be sent.
     fn takes(&mut self, component: &'static str, object: String, now: Time) -> bool {
         let full = self.full.entry((component, object)).or_insert(now);
         let next = (*full).max(now).after(REFILL);

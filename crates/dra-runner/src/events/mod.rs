@@ -1,4 +1,4 @@
-//! Events, told to the cluster as kube-controller-manager tells them, and never in the way of what they are about.
+//! Records events as kube-controller-manager does, without delaying what they are about.
 
 mod correlator;
 
@@ -14,22 +14,22 @@ use dra_model::{Key, Kind, Str, Time};
 use dra_rules::controllers::{ControllerName, Owner, PodRef, Warning};
 use dra_sources::live::{Error, Writer};
 
-/// Events that wait to be told. More are dropped.
+/// Events in the queue. More are dropped.
 const WAITING: usize = 1000;
 
-/// How often an event is tried that no API server answers, and how long after each time.
+/// Attempts to send an event that no API server answers, and the pause after each.
 const TRIES: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// What the claim controller calls itself in events, which is not its name.
+/// The component of the claim controller in events, which is not its name.
 const CLAIMS: &str = "resource_claim";
 
-/// Something to be told of an object.
+/// An event about an object.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    /// Who tells it.
+    /// The controller that records it.
     component: &'static str,
-    /// Of what.
+    /// The object.
     about: About,
     /// The version of the object's kind, with its group.
     version: String,
@@ -119,7 +119,7 @@ impl Recorder {
         self.about_pod(pod, "Cancelling deletion", now);
     }
 
-    /// Nobody is evicted because of the rule.
+    /// No pod is evicted because of the rule.
     pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
@@ -136,8 +136,8 @@ impl Recorder {
         self.record(event, now);
     }
 
-    /// This one ends, since another controller does the same work: `why`. That is told of the lease, given with its UID, where those who
-    /// operate it look; where there is none, of what the other one wrote.
+    /// The run ends, since another controller does the same work: `why`. The event is about the lease, given with its UID, where operators
+    /// look for it; without a lease, about the object that the other controller wrote.
     pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: Owner, why: &str, now: Time) {
         let (version, about) = match lease {
             Some((key, uid)) => (
