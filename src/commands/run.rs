@@ -283,7 +283,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         every,
         versions: ctx.settings().versions.clone(),
     });
-    // Answered until this ends.
+    // They are served until this function returns.
     let _probes = match metrics_address {
         Some(address) => {
             let probes = Probes::listen(address, Arc::clone(&telemetry))

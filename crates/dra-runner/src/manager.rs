@@ -252,7 +252,7 @@ pub(super) async fn drive<R: Role>(
             watched = watch.next(R::BATCH) => {
                 let changes = telemetry.watched(watched?, &mut manager.tell);
                 if let Some((rival, written)) = manager.see_all(changes, election.is_settled()) {
-                    manager.record_rival(&rival, written, election.object(live).await);
+                    manager.record_rival(&rival, &written, election.object(live).await);
                     break Some(rival.into());
                 }
             }
@@ -265,9 +265,14 @@ pub(super) async fn drive<R: Role>(
         }
     };
     drop(watch);
-    let ended = manager.end(broadcaster, failure).await;
+    manager.end(broadcaster).await;
     election.leave().await;
-    Ok(ended)
+    Ok(Ended {
+        role: manager.role,
+        clock: manager.clock,
+        counts: manager.counts,
+        failure,
+    })
 }
 
 /// The engine and the role, with everything that learns what they do.
@@ -354,7 +359,7 @@ impl<R: Role, T: FnMut(Message)> Manager<R, T> {
         }
     }
 
-    fn record_rival(&mut self, rival: &Rival, written: Owner, lease: Option<(Key, Str)>) {
+    fn record_rival(&mut self, rival: &Rival, written: &Owner, lease: Option<(Key, Str)>) {
         let now = self.clock.moment().written;
         if let Some(recorder) = &self.recorder {
             recorder.rival(lease, written, &rival.to_string(), now);
@@ -407,23 +412,18 @@ impl<R: Role, T: FnMut(Message)> Manager<R, T> {
         let messages = message.into_iter().chain(failures.into_iter().map(failed));
         messages.for_each(&mut self.tell);
     }
-    /// Starts nothing any more, and waits for the writes and the events that are under way.
-    async fn end(mut self, broadcaster: Option<Broadcaster>, failure: Option<Failure>) -> Ended<R> {
+    /// Waits for the writes and the events that are under way.
+    async fn end(&mut self, broadcaster: Option<Broadcaster>) {
         if self.writes {
-            let jobs = &mut self.jobs;
-            let last = async { while jobs.join_next().await.is_some() {} };
+            let last = async { while self.jobs.join_next().await.is_some() {} };
             _ = timeout(LAST_WRITES, last).await;
         }
-        // The broadcaster ends when nothing is recorded any more.
-        drop((self.jobs, self.workers, self.recorder));
+        // The broadcaster ends once no recorder is left.
+        self.jobs.abort_all();
+        self.workers.clear();
+        self.recorder = None;
         if let Some(broadcaster) = broadcaster {
             broadcaster.finish(LAST_EVENTS).await;
-        }
-        Ended {
-            role: self.role,
-            clock: self.clock,
-            counts: self.counts,
-            failure,
         }
     }
 }

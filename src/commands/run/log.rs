@@ -94,7 +94,7 @@ impl Log<'_> {
                             if dry_run { "would " } else { "" }
                         )),
                         Json => {
-                            tracing::info!(controller, write, object, dry_run, "written, as it was overdue")
+                            tracing::info!(controller, write, object, dry_run, "written, as it was overdue");
                         }
                     }
                 }

@@ -178,18 +178,18 @@ impl Correlator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::About;
+    use crate::events::ObjectReference;
     use dra_model::{Key, Kind};
 
     fn event(pod: &str, message: &str) -> Event {
         Event {
             component: "resource_claim",
-            about: About {
+            about: ObjectReference {
+                api_version: String::new(),
                 kind: Kind::Pod.name(),
                 key: Key::new("a", pod),
                 uid: format!("uid-{pod}").into(),
             },
-            version: String::new(),
             type_: "Warning",
             reason: "FailedResourceClaimCreation",
             message: message.to_owned(),

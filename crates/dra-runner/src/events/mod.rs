@@ -29,10 +29,7 @@ const CLAIMS: &str = "resource_claim";
 pub(super) struct Event {
     /// The controller that records it.
     component: &'static str,
-    /// The object.
-    about: About,
-    /// The version of the object's kind, with its group.
-    version: String,
+    about: ObjectReference,
     type_: &'static str,
     reason: &'static str,
     message: String,
@@ -49,20 +46,11 @@ impl Event {
 
 /// The object that an event is about.
 #[derive(Clone, Debug)]
-struct About {
+struct ObjectReference {
+    api_version: String,
     kind: &'static str,
     key: Key,
     uid: Str,
-}
-
-impl From<Owner> for About {
-    fn from(owner: Owner) -> Self {
-        Self {
-            kind: owner.kind.name(),
-            key: owner.key,
-            uid: owner.uid,
-        }
-    }
 }
 
 /// Records events, which a [`Broadcaster`] sends.
@@ -98,10 +86,10 @@ impl Recorder {
 
     /// A claim could not be made.
     pub(super) fn warn(&self, warning: &Warning, now: Time) {
+        let Owner { kind, key, uid } = &warning.about;
         let event = Event {
             component: CLAIMS,
-            version: self.writer.api_version(warning.about.kind),
-            about: warning.about.clone().into(),
+            about: self.reference(*kind, key, uid),
             type_: "Warning",
             reason: "FailedResourceClaimCreation",
             message: warning.message.clone(),
@@ -123,12 +111,7 @@ impl Recorder {
     pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
-            version: self.writer.api_version(Kind::DeviceTaintRule),
-            about: About {
-                kind: Kind::DeviceTaintRule.name(),
-                key: Key::new("", rule.clone()),
-                uid: uid.clone(),
-            },
+            about: self.reference(Kind::DeviceTaintRule, &Key::new("", rule.clone()), uid),
             type_: "Warning",
             reason: "EvictionHeld",
             message: why.to_owned(),
@@ -138,21 +121,18 @@ impl Recorder {
 
     /// The run ends, since another controller does the same work: `why`. The event is about the lease, given with its UID, where operators
     /// look for it; without a lease, about the object that the other controller wrote.
-    pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: Owner, why: &str, now: Time) {
-        let (version, about) = match lease {
-            Some((key, uid)) => (
-                "coordination.k8s.io/v1".to_owned(),
-                About {
-                    kind: "Lease",
-                    key,
-                    uid,
-                },
-            ),
-            None => (self.writer.api_version(written.kind), written.into()),
+    pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: &Owner, why: &str, now: Time) {
+        let about = match lease {
+            Some((key, uid)) => ObjectReference {
+                api_version: "coordination.k8s.io/v1".to_owned(),
+                kind: "Lease",
+                key,
+                uid,
+            },
+            None => self.reference(written.kind, &written.key, &written.uid),
         };
         let event = Event {
             component: "kubectl-dra",
-            version,
             about,
             type_: "Warning",
             reason: "AnotherControllerAtWork",
@@ -164,17 +144,21 @@ impl Recorder {
     fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
-            version: self.writer.api_version(Kind::Pod),
-            about: About {
-                kind: Kind::Pod.name(),
-                key: pod.key.clone(),
-                uid: pod.uid.clone(),
-            },
+            about: self.reference(Kind::Pod, &pod.key, &pod.uid),
             type_: "Normal",
             reason: "DeviceTaintManagerEviction",
             message: message.to_owned(),
         };
         self.record(event, now);
+    }
+
+    fn reference(&self, kind: Kind, key: &Key, uid: &Str) -> ObjectReference {
+        ObjectReference {
+            api_version: self.writer.api_version(kind),
+            kind: kind.name(),
+            key: key.clone(),
+            uid: uid.clone(),
+        }
     }
 
     fn record(&self, event: Event, now: Time) {
@@ -248,7 +232,7 @@ async fn send(
 }
 
 /// Events about objects without a namespace are in `default`, as client-go has them.
-fn namespace_of(about: &About) -> &str {
+fn namespace_of(about: &ObjectReference) -> &str {
     match about.key.namespace.as_str() {
         "" => "default",
         namespace => namespace,
@@ -262,7 +246,7 @@ fn body(event: &Event, name: &str, correlated: &Correlated, last: &str) -> Value
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": name, "namespace": namespace_of(about)},
         "involvedObject": {
-            "apiVersion": event.version, "kind": about.kind,
+            "apiVersion": about.api_version, "kind": about.kind,
             "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},
         "type": event.type_, "reason": event.reason, "message": correlated.message, "count": correlated.count,
         "firstTimestamp": first, "lastTimestamp": last,
