@@ -1,12 +1,13 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
+mod log;
 mod rehearsal;
+mod status_line;
 pub(super) mod supplement;
 pub(super) mod take_over;
-mod telling;
-mod view;
 mod writing;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +19,12 @@ use crate::error::Outcome;
 use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
 use dra_model::Environment;
 use dra_reports::{ShadowItem, ShadowReport, shadow_report};
-use dra_runner::{Failure, Operation, Probes, Recheck, Watching};
-use dra_sources::Needs;
+use dra_runner::{Failure, JobCounts, Listed, Options, Probes, Recheck, Telemetry};
+use dra_sources::live::{Live, Right};
+use dra_sources::{Loaded, Needs};
 
-use self::telling::Telling;
-use self::view::Viewing;
+use self::log::Log;
+use self::status_line::StatusLine;
 use super::{Accepts, duration};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
@@ -91,7 +93,7 @@ pub(crate) struct Args {
     metrics_address: Option<SocketAddr>,
 }
 
-/// Where to listen; without an address, everywhere.
+/// The address to listen on; without a host, all interfaces.
 fn listening(text: &str) -> Result<SocketAddr, String> {
     let everywhere = text.strip_prefix(':').map(|port| format!("[::]:{port}"));
     let address = everywhere.as_deref().unwrap_or(text);
@@ -167,7 +169,7 @@ impl Report for ShadowReport {
 /// What kube-controller-manager does itself from 1.37.2 on; before, a deviation of a take-over, and a part of a supplement.
 const EXTENDED: &str = "extended-resource-eviction";
 
-/// Whether [`EXTENDED`], as `flag` asks for it, has no effect on a cluster of this release; says so.
+/// Reports whether [`EXTENDED`], as `flag` asks for it, has no effect on a cluster of this release, and warns of it.
 fn is_superfluous(ctx: &Ctx, environment: &Environment, flag: &str) -> bool {
     let is_upstreams = environment.release().evicts_for_extended_resources;
     if is_upstreams {
@@ -180,15 +182,53 @@ fn is_superfluous(ctx: &Ctx, environment: &Environment, flag: &str) -> bool {
     is_upstreams
 }
 
-/// What the modes that write have in common.
+/// A run beside a live cluster: what its modes have in common.
 struct Run<'a> {
-    writing: &'a writing::Flags,
+    ctx: &'a Ctx,
+    live: &'a Live,
     needs: &'a Needs,
-    for_: Option<Duration>,
-    overdue: Option<Duration>,
+    writing: &'a writing::Flags,
+    overdue: Duration,
     format: LogFormat,
-    operation: Arc<Operation>,
-    recheck: Option<Recheck>,
+    status_line: StatusLine<'a>,
+    options: Options,
+}
+
+impl Run<'_> {
+    fn listed(&self, loaded: Loaded) -> Listed<'_> {
+        Listed {
+            live: self.live,
+            needs: self.needs,
+            loaded,
+            at: self.ctx.clock(),
+        }
+    }
+
+    /// The log, in which `names` write.
+    fn log<'a>(&'a self, names: &'a [&'a str]) -> Log<'a> {
+        Log {
+            ctx: self.ctx,
+            format: self.format,
+            cluster: self.live.name(),
+            status_line: &self.status_line,
+            names,
+            dry_run: self.writing.dry_run,
+        }
+    }
+
+    async fn check_rights(&self, rights: BTreeSet<Right>) -> anyhow::Result<()> {
+        match self.live.missing_rights(rights).await? {
+            Some(missing) => Err(Failure::from(missing).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The end of a mode that writes.
+    fn end(&self, jobs: JobCounts) -> Outcome {
+        self.status_line.clear();
+        self.ctx.printer().note(&jobs.to_string());
+        written(self.ctx, &self.options.telemetry)
+    }
 }
 
 /// Warns of a kind that could not be watched when the work ended.
@@ -196,9 +236,9 @@ fn not_seen(ctx: &Ctx, unknown: &str) {
     ctx.warn(format!("changes were not seen when this ended: {unknown}"));
 }
 
-/// What a run that writes ends with.
-fn written(ctx: &Ctx, operation: &Operation) -> Outcome {
-    let unknown = operation.blind();
+/// Outcome of a run that writes.
+fn written(ctx: &Ctx, telemetry: &Telemetry) -> Outcome {
+    let unknown = telemetry.blind();
     for unknown in &unknown {
         not_seen(ctx, unknown);
     }
@@ -233,18 +273,20 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     rehearsal.refuse_live()?;
     ctx.printer().begin_log(log_format);
-    let operation = Arc::new(match metrics_address {
-        Some(_) => Operation::measured(),
-        None => Operation::default(),
+    let workers = take_over.workers()?;
+    let telemetry = Arc::new(match metrics_address {
+        Some(_) => Telemetry::measured(),
+        None => Telemetry::default(),
     });
     let every = recheck.unwrap_or(RECHECK);
     let recheck = (!every.is_zero()).then(|| Recheck {
         every,
         versions: ctx.settings().versions.clone(),
     });
-    let probes = match metrics_address {
+    // They are served until this function returns.
+    let _probes = match metrics_address {
         Some(address) => {
-            let probes = Probes::listen(address, Arc::clone(&operation))
+            let probes = Probes::listen(address, Arc::clone(&telemetry))
                 .await
                 .with_context(|| format!("cannot listen on {address}"))?;
             ctx.printer()
@@ -255,54 +297,55 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
     let mut said = Environment::default();
-    // What is wrong with it is told where it is put over what the cluster says.
+    // Errors are reported where it is merged with what the cluster says.
     let _ = ctx.settings().versions.apply(&mut said);
     let needs = dra_runner::needed(&said)
         .into_iter()
         .fold(Needs::none(), Needs::require)
         .with_gates();
-    let is_supplement = !supplement.supplement.is_empty();
-    if take_over.take_over || is_supplement {
-        let run = Run {
-            writing: &writing,
-            needs: &needs,
-            for_,
-            overdue,
-            format: log_format,
-            operation,
-            recheck,
-        };
-        return if is_supplement {
-            supplement::run(ctx, supplement, run).await
-        } else {
-            take_over::run(ctx, take_over, run).await
-        };
-    }
     let loaded = ctx.load_to_watch(&needs).await?;
     ctx.ends_by_itself();
     let live = ctx.live().await?;
-    let viewing = Viewing::begin(ctx, live.name());
-    let watching = Watching {
-        overdue: overdue.unwrap_or(OVERDUE),
-        for_,
-        interruption: ctx.interruption(),
-        as_released: ctx.settings().versions.kubernetes.is_some(),
-        wall: ctx.wall(),
-        operation: Arc::clone(&operation),
-        recheck,
-        is_viewed: viewing.is_seen(),
-    };
-    let telling = Telling {
+    let status_line = StatusLine::begin(ctx, live.name());
+    let run = Run {
         ctx,
+        live,
+        needs: &needs,
+        writing: &writing,
+        overdue: overdue.unwrap_or(OVERDUE),
         format: log_format,
-        cluster: live.name(),
-        viewing: &viewing,
+        options: Options {
+            for_,
+            interruption: ctx.interruption(),
+            as_released: ctx.settings().versions.kubernetes.is_some(),
+            wall: ctx.wall(),
+            telemetry,
+            recheck,
+            shows_status: status_line.is_seen(),
+        },
+        status_line,
     };
-    let tell = |happening| telling.happening(happening);
-    let ending = dra_runner::shadow(live, &needs, loaded, ctx.clock(), watching, tell).await?;
-    drop(probes);
-    viewing.clear();
-    let unknown = operation.blind();
+    if take_over.take_over {
+        take_over::run(&run, take_over, workers, loaded).await
+    } else if !supplement.supplement.is_empty() {
+        supplement::run(&run, supplement, loaded).await
+    } else {
+        shadow(&run, loaded).await
+    }
+}
+
+async fn shadow(run: &Run<'_>, loaded: Loaded) -> anyhow::Result<Outcome> {
+    let Run {
+        ctx,
+        overdue,
+        options,
+        ..
+    } = run;
+    let log = run.log(&[]);
+    let tell = |message| log.message(message);
+    let ending = dra_runner::shadow(run.listed(loaded), *overdue, options.clone(), tell).await?;
+    run.status_line.clear();
+    let unknown = options.telemetry.blind();
     let outcome = match (ending.found.is_empty(), unknown.is_empty()) {
         (false, _) => Outcome::Findings,
         (true, false) => Outcome::Unknown,
@@ -314,8 +357,5 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     report.unknown.iter().for_each(|unknown| not_seen(ctx, unknown));
     ctx.print(report)?;
-    match ending.moved {
-        Some(differences) => Err(Failure::Moved { differences }.into()),
-        None => Ok(outcome),
-    }
+    ending.failure.map_or(Ok(outcome), |failure| Err(failure.into()))
 }

@@ -1,10 +1,10 @@
-//! The time that the controllers go by.
+//! The clock of the controllers: the API server's time, without its jumps.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::news::News;
+use super::message::Message;
 use dra_model::Time;
 use dra_rules::controllers::Engine;
 use dra_rules::eviction::ClockStep;
@@ -19,31 +19,31 @@ const IN_A_ROW: usize = 3;
 /// A clock that never jumps, with that of this machine or of the API server: the time by the API server's answers, carried on by the
 /// monotonic clock. All instants that controllers compute with were written by API servers or by what agrees with them.
 ///
-/// Where the server's clock is set, this one goes on as if it were not, so that what waits ends when it should, and tells by how much
-/// the server is ahead of it from then on. Mirrors what timers of Go do on a machine whose clock is set.
+/// When the server's clock is set, this one continues as if it were not, so that what is pending is due when it should be, and knows by how
+/// much the server is ahead of it from then on. Mirrors what timers of Go do on a machine whose clock is set.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     server: Option<ServerTime>,
-    /// Whether the server has said what time it is.
+    /// Is true once the server has sent its time.
     follows: bool,
-    /// What it said last.
+    /// The time that it returned last, and when.
     said: (Instant, Time),
     /// By how many nanoseconds the server's clock is ahead.
     ahead: i64,
-    /// What it said when an answer came last that agrees with that.
+    /// Its time when an answer came last that agrees with it.
     agreed: Time,
     /// Earlier answers were given by the clock as it was before it was set.
     counts_from: Option<Instant>,
-    /// What is yet to be told.
+    /// A step that is not reported yet.
     step: Option<ClockStep>,
 }
 
 /// An instant, on both clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moment {
-    /// What waits are reckoned by: the clock that nobody sets.
+    /// Time of the clock that is never set, for timers.
     pub(super) now: Time,
-    /// What the API server's clock says, for what is written.
+    /// Time of the API server's clock, for what is written.
     pub(super) written: Time,
 }
 
@@ -66,7 +66,7 @@ impl Clock {
         self.at(Instant::now())
     }
 
-    /// What it says now, and what the API server's clock does.
+    /// The time now, on both clocks.
     pub(super) fn moment(&mut self) -> Moment {
         let now = self.now();
         Moment {
@@ -75,26 +75,26 @@ impl Clock {
         }
     }
 
-    /// What the API server's clock says when this one says `time`.
+    /// The API server's time when this clock says `time`.
     pub(super) fn written(&self, time: Time) -> Time {
         time.add_nanoseconds(self.ahead)
     }
 
-    /// Has `engine` know that the server's clock was set, and says so, once each time.
-    pub(super) fn tell(&mut self, engine: &mut Engine) -> Option<News> {
+    /// Shows `engine` that the server's clock was set, and reports it, once each time.
+    pub(super) fn step(&mut self, engine: &mut Engine) -> Option<Message> {
         let step = self.step.take()?;
         engine.clock_was_set(step, self.said.1);
         let by = Duration::from_nanos(step.by.unsigned_abs());
         let word = if step.by > 0 { "forward" } else { "back" };
         (by > EXACT).then(|| {
-            News::ClockSet(format!(
+            Message::Clock(format!(
                 "the API server's clock was set {word} by {} s: pods that wait for their eviction wait on as if it were not",
                 by.as_secs()
             ))
         })
     }
 
-    /// What it says at `instant`, which is not before the last one.
+    /// The time at `instant`, which is not before the last one.
     fn at(&mut self, instant: Instant) -> Time {
         let going_on = self.going_on(instant);
         let answers = self
@@ -124,7 +124,7 @@ impl Clock {
         time
     }
 
-    /// What it would say at `instant` if no answer said otherwise.
+    /// The time at `instant` if no answer contradicts it.
     fn going_on(&self, instant: Instant) -> Time {
         let (then, time) = self.said;
         match instant.checked_duration_since(then) {
@@ -133,7 +133,7 @@ impl Clock {
         }
     }
 
-    /// Whether the last answers say that the server's clock was set, and takes note of it. One answer proves nothing, since there may be
+    /// Reports whether the last answers show that the server's clock was set, and notes it. One answer proves nothing, since there may be
     /// several servers, and none that was long under way.
     fn was_set(&mut self, answers: &[Dated]) -> bool {
         let expected = |instant| self.going_on(instant).add_nanoseconds(self.ahead);
@@ -159,7 +159,7 @@ impl Clock {
         let Some((counts_from, by)) = step else {
             return false;
         };
-        // What was not told yet is told with it.
+        // A step that is not reported yet is reported with it.
         let untold = self.step.take();
         self.step = Some(ClockStep {
             by: untold.map_or(by, |untold| untold.by.saturating_add(by)),
@@ -171,14 +171,14 @@ impl Clock {
         true
     }
 
-    /// When the clock will say `time`.
+    /// The instant at which the clock will say `time`.
     pub(super) fn instant(&self, time: Time) -> Instant {
         let (instant, now) = self.said;
         instant + time.since(now)
     }
 
-    /// How far the clock of this machine is off, which says `local` now; nothing where that is hardly measurable.
-    pub(super) fn strays(&mut self, local: Time) -> Option<String> {
+    /// The skew of the clock of this machine, which says `local` now; nothing if it is hardly measurable.
+    pub(super) fn skew(&mut self, local: Time) -> Option<String> {
         let now = self.moment().written;
         let word = if local > now { "ahead of" } else { "behind" };
         let off = apart(local, now);
@@ -206,7 +206,7 @@ fn nanoseconds(time: Duration) -> i64 {
     i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// Waits until `instant`, or for ever where there is none.
+/// Waits until `instant`, or forever if there is none.
 pub(super) async fn reached(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant).await,
@@ -214,34 +214,34 @@ pub(super) async fn reached(instant: Option<Instant>) {
     }
 }
 
-/// How often the clock of this machine is compared with the API server's.
+/// The time between two comparisons of the clock of this machine with the API server's.
 const CLOCKS: Duration = Duration::from_secs(60);
 
-/// Compares the clock of this machine, and tells once that it strays.
+/// Checks the clock of this machine for skew.
 #[derive(Debug)]
-pub(super) struct Comparison {
+pub(super) struct SkewCheck {
     wall: Option<fn() -> Time>,
     next: Instant,
-    strayed: bool,
+    is_skewed: bool,
 }
 
-impl Comparison {
+impl SkewCheck {
     /// Nothing is compared without a `wall`.
     pub(super) fn with(wall: Option<fn() -> Time>) -> Self {
         Self {
             wall,
             next: Instant::now(),
-            strayed: false,
+            is_skewed: false,
         }
     }
 
-    /// What is new about it.
-    pub(super) fn news(&mut self, clock: &mut Clock) -> Option<News> {
+    /// Compares the clocks, if it is time to, and reports skew once.
+    pub(super) fn message(&mut self, clock: &mut Clock) -> Option<Message> {
         let wall = self.wall.filter(|_| self.next <= Instant::now())?;
         self.next = Instant::now() + CLOCKS;
-        let strays = clock.strays(wall());
-        let is_news = !std::mem::replace(&mut self.strayed, strays.is_some());
-        strays.filter(|_| is_news).map(News::ClockStrays)
+        let skew = clock.skew(wall());
+        let is_news = !std::mem::replace(&mut self.is_skewed, skew.is_some());
+        skew.filter(|_| is_news).map(Message::Clock)
     }
 }
 
@@ -368,10 +368,10 @@ mod tests {
         let server = ServerTime::default();
         server.says(Instant::now(), Instant::now(), time(START));
         let mut clock = Clock::set(time("2026-11-23T11:00:00Z"), Some(server));
-        assert_eq!(clock.strays(time("2026-11-23T10:00:01Z")), None);
-        let told = clock.strays(time("2026-11-23T11:00:30Z")).unwrap();
+        assert_eq!(clock.skew(time("2026-11-23T10:00:01Z")), None);
+        let told = clock.skew(time("2026-11-23T11:00:30Z")).unwrap();
         assert!(told.contains(" s ahead of the API server's"), "{told}");
-        let told = clock.strays(time("2026-11-23T09:00:00Z")).unwrap();
+        let told = clock.skew(time("2026-11-23T09:00:00Z")).unwrap();
         assert!(told.contains(" s behind the API server's"), "{told}");
         assert!(clock.now() < time("2026-11-23T10:01:00Z"));
     }

@@ -1,4 +1,4 @@
-//! Whether `run` does its work: what its watches say of themselves.
+//! Health of a run: the state of its watches, and the rights that its writes lack.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,32 +10,32 @@ use dra_model::Kind;
 use dra_rules::controllers::Subject;
 use dra_sources::live::Trouble;
 
-/// A watch that is interrupted for longer is stale: what is known of its kind may be wrong by now.
+/// A watch that is interrupted for longer is stale: the objects of its kind may be outdated.
 const STALE: Duration = Duration::from_secs(60);
 
-/// How often it is asked whether what was refused is still wanted.
+/// The time between two checks whether refused writes are still wanted.
 const ASKED: Duration = Duration::from_secs(1);
 
-/// How each watch stands. The probes ask it while the controllers work.
+/// Health of a run, which the probes serve.
 #[derive(Debug, Default)]
 pub(super) struct Health {
     /// Nothing until the watches are begun.
-    watches: Mutex<Option<BTreeMap<Kind, Standing>>>,
+    watches: Mutex<Option<BTreeMap<Kind, WatchState>>>,
     /// The items whose writes were not allowed when they were tried last.
     forbidden: Mutex<Forbidden>,
 }
 
-/// What is not allowed.
+/// Items that lack a right.
 #[derive(Debug, Default)]
 struct Forbidden {
-    /// Which right each item lacks.
+    /// The error of each item.
     items: BTreeMap<Subject, String>,
-    /// When it is asked next whether they are still wanted.
+    /// Time of the next check whether they are still wanted.
     ask_at: Option<Instant>,
 }
 
 #[derive(Clone, Debug)]
-enum Standing {
+enum WatchState {
     /// It has not been open yet.
     Begun,
     InStep,
@@ -45,37 +45,37 @@ enum Standing {
 impl Health {
     /// Watches over `kinds` have begun.
     pub(super) fn begin(&self, kinds: impl Iterator<Item = Kind>) {
-        *self.watches() = Some(kinds.map(|kind| (kind, Standing::Begun)).collect());
+        *self.watches() = Some(kinds.map(|kind| (kind, WatchState::Begun)).collect());
     }
 
     /// The watch of `kind` is open.
     pub(super) fn in_step(&self, kind: Kind) {
-        self.put(kind, Standing::InStep);
+        self.put(kind, WatchState::InStep);
     }
 
     /// A watch is interrupted.
     pub(super) fn trouble(&self, trouble: &Trouble) {
-        self.put(trouble.kind, Standing::Trouble(trouble.clone()));
+        self.put(trouble.kind, WatchState::Trouble(trouble.clone()));
     }
 
-    /// What an item needs could not be written at `now`, as a right is missing: `why` names it.
+    /// A write of an item was forbidden at `now`: `why` names the right.
     pub(super) fn may_not_write(&self, subject: &Subject, why: &str, now: Instant) {
         let mut forbidden = locked(&self.forbidden);
         forbidden.items.insert(subject.clone(), why.to_owned());
         forbidden.ask_at.get_or_insert(now + ASKED);
     }
 
-    /// What an item needs is written. That says nothing about other items, which may need other rights.
+    /// A write of an item succeeded. Other items may need other rights.
     pub(super) fn may_write(&self, subject: &Subject) {
         locked(&self.forbidden).items.remove(subject);
     }
 
-    /// When to call [`Self::ask_whether`]: nothing is missing without an instant.
+    /// Time at which to call [`Self::ask_whether`]; none if no right is missing.
     pub(super) fn ask_at(&self) -> Option<Instant> {
         locked(&self.forbidden).ask_at
     }
 
-    /// Forgets what was refused for items that are no longer wanted, if it is time to ask for that. Their turn may come much later.
+    /// Forgets items that are no longer wanted, if a check is due. Their turn in the queue may come much later.
     pub(super) fn ask_whether(&self, now: Instant, is_wanted: impl Fn(&Subject) -> bool) {
         let mut forbidden = locked(&self.forbidden);
         if forbidden.ask_at.is_some_and(|at| at <= now) {
@@ -84,43 +84,43 @@ impl Health {
         }
     }
 
-    fn put(&self, kind: Kind, standing: Standing) {
+    fn put(&self, kind: Kind, state: WatchState) {
         if let Some(watches) = &mut *self.watches() {
-            watches.insert(kind, standing);
+            watches.insert(kind, state);
         }
     }
 
-    fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, Standing>>> {
+    fn watches(&self) -> MutexGuard<'_, Option<BTreeMap<Kind, WatchState>>> {
         locked(&self.watches)
     }
 
-    /// The watches that see nothing at `now`, with what is the matter: what is known of their kinds may be wrong.
+    /// The watches that see nothing at `now`, with their errors.
     pub(super) fn blind(&self, now: Instant) -> Vec<String> {
         let watches = self.watches();
         let watches = watches.iter().flatten();
-        let why = watches.filter_map(|(kind, standing)| match standing {
-            Standing::Trouble(trouble)
+        let why = watches.filter_map(|(kind, state)| match state {
+            WatchState::Trouble(trouble)
                 if trouble.fruitless
                     || trouble.refused
                     || now.saturating_duration_since(trouble.since) >= STALE =>
             {
                 Some(format!("{}: {}", kind.plural(), trouble.message))
             }
-            Standing::Begun | Standing::InStep | Standing::Trouble(_) => None,
+            WatchState::Begun | WatchState::InStep | WatchState::Trouble(_) => None,
         });
         why.collect()
     }
 
-    /// What keeps the work from being done at `now`: nothing where it is.
+    /// Reasons why the run is not ready at `now`; none if it is.
     pub(super) fn why_not_ready(&self, now: Instant) -> Vec<String> {
         let watches = self.watches();
         let Some(watches) = &*watches else {
             return vec!["the cluster is being read".to_owned()];
         };
-        let why = |(kind, standing): (&Kind, &Standing)| match standing {
-            Standing::InStep => None,
-            Standing::Begun => Some(format!("{}: not watched yet", kind.plural())),
-            Standing::Trouble(trouble) => {
+        let why = |(kind, state): (&Kind, &WatchState)| match state {
+            WatchState::InStep => None,
+            WatchState::Begun => Some(format!("{}: not watched yet", kind.plural())),
+            WatchState::Trouble(trouble) => {
                 let stale = now.saturating_duration_since(trouble.since);
                 (trouble.refused || stale >= STALE).then(|| {
                     format!(

@@ -1,9 +1,9 @@
-//! Who of several `run`s works: client-go's leader election, so that others can look on with what they know.
+//! The lease of a leader, by the protocol of client-go's leader election.
 //!
-//! A lease is a record that its holder renews. Whoever wants it watches the record change: it has expired when it has not changed for
-//! its duration by the watcher's own monotonic clock, whatever times are written in it. Every write is locked to the version that was
-//! read, so that of several who find it expired one gets it. A holder that has not renewed it within the deadline, which is shorter than
-//! the duration, stops working before anybody else begins.
+//! A lease is a record that its holder renews. It has expired when the record has not changed for its duration by the observer's own
+//! monotonic clock, whatever times are written in it. Every write is locked to the version that was read, so that of several candidates
+//! that find it expired one gets it. A holder that has not renewed it within the deadline, which is shorter than the duration, stops before
+//! another one starts.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use tokio::time::Instant;
 use dra_model::{Key, Time};
 use dra_sources::live::{Error, Live};
 
-/// How long a lease is valid after a renewal. These are kube-controller-manager's. Mirrors component-base
+/// The time for which a lease is valid after a renewal. These are kube-controller-manager's. Mirrors component-base
 /// `config/v1alpha1/defaults.go`, `RecommendedDefaultLeaderElectionConfiguration`, v0.37.1.
 const DURATION: Duration = Duration::from_secs(15);
 
-/// How long a holder tries to renew its lease.
+/// The time for which a holder tries to renew its lease.
 const RENEW_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The pause between two tries.
@@ -28,11 +28,11 @@ const RETRY: Duration = Duration::from_secs(2);
 /// The longest time for which the record of another holder is believed.
 const LONGEST: i64 = 3600;
 
-/// Where leases are kept. Each write says what was made of the lease.
+/// The storage of a lease. Each write returns the lease as it was stored.
 trait Store: Send + Sync + 'static {
     fn get(&self) -> impl Future<Output = Result<Option<Value>, Error>> + Send;
     fn create(&self, spec: Value) -> impl Future<Output = Result<Value, Error>> + Send;
-    /// Only if nobody has written it since `lease` was read.
+    /// Only if it has not been written since `lease` was read.
     fn replace(&self, lease: &Value) -> impl Future<Output = Result<Value, Error>> + Send;
 }
 
@@ -85,7 +85,7 @@ impl Record {
     }
 }
 
-/// The protocol, from the view of one who takes part.
+/// The protocol, as one candidate sees it.
 struct Election<S> {
     store: S,
     identity: String,
@@ -110,7 +110,7 @@ impl<S: Store> Election<S> {
         observed.is_some_and(|(record, _)| record.holder == self.identity)
     }
 
-    /// Whether the lease is held, by whomever. Mirrors client-go `tools/leaderelection/leaderelection.go`, `isLeaseValid`, v0.37.1.
+    /// Reports whether the lease is held. Mirrors client-go `tools/leaderelection/leaderelection.go`, `isLeaseValid`, v0.37.1.
     fn is_valid(&self, at: Instant) -> bool {
         self.observed.as_ref().is_some_and(|(record, seen)| {
             let seconds = u64::try_from(record.seconds.clamp(0, LONGEST)).unwrap_or(0);
@@ -122,7 +122,7 @@ impl<S: Store> Election<S> {
     /// `tools/leaderelection/leaderelection.go`, `tryAcquireOrRenew`, v0.37.1.
     ///
     /// # Errors
-    /// When it is not known.
+    /// If that is unknown.
     async fn attempt(&mut self, now: Time) -> Result<bool, Error> {
         let now = micro_time(now);
         let mut record = Record {
@@ -132,7 +132,7 @@ impl<S: Store> Election<S> {
             renewed: now,
             transitions: 0,
         };
-        // Nobody else should have written it since.
+        // No other candidate should have written it since.
         if self.is_leader()
             && self.is_valid(Instant::now())
             && let (Some((old, _)), Some(lease)) = (&self.observed, &self.lease)
@@ -247,36 +247,29 @@ fn host() -> String {
     "kubectl-dra".to_owned()
 }
 
-/// What the holder of a lease does. Its name tells, so that nobody takes a supplement for somebody who replaces the built-in controllers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    TakeOver,
-    Supplement,
-}
-
-/// What the name of a supplement ends with.
+/// Suffix of a supplement's identity, so that it is not mistaken for a replica that replaces the built-in controllers.
 const SUPPLEMENT: &str = "_supplement";
 
-/// Who holds a lease, or held it last without giving it up.
+/// The holder of a lease, or the last one if it was not released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// Its name.
+    /// Identity in the record.
     pub identity: String,
-    /// How long ago it renewed it, by the time that is written in it.
+    /// Time since its last renewal, by the time in the record.
     pub renewed: Duration,
 }
 
 impl Holder {
-    /// Whether it works instead of the built-in controllers, rather than beside them.
+    /// Reports whether it replaces the built-in controllers, rather than supplements them.
     pub fn replaces(&self) -> bool {
         !self.identity.ends_with(SUPPLEMENT)
     }
 }
 
-/// Who holds the lease `key` at `now`; nothing where nobody does.
+/// Returns the holder of the lease `key` at `now`, if there is one.
 ///
 /// # Errors
-/// When that cannot be found out.
+/// If the lease cannot be read.
 pub async fn holder(live: &Live, key: &Key, now: Time) -> Result<Option<Holder>, Error> {
     let Some(lease) = live.lease(key).await? else {
         return Ok(None);
@@ -291,41 +284,41 @@ pub async fn holder(live: &Live, key: &Key, now: Time) -> Result<Option<Holder>,
         }))
 }
 
-/// How it stands with a lease.
+/// State of a lease that this replica tries to hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Somebody else has it, or nobody.
+pub(super) enum LeaseState {
+    /// Another replica holds it, or none.
     Waiting {
-        /// Who has it, if that is known.
+        /// Identity of the holder, if it is known.
         holder: String,
-        /// Why it could not be asked for, at the last try.
+        /// Error of the last attempt.
         trouble: Option<String>,
     },
-    /// It is held.
+    /// This replica holds it.
     Held,
-    /// It was held and is no more: whoever works for it has to end.
+    /// This replica held it and no longer does: what needs it has to end.
     Lost,
 }
 
 /// A lease that is wanted. It is not given up when this is dropped, as after a crash; see [`Lease::release`].
 pub(super) struct Lease {
-    standing: watch::Receiver<Standing>,
+    /// The state, now and whenever it changes.
+    pub(super) state: watch::Receiver<LeaseState>,
     end: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
 impl Lease {
-    /// Begins to ask for the lease `key`, and to renew it from when it is held. `now` is the time to be written down.
+    /// Starts to acquire the lease `key`, and to renew it once it is held. The identity says whether the holder `replaces` the built-in
+    /// controllers. `now` is the time to be written down.
     pub(super) fn campaign(
         live: Live,
         key: Key,
-        role: Role,
+        replaces: bool,
         now: impl FnMut() -> Time + Send + 'static,
     ) -> Self {
-        let identity = match role {
-            Role::TakeOver => identity(),
-            Role::Supplement => identity() + SUPPLEMENT,
-        };
+        let suffix = if replaces { "" } else { SUPPLEMENT };
+        let identity = identity() + suffix;
         Self::among(InCluster { live, key }, identity, RETRY, RENEW_DEADLINE, now)
     }
 
@@ -336,7 +329,7 @@ impl Lease {
         deadline: Duration,
         now: impl FnMut() -> Time + Send + 'static,
     ) -> Self {
-        let (told, standing) = watch::channel(Standing::Waiting {
+        let (told, state) = watch::channel(LeaseState::Waiting {
             holder: String::new(),
             trouble: None,
         });
@@ -347,18 +340,12 @@ impl Lease {
             deadline,
             now,
             told,
-            ended,
         };
-        let task = tokio::spawn(candidate.run());
-        Self { standing, end, task }
+        let task = tokio::spawn(candidate.run(ended));
+        Self { state, end, task }
     }
 
-    /// How it stands, now and whenever that changes.
-    pub(super) fn standing(&self) -> watch::Receiver<Standing> {
-        self.standing.clone()
-    }
-
-    /// Gives the lease up, if it is held. Whoever works for it must have ended before.
+    /// Releases the lease, if it is held. What needs it must have ended before.
     pub(super) async fn release(self) {
         // Without a receiver the task has ended already.
         _ = self.end.send(true);
@@ -366,91 +353,76 @@ impl Lease {
     }
 }
 
-/// Whoever is after a lease.
+/// A candidate for a lease.
 struct Candidate<S, N> {
     election: Election<S>,
     retry: Duration,
     deadline: Duration,
     now: N,
-    told: watch::Sender<Standing>,
-    ended: watch::Receiver<bool>,
+    told: watch::Sender<LeaseState>,
 }
 
 impl<S: Store, N: FnMut() -> Time + Send> Candidate<S, N> {
-    async fn run(mut self) {
-        if !self.acquire().await {
-            return;
-        }
-        self.told.send_replace(Standing::Held);
-        let lost = self.renew().await;
-        self.told.send_replace(Standing::Lost);
-        if !lost {
+    async fn run(mut self, mut ended: watch::Receiver<bool>) {
+        let is_ended = tokio::select! {
+            _ = ended.wait_for(|ended| *ended) => true,
+            () = self.lead() => false,
+        };
+        self.told.send_replace(LeaseState::Lost);
+        if is_ended {
             let now = (self.now)();
-            // Whoever waits finds it expired otherwise.
+            // Others find it expired otherwise.
             _ = tokio::time::timeout(self.deadline, self.election.release(now)).await;
         }
     }
 
-    /// Tries until it has the lease, or is told to end. Mirrors client-go `tools/leaderelection/leaderelection.go`, `acquire`, v0.37.1.
-    async fn acquire(&mut self) -> bool {
+    /// Holds the lease from when it is acquired until it is lost.
+    async fn lead(&mut self) {
+        self.acquire().await;
+        self.told.send_replace(LeaseState::Held);
+        self.renew().await;
+    }
+
+    /// Tries until it has the lease. Mirrors client-go `tools/leaderelection/leaderelection.go`, `acquire`, v0.37.1.
+    async fn acquire(&mut self) {
         loop {
             let now = (self.now)();
-            let trouble = tokio::select! {
-                _ = self.ended.wait_for(|ended| *ended) => return false,
-                tried = self.election.attempt(now) => match tried {
-                    Ok(true) => return true,
-                    Ok(false) => None,
-                    Err(error) => Some(error.to_string()),
-                },
+            let trouble = match self.election.attempt(now).await {
+                Ok(true) => return,
+                Ok(false) => None,
+                Err(error) => Some(error.to_string()),
             };
             let observed = self.election.observed.as_ref();
             let holder = observed
                 .map(|(record, _)| record.holder.clone())
                 .unwrap_or_default();
-            let standing = Standing::Waiting { holder, trouble };
+            let state = LeaseState::Waiting { holder, trouble };
             self.told.send_if_modified(|known| {
-                let is_news = *known != standing;
-                *known = standing;
+                let is_news = *known != state;
+                *known = state;
                 is_news
             });
-            let pause = tokio::time::sleep(dra_sources::live::jittered(self.retry * 2));
-            tokio::select! {
-                _ = self.ended.wait_for(|ended| *ended) => return false,
-                () = pause => {}
-            }
+            tokio::time::sleep(dra_sources::live::jittered(self.retry * 2)).await;
         }
     }
 
-    /// Renews the lease until that fails for the deadline, which is true, or it is told to end. Mirrors client-go
-    /// `tools/leaderelection/leaderelection.go`, `renew`, v0.37.1.
-    async fn renew(&mut self) -> bool {
+    /// Renews the lease until that fails for the deadline. Mirrors client-go `tools/leaderelection/leaderelection.go`, `renew`, v0.37.1.
+    async fn renew(&mut self) {
         loop {
             let until = Instant::now() + self.deadline;
             loop {
                 let now = (self.now)();
-                let renewed = tokio::select! {
-                    _ = self.ended.wait_for(|ended| *ended) => return false,
-                    tried = tokio::time::timeout_at(until, self.election.attempt(now)) => tried,
-                };
-                match renewed {
+                match tokio::time::timeout_at(until, self.election.attempt(now)).await {
                     Ok(Ok(true)) => break,
-                    // Somebody else has it, or the time is over.
-                    Ok(Ok(false)) | Err(_) => return true,
-                    Ok(Err(_)) => {
-                        tokio::select! {
-                            _ = self.ended.wait_for(|ended| *ended) => return false,
-                            () = tokio::time::sleep(self.retry) => {}
-                        }
-                    }
+                    // Another replica has it, or the time is over.
+                    Ok(Ok(false)) | Err(_) => return,
+                    Ok(Err(_)) => tokio::time::sleep(self.retry).await,
                 }
                 if Instant::now() >= until {
-                    return true;
+                    return;
                 }
             }
-            tokio::select! {
-                _ = self.ended.wait_for(|ended| *ended) => return false,
-                () = tokio::time::sleep(self.retry) => {}
-            }
+            tokio::time::sleep(self.retry).await;
         }
     }
 }

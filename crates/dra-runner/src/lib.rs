@@ -1,43 +1,49 @@
 //! The controllers at work beside a live cluster: watches, answers and timers drive the engine, and what it wants is carried out or noted.
 //!
-//! One task owns the engine. Deciding never waits for the API server: what has to be asked for is asked by tasks of their own, whose
-//! answers come back through a channel.
+//! `manager` has the loop that all modes share: [`shadow`] compares, [`supplement`] writes what the built-in controllers leave undone,
+//! [`take_over`] replaces them. Other files are named after what client-go and controller-runtime have: `leader_election`, `worker`,
+//! `rate_limiter`, `events`, `metrics`, `health`, `probes`. Besides, `drift` detects that the rules no longer fit the cluster, and `rivals`
+//! that another controller does the same work.
 
-mod carrying;
+mod api_error;
 mod clock;
+mod comparison;
 pub mod conversion;
-mod done;
+mod drift;
 mod events;
-mod glance;
-mod ground;
+mod failure;
 mod health;
+mod leader_election;
 mod lease;
-mod limiter;
-mod looking;
+mod lookup;
+mod manager;
+mod message;
 mod metrics;
-mod news;
-mod office;
-mod own;
 mod preflight;
 mod probes;
-mod queues;
-mod refusal;
-mod report;
+mod rate_limiter;
 mod rights;
+mod rivals;
 mod rules;
-mod shadowing;
-mod supplementing;
-mod taking_over;
+mod shadow;
+mod status;
+mod supplement;
+mod take_over;
+mod telemetry;
+mod worker;
+mod workqueue_metrics;
 
-pub use done::Done;
-pub use glance::Glance;
-pub use ground::Recheck;
-pub use lease::{Holder, Standing, holder};
-pub use news::News;
+pub use drift::Recheck;
+pub use failure::{Failure, check_gates};
+pub use lease::{Holder, holder};
+pub use manager::{Listed, Options, Writing};
+pub use message::Message;
 pub use preflight::{Proof, Rival, may_replace};
-pub use probes::{Operation, Probes};
-pub use report::{Failure, Report, Trouble, check_gates};
+pub use probes::Probes;
 pub use rights::{rights, supplement_rights};
-pub use shadowing::{Ending, Happening, Watching, needed, shadow};
-pub use supplementing::{Supplementing, supplement};
-pub use taking_over::{Working, default_workers, take_over};
+pub use rules::needed;
+pub use shadow::{Ending, shadow};
+pub use status::{JobCounts, Status};
+pub use supplement::supplement;
+pub use take_over::{TakeOver, default_workers, take_over};
+pub use telemetry::Telemetry;

@@ -1,4 +1,4 @@
-//! What `run` counts, for Prometheus. Where kube-controller-manager has a metric for it, name and labels are the same.
+//! Metrics of a run, for Prometheus. Where kube-controller-manager has a metric for it, name and labels are the same.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use tokio::time::Instant;
 
-use super::queues::Queues;
+use super::workqueue_metrics::{WorkqueueMetrics, register, register_as};
 use dra_model::{Claim, Kind};
 use dra_rules::controllers::{ControllerName, Counts, Difference, Found, Outcome};
 
@@ -21,21 +21,21 @@ type Labels<const N: usize> = [(&'static str, &'static str); N];
 /// Bounds of the latency of deletions, in seconds. Mirrors `pkg/controller/devicetainteviction/metrics/metrics.go`, `New`, v1.37.2.
 const LATENCIES: [f64; 12] = [0.005, 0.025, 0.1, 0.5, 1., 2.5, 10., 30., 60., 120., 180., 240.];
 
-/// What came of a look whether the rules still fit the cluster.
+/// Result of a check whether the rules still fit the cluster.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Look {
+pub(super) enum RecheckResult {
     Same,
     Differs,
     /// The API server could not be asked.
     Failed,
 }
 
-/// What was counted so far.
+/// The metrics of a run.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Registry,
     claims: Family<Labels<3>, Gauge>,
-    pub(super) queues: Queues,
+    pub(super) queues: WorkqueueMetrics,
     creates: Family<Labels<4>, Counter>,
     deletions: Counter,
     deletion_times: Histogram,
@@ -43,7 +43,7 @@ pub(super) struct Metrics {
     wishes: Family<Labels<1>, Gauge>,
     ended: Family<Labels<1>, Counter<u64, AtomicU64>>,
     findings: Family<Labels<2>, Counter>,
-    looks: Family<Labels<1>, Counter>,
+    rechecks: Family<Labels<1>, Counter>,
     differs: Gauge,
     in_step: Family<Labels<1>, Gauge>,
     troubles: Family<Labels<1>, Counter>,
@@ -53,98 +53,79 @@ pub(super) struct Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::default();
-        let metrics = Self {
-            registry: Registry::default(),
-            claims: Family::default(),
-            queues: Queues::registered(&mut registry),
-            creates: Family::default(),
-            deletions: Counter::default(),
-            deletion_times: Histogram::new(LATENCIES),
-            jobs: Family::default(),
-            wishes: Family::default(),
-            ended: Family::default(),
-            findings: Family::default(),
-            looks: Family::default(),
-            differs: Gauge::default(),
-            in_step: Family::default(),
-            troubles: Family::default(),
-            unreadable: Family::default(),
-        };
+        let to = &mut registry;
         // Each help ends without a full stop, which the registry adds.
-        registry.register(
-            "dynamic_resource_allocation_resource_claims",
-            "Number of ResourceClaims, categorized by allocation status, admin access, and source",
-            metrics.claims.clone(),
-        );
-        registry.register(
-            "dynamic_resource_allocation_resourceclaim_creates",
-            "Number of ResourceClaims creation requests, categorized by creation status, admin access, and owning API group and kind \
-             (either Pod or scheduling.k8s.io/PodGroup)",
-            metrics.creates.clone(),
-        );
-        registry.register(
-            "device_taint_eviction_controller_pod_deletions",
-            "Total number of Pods deleted by DeviceTaintEvictionController since its start",
-            metrics.deletions.clone(),
-        );
-        registry.register(
-            "device_taint_eviction_controller_pod_deletion_duration_seconds",
-            "Latency, in seconds, between the time when a device taint effect has been activated and a Pod's deletion via \
-             DeviceTaintEvictionController",
-            metrics.deletion_times.clone(),
-        );
-        registry.register(
-            "kubectl_dra_jobs",
-            "What became of the jobs of a controller",
-            metrics.jobs.clone(),
-        );
-        registry.register(
-            "kubectl_dra_rechecks",
-            "Looks whether versions, served kinds and gates are still those that the rules were made for",
-            metrics.looks.clone(),
-        );
-        registry.register(
-            "kubectl_dra_cluster_differs",
-            "Whether they were otherwise at the last look",
-            metrics.differs.clone(),
-        );
-        registry.register(
-            "kubectl_dra_shadow_wishes",
-            "Writes that the rules want and that have not been done: `overdue` ones are among the `open` ones",
-            metrics.wishes.clone(),
-        );
-        registry.register(
-            "kubectl_dra_shadow_wishes_ended",
-            "Writes that were wanted and are no longer: `fulfilled`, or `given-up`",
-            metrics.ended.clone(),
-        );
-        registry.register(
-            "kubectl_dra_shadow_findings",
-            "What was found, each write once",
-            metrics.findings.clone(),
-        );
-        registry.register(
-            "kubectl_dra_watch_in_step",
-            "Whether the watch of a resource is open",
-            metrics.in_step.clone(),
-        );
-        registry.register(
-            "kubectl_dra_watch_troubles",
-            "Interruptions of watches",
-            metrics.troubles.clone(),
-        );
-        registry.register(
-            "kubectl_dra_unreadable_objects",
-            "Objects that could not be read, each as often as it came",
-            metrics.unreadable.clone(),
-        );
-        // Whoever computes a rate wants the zero before the one.
+        let metrics = Self {
+            queues: WorkqueueMetrics::registered(to),
+            claims: register(
+                to,
+                "dynamic_resource_allocation_resource_claims",
+                "Number of ResourceClaims, categorized by allocation status, admin access, and source",
+            ),
+            creates: register(
+                to,
+                "dynamic_resource_allocation_resourceclaim_creates",
+                "Number of ResourceClaims creation requests, categorized by creation status, admin access, and owning API group and kind \
+                 (either Pod or scheduling.k8s.io/PodGroup)",
+            ),
+            deletions: register(
+                to,
+                "device_taint_eviction_controller_pod_deletions",
+                "Total number of Pods deleted by DeviceTaintEvictionController since its start",
+            ),
+            deletion_times: register_as(
+                to,
+                "device_taint_eviction_controller_pod_deletion_duration_seconds",
+                "Latency, in seconds, between the time when a device taint effect has been activated and a Pod's deletion via \
+                 DeviceTaintEvictionController",
+                Histogram::new(LATENCIES),
+            ),
+            jobs: register(to, "kubectl_dra_jobs", "What became of the jobs of a controller"),
+            rechecks: register(
+                to,
+                "kubectl_dra_rechecks",
+                "Looks whether versions, served kinds and gates are still those that the rules were made for",
+            ),
+            differs: register(
+                to,
+                "kubectl_dra_cluster_differs",
+                "Whether they were otherwise at the last look",
+            ),
+            wishes: register(
+                to,
+                "kubectl_dra_shadow_wishes",
+                "Writes that the rules want and that have not been done: `overdue` ones are among the `open` ones",
+            ),
+            ended: register(
+                to,
+                "kubectl_dra_shadow_wishes_ended",
+                "Writes that were wanted and are no longer: `fulfilled`, or `given-up`",
+            ),
+            findings: register(
+                to,
+                "kubectl_dra_shadow_findings",
+                "What was found, each write once",
+            ),
+            in_step: register(
+                to,
+                "kubectl_dra_watch_in_step",
+                "Whether the watch of a resource is open",
+            ),
+            troubles: register(to, "kubectl_dra_watch_troubles", "Interruptions of watches"),
+            unreadable: register(
+                to,
+                "kubectl_dra_unreadable_objects",
+                "Objects that could not be read, each as often as it came",
+            ),
+            registry,
+        };
+        // A rate needs the zero before the one.
         for controller in ControllerName::ALL {
             for difference in Difference::ALL {
                 drop(metrics.findings.get_or_create(&finding(difference, controller)));
             }
         }
-        Self { registry, ..metrics }
+        metrics
     }
 }
 
@@ -204,20 +185,21 @@ impl Metrics {
         self.jobs.get_or_create(&labels).inc();
     }
 
-    /// Somebody looked whether the rules still fit the cluster.
-    pub(super) fn look(&self, look: Look) {
-        let outcome = match look {
-            Look::Same => "same",
-            Look::Differs => "differs",
-            Look::Failed => "failed",
+    /// The cluster was compared with what the rules were made for.
+    pub(super) fn rechecked(&self, result: RecheckResult) {
+        let outcome = match result {
+            RecheckResult::Same => "same",
+            RecheckResult::Differs => "differs",
+            RecheckResult::Failed => "failed",
         };
-        self.looks.get_or_create(&[("outcome", outcome)]).inc();
-        if !matches!(look, Look::Failed) {
-            self.differs.set(i64::from(matches!(look, Look::Differs)));
+        self.rechecks.get_or_create(&[("outcome", outcome)]).inc();
+        if !matches!(result, RecheckResult::Failed) {
+            self.differs
+                .set(i64::from(matches!(result, RecheckResult::Differs)));
         }
     }
 
-    /// How the wishes of the shadow stand.
+    /// The number of wishes of the shadow has changed.
     pub(super) fn wishes(&self, counts: Counts) {
         let Counts {
             open,
@@ -266,7 +248,7 @@ impl Metrics {
     }
 }
 
-/// How a claim is counted. Mirrors `pkg/controller/resourceclaim/controller.go`, `getAdminAccessMetricLabel`, v1.37.2.
+/// The labels of a claim. Mirrors `pkg/controller/resourceclaim/controller.go`, `getAdminAccessMetricLabel`, v1.37.2.
 pub(super) fn labels_of(claim: &Claim) -> Labels<3> {
     let word = |is: bool| if is { "true" } else { "false" };
     // Alternatives have no admin access.
@@ -376,8 +358,8 @@ mod tests {
         };
         metrics.wishes(counts(3, 5));
         metrics.wishes(counts(2, 7));
-        metrics.look(Look::Differs);
-        metrics.look(Look::Failed);
+        metrics.rechecked(RecheckResult::Differs);
+        metrics.rechecked(RecheckResult::Failed);
         metrics.watch(Kind::Pod, false);
         metrics.watch(Kind::Pod, true);
         metrics.unreadable(Kind::Pod);

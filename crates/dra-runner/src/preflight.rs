@@ -1,4 +1,4 @@
-//! May the built-in controllers be replaced? Only where they are off.
+//! Checks that the built-in controllers are off before they are replaced.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use dra_rules::controllers::{ControllerName, Evidence};
 
-/// Why it is known that a built-in controller is off.
+/// Evidence that a built-in controller is off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
     /// It left so many writes undone.
@@ -15,13 +15,13 @@ pub enum Proof {
     Arguments(usize),
 }
 
-/// Why a controller is not taken over.
+/// Reason why a controller is not replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Rival {
     /// It does its work.
     #[error("the built-in {name} is at work: it did {done} of the writes that were due")]
     Works {
-        /// Which one.
+        /// The controller.
         name: ControllerName,
         /// Writes that it was seen to do.
         done: u64,
@@ -31,7 +31,7 @@ pub enum Rival {
         "the built-in {name} is switched on by the arguments of kube-controller-manager: --controllers={arguments}"
     )]
     Runs {
-        /// Which one.
+        /// The controller.
         name: ControllerName,
         /// The value of `--controllers`.
         arguments: String,
@@ -39,9 +39,9 @@ pub enum Rival {
     /// It did something while it was replaced.
     #[error("another {name} is at work beside this one: it wrote {object}")]
     Beside {
-        /// Which one.
+        /// The controller.
         name: ControllerName,
-        /// What it wrote.
+        /// The object that it wrote.
         object: String,
     },
     /// Nothing was to be done, so that nothing was seen.
@@ -49,13 +49,13 @@ pub enum Rival {
         "nothing shows whether the built-in {name} is off: it had nothing to do, and no static pod of kube-controller-manager can be seen"
     )]
     Unknown {
-        /// Which one.
+        /// The controller.
         name: ControllerName,
     },
 }
 
 impl Rival {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         let off = format!(
             "append `,{}` to the value of --controllers of every kube-controller-manager, and leave what stands there",
@@ -75,7 +75,7 @@ impl Rival {
     }
 }
 
-/// Whether each of `names` is off, by what was seen of it and by the values of `--controllers` of every kube-controller-manager that can
+/// Checks that each of `names` is off, by what was seen of it and by the values of `--controllers` of every kube-controller-manager that can
 /// be seen.
 ///
 /// # Errors

@@ -17,81 +17,53 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::health::Health;
-use super::metrics::Metrics;
+use super::telemetry::Telemetry;
 
-/// Connections at the same time. Those who ask are a kubelet and a few collectors of metrics.
+/// Connections at the same time. The clients are a kubelet and a few collectors of metrics.
 const CONNECTIONS: usize = 32;
 
-/// How long a connection may take to ask something.
+/// The time for a connection to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How the work goes on, as probes see it.
-#[derive(Debug, Default)]
-pub struct Operation {
-    pub(super) health: Health,
-    pub(super) metrics: Metrics,
-    /// Whether somebody can ask for the metrics, so that what costs something is measured.
-    pub(super) is_measured: bool,
-}
-
-impl Operation {
-    /// The watches that see nothing now, with what is the matter: what is known of their kinds may be wrong.
-    pub fn blind(&self) -> Vec<String> {
-        self.health.blind(Instant::now())
-    }
-
-    /// An operation whose metrics are asked for.
-    pub fn measured() -> Self {
-        Self {
-            is_measured: true,
-            ..Self::default()
-        }
-    }
-}
 
 /// Answers probes until it is dropped.
 pub struct Probes {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    _server: Task,
 }
 
 impl Probes {
     /// Listens on `address`; port 0 is any that is free.
     ///
     /// # Errors
-    /// When nobody can listen there.
-    pub async fn listen(address: SocketAddr, operation: Arc<Operation>) -> io::Result<Self> {
+    /// If the address cannot be listened on.
+    pub async fn listen(address: SocketAddr, telemetry: Arc<Telemetry>) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(serve(listener, operation));
-        Ok(Self { address, task })
+        let server = Task(tokio::spawn(serve(listener, telemetry)));
+        Ok(Self {
+            address,
+            _server: server,
+        })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-impl Drop for Probes {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
+/// A task that ends when this is dropped.
+struct Task(JoinHandle<()>);
 
-/// A connection, which is closed when this is dropped.
-struct Open(JoinHandle<()>);
-
-impl Drop for Open {
+impl Drop for Task {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-async fn serve(listener: TcpListener, operation: Arc<Operation>) {
+async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
     // By age.
-    let mut connections: VecDeque<Open> = VecDeque::new();
+    let mut connections: VecDeque<Task> = VecDeque::new();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // No more files may be open; others will be closed.
@@ -99,29 +71,29 @@ async fn serve(listener: TcpListener, operation: Arc<Operation>) {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        connections.retain(|open| !open.0.is_finished());
-        // A probe asks at once, and is answered at once: who has been there longest is slow.
+        connections.retain(|connection| !connection.0.is_finished());
+        // A probe sends its request immediately and is answered immediately: the oldest connection is slow.
         while connections.len() >= CONNECTIONS {
             connections.pop_front();
         }
-        let operation = Arc::clone(&operation);
+        let telemetry = Arc::clone(&telemetry);
         let connection = tokio::spawn(async move {
             let answer = service_fn(|request| {
-                let response = operation.answer(&request);
+                let response = telemetry.answer(&request);
                 async move { Ok::<_, Infallible>(response) }
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(PATIENCE)
                 .serve_connection(TokioIo::new(stream), answer);
-            // Whoever breaks off does not want the answer.
+            // A client that disconnects does not want the answer.
             _ = connection.await;
         });
-        connections.push_back(Open(connection));
+        connections.push_back(Task(connection));
     }
 }
 
-impl Operation {
+impl Telemetry {
     fn answer<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
         const PLAIN: &str = "text/plain; charset=utf-8";
         let (status, content_type, body) = match (request.method(), request.uri().path()) {
@@ -215,12 +187,12 @@ mod tests {
 
     #[tokio::test]
     async fn probes_say_whether_and_why_not() {
-        let operation = Arc::new(Operation::default());
+        let telemetry = Arc::new(Telemetry::default());
         let any = "127.0.0.1:0".parse().unwrap();
-        let probes = Probes::listen(any, Arc::clone(&operation)).await.unwrap();
+        let probes = Probes::listen(any, Arc::clone(&telemetry)).await.unwrap();
         let address = probes.address();
         assert!(
-            Probes::listen(address, Arc::clone(&operation)).await.is_err(),
+            Probes::listen(address, Arc::clone(&telemetry)).await.is_err(),
             "the address is taken"
         );
 
@@ -232,8 +204,8 @@ mod tests {
             unready.ends_with("\r\n\r\nthe cluster is being read\n"),
             "{unready}"
         );
-        operation.health.begin([Kind::Pod].into_iter());
-        operation.health.in_step(Kind::Pod);
+        telemetry.health.begin([Kind::Pod].into_iter());
+        telemetry.health.in_step(Kind::Pod);
         let ready = ask(address, "GET /readyz").await;
         assert!(ready.starts_with("HTTP/1.1 200 OK\r\n"), "{ready}");
         let metrics = ask(address, "GET /metrics").await;

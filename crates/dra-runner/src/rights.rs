@@ -1,4 +1,4 @@
-//! What a take-over, or a supplement, needs to be allowed.
+//! The rights that a take-over or a supplement needs.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +7,22 @@ use dra_rules::controllers::{ControllerName, Supplement};
 use dra_rules::reservation::{PodGroups, asks_for_binding};
 use dra_sources::live::Right;
 
+/// A verb, and the kind and subresource that it is for.
+type Write = (&'static str, Kind, &'static str);
+
+/// Writes of an eviction.
+const EVICTION: [Write; 2] = [("patch", Kind::Pod, "status"), ("delete", Kind::Pod, "")];
+
+/// Writes that release a claim.
+fn release(environment: &Environment) -> Vec<Write> {
+    let patch = |subresource| ("patch", Kind::ResourceClaim, subresource);
+    let mut writes = vec![patch(""), patch("status")];
+    if asks_for_binding(environment) {
+        writes.push(patch("binding"));
+    }
+    writes
+}
+
 /// The rights that the controllers write with, in all namespaces. Those to read are asked for by reading.
 pub fn rights(
     names: impl IntoIterator<Item = ControllerName>,
@@ -14,37 +30,29 @@ pub fn rights(
     groups: PodGroups,
     lease: Option<&Key>,
 ) -> BTreeSet<Right> {
-    let mut rights = BTreeSet::new();
-    let mut add = |verb, kind: Kind, subresource| {
-        rights.insert(right(verb, kind.group(), kind.plural(), subresource));
-    };
+    let mut writes = Vec::new();
     for name in names {
         match name {
             ControllerName::ResourceClaim => {
-                add("create", Kind::ResourceClaim, "");
-                add("patch", Kind::ResourceClaim, "");
-                add("delete", Kind::ResourceClaim, "");
-                add("patch", Kind::ResourceClaim, "status");
-                if asks_for_binding(environment) {
-                    add("patch", Kind::ResourceClaim, "binding");
-                }
-                add("patch", Kind::Pod, "status");
+                writes.extend(release(environment));
+                writes.extend([
+                    ("create", Kind::ResourceClaim, ""),
+                    ("delete", Kind::ResourceClaim, ""),
+                    ("patch", Kind::Pod, "status"),
+                ]);
                 if groups == PodGroups::Accepted {
-                    add("patch", Kind::PodGroup, "status");
+                    writes.push(("patch", Kind::PodGroup, "status"));
                 }
             }
             ControllerName::DeviceTaintEviction => {
-                add("patch", Kind::Pod, "status");
-                add("delete", Kind::Pod, "");
+                writes.extend(EVICTION);
                 if !environment.not_served.contains(&Kind::DeviceTaintRule) {
-                    add("patch", Kind::DeviceTaintRule, "status");
+                    writes.push(("patch", Kind::DeviceTaintRule, "status"));
                 }
             }
         }
     }
-    rights.extend(of_events());
-    rights.extend(of_lease(lease));
-    rights
+    collected(writes, true, lease)
 }
 
 /// The rights that a supplement writes with, in all namespaces.
@@ -53,30 +61,23 @@ pub fn supplement_rights(
     environment: &Environment,
     lease: Option<&Key>,
 ) -> BTreeSet<Right> {
-    let mut rights = BTreeSet::new();
-    let mut add = |verb, kind: Kind, subresource| {
-        rights.insert(right(verb, kind.group(), kind.plural(), subresource));
-    };
+    let mut writes = Vec::new();
     if supplement.releases {
-        add("patch", Kind::ResourceClaim, "");
-        add("patch", Kind::ResourceClaim, "status");
-        if asks_for_binding(environment) {
-            add("patch", Kind::ResourceClaim, "binding");
-        }
+        writes.extend(release(environment));
     }
     if supplement.evictions {
-        add("patch", Kind::Pod, "status");
-        add("delete", Kind::Pod, "");
-        rights.extend(of_events());
+        writes.extend(EVICTION);
     }
-    rights.extend(of_lease(lease));
-    rights
+    collected(writes, supplement.evictions, lease)
 }
 
-fn of_events() -> impl Iterator<Item = Right> {
-    ["create", "patch"]
-        .into_iter()
-        .map(|verb| right(verb, "", "events", ""))
+fn collected(writes: Vec<Write>, records_events: bool, lease: Option<&Key>) -> BTreeSet<Right> {
+    let writes = writes.into_iter();
+    let writes =
+        writes.map(|(verb, kind, subresource)| right(verb, kind.group(), kind.plural(), subresource));
+    let events = ["create", "patch"].map(|verb| right(verb, "", "events", ""));
+    let events = events.into_iter().filter(|_| records_events);
+    writes.chain(events).chain(of_lease(lease)).collect()
 }
 
 fn of_lease(lease: Option<&Key>) -> impl Iterator<Item = Right> {

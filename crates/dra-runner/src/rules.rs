@@ -1,8 +1,35 @@
-//! Which rules `run` goes by.
+//! Rules and kinds of object that a run goes by.
 
-use dra_model::Environment;
+use dra_model::{Component, Environment, Evidence, Gate, Kind};
 use dra_rules::controllers::{Deviations, Features};
 use dra_rules::eviction::{EvictingClaims, Release};
+
+/// Kinds of object that the controllers look at. Where gates stand beside a kind, the controllers look at it only if one of them is on in
+/// kube-controller-manager.
+const NEEDS: [(Kind, &[Gate]); 6] = [
+    (Kind::Pod, &[]),
+    (
+        Kind::PodGroup,
+        &[Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims],
+    ),
+    (Kind::ResourceClaim, &[]),
+    (Kind::ResourceClaimTemplate, &[]),
+    (Kind::ResourceSlice, &[]),
+    (Kind::DeviceTaintRule, &[Gate::DRADeviceTaintRules]),
+];
+
+/// Kinds of object that the controllers look at, without those that `said` switches off: what the user says of gates, put over nothing.
+/// What only seems to be off is looked at, as it may not be.
+pub fn needed(said: &Environment) -> Vec<Kind> {
+    let is_off = |gate: &Gate| {
+        let state = said.gate(Component::ControllerManager, *gate);
+        state.evidence == Evidence::Flag && !state.enabled
+    };
+    let needed = NEEDS
+        .into_iter()
+        .filter(|(_, gates)| gates.is_empty() || !gates.iter().all(is_off));
+    needed.map(|(kind, _)| kind).collect()
+}
 
 /// The rules of the newest release with the gates of the cluster, or, `as_released`, those of the cluster's release with its bugs.
 /// Either way the cluster's release, or a deviation, says whether taints of devices for extended resources evict pods.
@@ -29,7 +56,7 @@ pub(super) fn rules(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dra_model::Version;
+    use dra_model::{GateState, Version};
 
     #[test]
     fn old_bugs_count_only_where_they_are_asked_for() {
@@ -68,5 +95,29 @@ mod tests {
                 assert_eq!(found.claims, expected, "{release} {deviations:?}");
             }
         }
+    }
+    #[test]
+    fn what_the_user_switches_off_is_not_looked_at() {
+        let said = |gates: &[Gate], evidence: Evidence| {
+            let off = |gate: &Gate| {
+                let state = GateState {
+                    enabled: false,
+                    evidence: evidence.clone(),
+                };
+                (Component::ControllerManager, *gate, state)
+            };
+            let said = Environment {
+                gates: gates.iter().map(off).collect(),
+                ..Environment::default()
+            };
+            NEEDS.len() - needed(&said).len()
+        };
+        let groups = [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims];
+        assert_eq!(said(&[Gate::DRADeviceTaintRules], Evidence::Flag), 1);
+        assert_eq!(said(&groups, Evidence::Flag), 1);
+        // Members of PodGroups are still told from other pods.
+        assert_eq!(said(&groups[1..], Evidence::Flag), 0);
+        assert_eq!(said(&[], Evidence::Flag), 0);
+        assert_eq!(said(&groups, Evidence::Assumed), 0);
     }
 }

@@ -1,14 +1,9 @@
 //! `kubectl dra run --supplement`: what the built-in controllers never do, or have left undone.
 
-use std::sync::Arc;
-
-use super::telling::Telling;
-use super::view::Viewing;
-use super::{EXTENDED, OVERDUE, Run, is_superfluous};
-use crate::context::Ctx;
+use super::{EXTENDED, Run, is_superfluous};
 use crate::error::Outcome;
 use dra_rules::controllers::Supplement;
-use dra_runner::{Failure, Supplementing};
+use dra_sources::Loaded;
 
 /// The Lease of a supplement, unless another one is named.
 const LEASE: &str = "kubectl-dra-supplement";
@@ -62,27 +57,14 @@ fn part(text: &str) -> Result<Part, String> {
     })
 }
 
-pub(super) async fn run(ctx: &Ctx, mut flags: Flags, run: Run<'_>) -> anyhow::Result<Outcome> {
-    let Run {
-        writing,
-        needs,
-        for_,
-        overdue,
-        format,
-        operation,
-        recheck,
-    } = run;
-    let lease = writing.lease(LEASE);
-    let loaded = ctx.load_to_watch(needs).await?;
-    ctx.ends_by_itself();
-    let live = ctx.live().await?;
+pub(super) async fn run(run: &Run<'_>, mut flags: Flags, loaded: Loaded) -> anyhow::Result<Outcome> {
+    let writing = run.writing.writing(LEASE);
     let environment = loaded.cluster.environment();
     dra_runner::check_gates(environment)?;
     let is_asked_for = |parts: &[Part], name: &str| parts.iter().any(|part| part.name == name);
-    if is_asked_for(&flags.supplement, EXTENDED) && is_superfluous(ctx, environment, "--supplement") {
+    if is_asked_for(&flags.supplement, EXTENDED) && is_superfluous(run.ctx, environment, "--supplement") {
         flags.supplement.retain(|part| part.name != EXTENDED);
     }
-    let noted = Arc::clone(&operation);
     let mut supplement = Supplement {
         once: writing.dry_run,
         ..Supplement::default()
@@ -90,17 +72,8 @@ pub(super) async fn run(ctx: &Ctx, mut flags: Flags, run: Run<'_>) -> anyhow::Re
     for part in &flags.supplement {
         (part.set)(&mut supplement);
     }
-    let wanted = dra_runner::supplement_rights(supplement, environment, lease.as_ref());
-    if let Some(missing) = live.missing_rights(wanted).await? {
-        return Err(Failure::from(missing).into());
-    }
-    let viewing = Viewing::begin(ctx, live.name());
-    let telling = Telling {
-        ctx,
-        format,
-        cluster: live.name(),
-        viewing: &viewing,
-    };
+    let rights = dra_runner::supplement_rights(supplement, environment, writing.lease.as_ref());
+    run.check_rights(rights).await?;
     let names = PARTS.map(|part| part.name).into_iter();
     let mut names: Vec<&str> = names
         .filter(|name| is_asked_for(&flags.supplement, name))
@@ -109,24 +82,9 @@ pub(super) async fn run(ctx: &Ctx, mut flags: Flags, run: Run<'_>) -> anyhow::Re
         // It goes on all the same: in a Deployment it would be started again and again.
         names.push("nothing to supplement");
     }
-    let how = Supplementing {
-        supplement,
-        overdue: overdue.unwrap_or(OVERDUE),
-        qps: writing.kube_api_qps,
-        burst: writing.kube_api_burst,
-        as_released: ctx.settings().versions.kubernetes.is_some(),
-        wall: ctx.wall(),
-        operation,
-        recheck,
-        is_viewed: viewing.is_seen(),
-        lease,
-        dry_run: writing.dry_run,
-        for_,
-        interruption: ctx.interruption(),
-    };
-    let tell = |report| telling.report(report, &names, writing.dry_run);
-    let done = dra_runner::supplement(live, needs, loaded, ctx.clock(), how, tell).await?;
-    viewing.clear();
-    ctx.printer().note(&done.to_string());
-    Ok(super::written(ctx, &noted))
+    let log = run.log(&names);
+    let tell = |message| log.message(message);
+    let (listed, options) = (run.listed(loaded), run.options.clone());
+    let jobs = dra_runner::supplement(listed, supplement, run.overdue, writing, options, tell).await?;
+    Ok(run.end(jobs))
 }

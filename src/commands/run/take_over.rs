@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::telling::Telling;
-use super::view::Viewing;
 use super::{EXTENDED, Run, is_superfluous};
 use crate::commands::duration;
-use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::counted;
 use dra_model::{Component, Key};
 use dra_rules::controllers::{ControllerName, Deviations};
 use dra_rules::reservation::PodGroups;
-use dra_runner::{Failure, Operation, Proof, Watching, Working};
+use dra_runner::{Failure, Options, Proof, TakeOver, Telemetry};
+use dra_sources::Loaded;
 
 const HEADING: &str = "Take-over";
 
@@ -143,17 +141,11 @@ impl Flags {
         }
     }
 
-    fn working(&self, names: &[ControllerName], ctx: &Ctx, run: Run<'_>) -> anyhow::Result<Working> {
-        let Run {
-            writing,
-            for_,
-            operation,
-            recheck,
-            ..
-        } = run;
+    /// The controllers, each with the number of jobs that may be under way at once.
+    pub(super) fn workers(&self) -> Result<BTreeMap<ControllerName, usize>, UsageError> {
+        let names = self.names().into_iter();
         let mut workers: BTreeMap<ControllerName, usize> = names
-            .iter()
-            .map(|name| (*name, dra_runner::default_workers(*name)))
+            .map(|name| (name, dra_runner::default_workers(name)))
             .collect();
         for (name, number) in &self.workers {
             let known = workers.get_mut(name).ok_or_else(|| {
@@ -161,75 +153,46 @@ impl Flags {
             })?;
             *known = *number;
         }
-        let mut deviations = Deviations::ON;
-        for Fix { set, on, .. } in &self.fix {
-            set(&mut deviations, *on);
-        }
-        Ok(Working {
-            workers,
-            qps: writing.kube_api_qps,
-            burst: writing.kube_api_burst,
-            deviations,
-            eviction_limit: self.eviction_limit,
-            as_released: ctx.settings().versions.kubernetes.is_some(),
-            wall: ctx.wall(),
-            operation,
-            recheck,
-            is_viewed: false,
-            lease: writing.lease(LEASE),
-            dry_run: writing.dry_run,
-            for_,
-            interruption: ctx.interruption(),
-        })
+        Ok(workers)
     }
 }
 
-pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result<Outcome> {
-    let Run {
-        writing,
-        needs,
-        format,
-        ..
-    } = run;
-    let (lease, dry_run) = (writing.lease(LEASE), writing.dry_run);
+pub(super) async fn run(
+    run: &Run<'_>,
+    flags: Flags,
+    workers: BTreeMap<ControllerName, usize>,
+    mut loaded: Loaded,
+) -> anyhow::Result<Outcome> {
+    let Run { ctx, live, .. } = run;
+    let writing = run.writing.writing(LEASE);
+    let lease = writing.lease.as_ref();
     let names = flags.names();
-    let noted = Arc::clone(&run.operation);
-    let mut working = flags.working(&names, ctx, run)?;
-    let mut loaded = ctx.load_to_watch(needs).await?;
-    ctx.ends_by_itself();
-    let live = ctx.live().await?;
-    let viewing = Viewing::begin(ctx, live.name());
-    working.is_viewed = viewing.is_seen();
     let environment = loaded.cluster.environment();
     dra_runner::check_gates(environment)?;
     if flags.fix.iter().any(|fix| fix.name == EXTENDED) {
         is_superfluous(ctx, environment, "--fix");
     }
     let groups = PodGroups::of(environment, Component::ControllerManager);
-    let wanted = dra_runner::rights(names.iter().copied(), environment, groups, lease.as_ref());
-    if let Some(missing) = live.missing_rights(wanted).await? {
-        return Err(Failure::from(missing).into());
-    }
-    if !flags.assume_builtin_disabled && !is_led(ctx, lease.as_ref()).await? {
+    let rights = dra_runner::rights(names.iter().copied(), environment, groups, lease);
+    run.check_rights(rights).await?;
+    if !flags.assume_builtin_disabled && !is_led(run, lease).await? {
         ctx.printer().note(&format!(
             "watching {} for {} s: are the built-in controllers off?",
             live.name(),
             flags.observe.as_secs_f64()
         ));
-        let observed = Arc::<Operation>::default();
-        let watching = Watching {
-            overdue: flags.observe.mul_f64(0.6),
+        let observed = Arc::<Telemetry>::default();
+        let options = Options {
             for_: Some(flags.observe),
-            interruption: ctx.interruption(),
-            as_released: ctx.settings().versions.kubernetes.is_some(),
-            wall: ctx.wall(),
             // The probes are asked about the work that follows.
-            operation: Arc::clone(&observed),
+            telemetry: Arc::clone(&observed),
             recheck: None,
-            is_viewed: false,
+            shows_status: false,
+            ..run.options.clone()
         };
-        let seen = dra_runner::shadow(live, needs, loaded, ctx.clock(), watching, |_| {}).await?;
-        if *ctx.interruption().borrow() {
+        let overdue = flags.observe.mul_f64(0.6);
+        let seen = dra_runner::shadow(run.listed(loaded), overdue, options, |_| {}).await?;
+        if *run.options.interruption.borrow() {
             return Ok(Outcome::Done);
         }
         // What was not seen proves nothing.
@@ -243,33 +206,36 @@ pub(super) async fn run(ctx: &Ctx, flags: Flags, run: Run<'_>) -> anyhow::Result
             ctx.printer()
                 .note(&format!("the built-in {name} is off: {}", words(&proof)));
         }
-        loaded = ctx.load_to_watch(needs).await?;
+        loaded = ctx.load_to_watch(run.needs).await?;
     }
-    let telling = Telling {
-        ctx,
-        format,
-        cluster: live.name(),
-        viewing: &viewing,
+    let mut deviations = Deviations::ON;
+    for Fix { set, on, .. } in &flags.fix {
+        set(&mut deviations, *on);
+    }
+    let take_over = TakeOver {
+        workers,
+        deviations,
+        eviction_limit: flags.eviction_limit,
     };
-    let words: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
-    let tell = |report| telling.report(report, &words, dry_run);
-    let done = dra_runner::take_over(live, needs, loaded, ctx.clock(), working, tell).await?;
-    viewing.clear();
-    ctx.printer().note(&done.to_string());
-    Ok(super::written(ctx, &noted))
+    let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let log = run.log(&names);
+    let tell = |message| log.message(message);
+    let (listed, options) = (run.listed(loaded), run.options.clone());
+    let jobs = dra_runner::take_over(listed, take_over, writing, options, tell).await?;
+    Ok(run.end(jobs))
 }
 
 /// A lease that was renewed within this time shows that another replica works, or did a moment ago: the built-in controllers are off.
 const LATELY: Duration = Duration::from_secs(60);
 
-/// Whether another replica has found out already that the built-in controllers are off.
-async fn is_led(ctx: &Ctx, lease: Option<&Key>) -> anyhow::Result<bool> {
+/// Reports whether another replica leads, which has found out already that the built-in controllers are off.
+async fn is_led(run: &Run<'_>, lease: Option<&Key>) -> anyhow::Result<bool> {
     let Some(lease) = lease else { return Ok(false) };
-    let holder = dra_runner::holder(ctx.live().await?, lease, ctx.clock()).await?;
+    let holder = dra_runner::holder(run.live, lease, run.ctx.clock()).await?;
     Ok(holder.is_some_and(|holder| {
         let is_led = holder.renewed < LATELY && holder.replaces();
         if is_led {
-            ctx.printer().note(&format!(
+            run.ctx.printer().note(&format!(
                 "lease {lease} is held by {}: the built-in controllers are off",
                 holder.identity
             ));

@@ -1,13 +1,14 @@
-//! What a take-over and a supplement have in common: how they write.
+//! The flags that a take-over and a supplement have in common.
 
 use dra_model::Key;
+use dra_runner::Writing;
 
 const HEADING: &str = "Take-over and supplement";
 
-/// Where the leases are that nobody names.
+/// The namespace of the default leases.
 const NAMESPACE: &str = "kube-system";
 
-/// What the command line says of writing.
+/// The flags of modes that write.
 #[derive(Debug, clap::Args)]
 #[group(id = "writing")]
 pub(super) struct Flags {
@@ -31,22 +32,27 @@ pub(super) struct Flags {
     ///
     /// Of each controller, or of the supplement. 0 is no limit.
     #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "writes", help_heading = HEADING)]
-    pub(super) kube_api_qps: u32,
+    kube_api_qps: u32,
 
     /// Requests at once
     ///
     /// That each controller or the supplement may send beyond the rate.
     #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "writes", help_heading = HEADING)]
-    pub(super) kube_api_burst: u32,
+    kube_api_burst: u32,
 }
 
 impl Flags {
-    /// The lease, named `default` unless another one is said. A dry run writes nothing that another one could write too.
-    pub(super) fn lease(&self, default: &str) -> Option<Key> {
-        (!self.no_lease && !self.dry_run).then(|| {
-            let named = self.lease.clone();
-            named.unwrap_or_else(|| Key::new(NAMESPACE, default))
-        })
+    /// The options to write with, and with the lease `default` unless another one is named. A dry run needs none, as nothing that it writes
+    /// is kept.
+    pub(super) fn writing(&self, default: &str) -> Writing {
+        let named = self.lease.clone();
+        let lease = named.unwrap_or_else(|| Key::new(NAMESPACE, default));
+        Writing {
+            qps: self.kube_api_qps,
+            burst: self.kube_api_burst,
+            lease: (!self.no_lease && !self.dry_run).then_some(lease),
+            dry_run: self.dry_run,
+        }
     }
 }
 

@@ -22,10 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Where a change was learnt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A watch told it.
+    /// The API server told it, in a watch or in answer to a request.
     Watch,
-    /// The API server answered with it, mostly to a write.
-    Answer,
     /// It is made up, and counts whatever its version.
     Simulation,
 }
@@ -337,7 +335,6 @@ impl Engine {
         });
     }
 
-    #[cfg(test)]
     /// How many jobs of a controller are out.
     pub fn jobs_of(&self, name: ControllerName) -> usize {
         self.jobs.values().filter(|of| **of == name).count()

@@ -1,4 +1,4 @@
-//! Which events are told, and which are counted, put together or left out.
+//! Decides which events are sent, counted, aggregated or dropped.
 //!
 //! Mirrors client-go `tools/record/events_cache.go`, `EventCorrelator` with its default options, v0.37.1.
 
@@ -24,18 +24,18 @@ const REMEMBERED: usize = 4096;
 
 /// What to send.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Telling {
+pub(super) struct Correlated {
     /// The message, which may be that of several events.
     pub(super) message: String,
-    /// How often it happened.
+    /// Number of occurrences.
     pub(super) count: u64,
-    /// When it happened first.
+    /// Time of the first one.
     pub(super) first: Time,
     /// The name of the event in the cluster that is to be changed; a new one where there is none.
     pub(super) name: Option<String>,
 }
 
-/// What an event is about, whatever its message.
+/// The key of similar events: all but the message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Group {
     component: &'static str,
@@ -69,8 +69,8 @@ pub(super) struct Correlator {
 }
 
 impl Correlator {
-    /// What to tell of an event, if anything. `name` is what a new event would be called.
-    pub(super) fn tell(&mut self, event: &Event, name: &str, now: Time) -> Option<Telling> {
+    /// Returns what to send for an event, unless it is dropped. `name` is for a new event.
+    pub(super) fn correlate(&mut self, event: &Event, name: &str, now: Time) -> Option<Correlated> {
         self.bound();
         let group = Group {
             component: event.component,
@@ -89,11 +89,11 @@ impl Correlator {
         let object = group.object.clone();
         self.uses += 1;
         let uses = self.uses;
-        let telling = match self.known.get_mut(&(group.clone(), key_message.clone())) {
+        let correlated = match self.known.get_mut(&(group.clone(), key_message.clone())) {
             Some(known) => {
                 known.count += 1;
                 known.used = uses;
-                Telling {
+                Correlated {
                     message,
                     count: known.count,
                     first: known.first,
@@ -108,7 +108,7 @@ impl Correlator {
                     used: uses,
                 };
                 self.known.insert((group, key_message), known);
-                Telling {
+                Correlated {
                     message,
                     count: 1,
                     first: now,
@@ -116,7 +116,7 @@ impl Correlator {
                 }
             }
         };
-        self.takes(event.component, object, now).then_some(telling)
+        self.takes(event.component, object, now).then_some(correlated)
     }
 
     fn aggregate(&mut self, group: &Group, message: &str, now: Time) -> String {
@@ -139,7 +139,7 @@ impl Correlator {
         format!("{AGGREGATED_PREFIX}{message}")
     }
 
-    /// Whether one more event about the object may be told.
+    /// Reports whether one more event about the object may be sent.
     fn takes(&mut self, component: &'static str, object: String, now: Time) -> bool {
         let full = self.full.entry((component, object)).or_insert(now);
         let next = (*full).max(now).after(REFILL);
@@ -178,18 +178,18 @@ impl Correlator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::events::About;
+    use crate::events::ObjectReference;
     use dra_model::{Key, Kind};
 
     fn event(pod: &str, message: &str) -> Event {
         Event {
             component: "resource_claim",
-            about: About {
+            about: ObjectReference {
+                api_version: String::new(),
                 kind: Kind::Pod.name(),
                 key: Key::new("a", pod),
                 uid: format!("uid-{pod}").into(),
             },
-            version: String::new(),
             type_: "Warning",
             reason: "FailedResourceClaimCreation",
             message: message.to_owned(),
@@ -203,14 +203,14 @@ mod tests {
     #[test]
     fn the_same_again_is_counted() {
         let mut correlator = Correlator::default();
-        let first = correlator.tell(&event("p", "no"), "p.1", at(0)).unwrap();
+        let first = correlator.correlate(&event("p", "no"), "p.1", at(0)).unwrap();
         assert_eq!((first.count, first.name), (1, None));
-        let again = correlator.tell(&event("p", "no"), "p.2", at(3)).unwrap();
+        let again = correlator.correlate(&event("p", "no"), "p.2", at(3)).unwrap();
         assert_eq!(
             (again.count, again.name.as_deref(), again.first),
             (2, Some("p.1"), at(0))
         );
-        let other = correlator.tell(&event("q", "no"), "q.1", at(3)).unwrap();
+        let other = correlator.correlate(&event("q", "no"), "q.1", at(3)).unwrap();
         assert_eq!((other.count, other.name), (1, None));
     }
 
@@ -219,23 +219,31 @@ mod tests {
         let mut correlator = Correlator::default();
         let messages: Vec<String> = (0..12)
             .map(|n| {
-                let told = correlator.tell(&event("p", &format!("no {n}")), &format!("p.{n}"), at(n));
+                let told = correlator.correlate(&event("p", &format!("no {n}")), &format!("p.{n}"), at(n));
                 told.unwrap().message
             })
             .collect();
         assert_eq!(messages[8], "no 8");
         assert_eq!(messages[9], "(combined from similar events): no 9");
-        let told = correlator.tell(&event("p", "no 12"), "p.12", at(12)).unwrap();
+        let told = correlator
+            .correlate(&event("p", "no 12"), "p.12", at(12))
+            .unwrap();
         assert_eq!((told.count, told.name.as_deref()), (4, Some("p.9")));
         // After a pause nothing is alike any more.
-        let told = correlator.tell(&event("p", "later"), "p.13", at(700)).unwrap();
+        let told = correlator
+            .correlate(&event("p", "later"), "p.13", at(700))
+            .unwrap();
         assert_eq!(told.message, "later");
     }
 
     #[test]
     fn a_flood_about_one_object_is_cut() {
         let mut correlator = Correlator::default();
-        let mut told = |second| correlator.tell(&event("p", "no"), "p.1", at(second)).is_some();
+        let mut told = |second| {
+            correlator
+                .correlate(&event("p", "no"), "p.1", at(second))
+                .is_some()
+        };
         assert_eq!((0..40).filter(|_| told(0)).count(), 25);
         assert!(!told(299));
         assert!(told(300) && !told(300));
@@ -245,7 +253,7 @@ mod tests {
     fn the_memory_is_bounded() {
         let mut correlator = Correlator::default();
         for pod in 0..20_000 {
-            correlator.tell(&event(&format!("p{pod}"), "no"), "name", at(pod));
+            correlator.correlate(&event(&format!("p{pod}"), "no"), "name", at(pod));
         }
         assert!(correlator.known.len() <= REMEMBERED + 1);
         assert!(correlator.similar.len() <= REMEMBERED + 1);

@@ -1,4 +1,4 @@
-//! Events, told to the cluster as kube-controller-manager tells them, and never in the way of what they are about.
+//! Records events as kube-controller-manager does, without delaying what they are about.
 
 mod correlator;
 
@@ -7,31 +7,29 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
-use self::correlator::{Correlator, Telling};
+use self::correlator::{Correlated, Correlator};
 use dra_model::{Key, Kind, Str, Time};
 use dra_rules::controllers::{ControllerName, Owner, PodRef, Warning};
 use dra_sources::live::{Error, Writer};
 
-/// Events that wait to be told. More are dropped.
+/// Events in the queue. More are dropped.
 const WAITING: usize = 1000;
 
-/// How often an event is tried that no API server answers, and how long after each time.
+/// Attempts to send an event that no API server answers, and the pause after each.
 const TRIES: u32 = 12;
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// What the claim controller calls itself in events, which is not its name.
+/// The component of the claim controller in events, which is not its name.
 const CLAIMS: &str = "resource_claim";
 
-/// Something to be told of an object.
+/// An event about an object.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    /// Who tells it.
+    /// The controller that records it.
     component: &'static str,
-    /// Of what.
-    about: About,
-    /// The version of the object's kind, with its group.
-    version: String,
+    about: ObjectReference,
     type_: &'static str,
     reason: &'static str,
     message: String,
@@ -48,50 +46,50 @@ impl Event {
 
 /// The object that an event is about.
 #[derive(Clone, Debug)]
-struct About {
+struct ObjectReference {
+    api_version: String,
     kind: &'static str,
     key: Key,
     uid: Str,
 }
 
-impl From<Owner> for About {
-    fn from(owner: Owner) -> Self {
-        Self {
-            kind: owner.kind.name(),
-            key: owner.key,
-            uid: owner.uid,
+/// Records events, which a [`Broadcaster`] sends.
+#[derive(Clone)]
+pub(super) struct Recorder {
+    queue: mpsc::Sender<(Event, Time)>,
+    writer: Arc<Writer>,
+}
+
+/// Sends recorded events in the background, until all recorders are dropped.
+///
+/// Mirrors client-go `tools/record/event.go`, `recordToSink`, v0.37.1: core/v1 events with a count, what is refused is dropped, what gets
+/// no answer is tried again.
+pub(super) struct Broadcaster(JoinHandle<()>);
+
+impl Broadcaster {
+    /// Sends what has been recorded, for at most `patience`.
+    pub(super) async fn finish(self, patience: Duration) {
+        let abort = self.0.abort_handle();
+        if tokio::time::timeout(patience, self.0).await.is_err() {
+            abort.abort();
         }
     }
 }
 
-/// Takes events and tells them in the background.
-///
-/// Mirrors client-go `tools/record/event.go`, `recordToSink`, v0.37.1: core/v1 events with a count, what is refused is dropped, what gets
-/// no answer is tried again.
-pub(super) struct Recorder {
-    queue: mpsc::Sender<(Event, Time)>,
-    teller: tokio::task::JoinHandle<()>,
-    writer: Arc<Writer>,
-}
-
 impl Recorder {
-    /// A recorder that writes with `writer`.
-    pub(super) fn start(writer: Arc<Writer>) -> Self {
+    /// A recorder whose events are sent with `writer`.
+    pub(super) fn start(writer: Arc<Writer>) -> (Self, Broadcaster) {
         let (queue, inbox) = mpsc::channel(WAITING);
-        let teller = tokio::spawn(tell(Arc::clone(&writer), inbox));
-        Self {
-            queue,
-            teller,
-            writer,
-        }
+        let broadcaster = Broadcaster(tokio::spawn(broadcast(Arc::clone(&writer), inbox)));
+        (Self { queue, writer }, broadcaster)
     }
 
     /// A claim could not be made.
     pub(super) fn warn(&self, warning: &Warning, now: Time) {
+        let Owner { kind, key, uid } = &warning.about;
         let event = Event {
             component: CLAIMS,
-            version: self.writer.api_version(warning.about.kind),
-            about: warning.about.clone().into(),
+            about: self.reference(*kind, key, uid),
             type_: "Warning",
             reason: "FailedResourceClaimCreation",
             message: warning.message.clone(),
@@ -109,16 +107,11 @@ impl Recorder {
         self.about_pod(pod, "Cancelling deletion", now);
     }
 
-    /// Nobody is evicted because of the rule.
+    /// No pod is evicted because of the rule.
     pub(super) fn held(&self, rule: &Str, uid: &Str, why: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
-            version: self.writer.api_version(Kind::DeviceTaintRule),
-            about: About {
-                kind: Kind::DeviceTaintRule.name(),
-                key: Key::new("", rule.clone()),
-                uid: uid.clone(),
-            },
+            about: self.reference(Kind::DeviceTaintRule, &Key::new("", rule.clone()), uid),
             type_: "Warning",
             reason: "EvictionHeld",
             message: why.to_owned(),
@@ -126,23 +119,20 @@ impl Recorder {
         self.record(event, now);
     }
 
-    /// This one ends, since another controller does the same work: `why`. That is told of the lease, given with its UID, where those who
-    /// operate it look; where there is none, of what the other one wrote.
-    pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: Owner, why: &str, now: Time) {
-        let (version, about) = match lease {
-            Some((key, uid)) => (
-                "coordination.k8s.io/v1".to_owned(),
-                About {
-                    kind: "Lease",
-                    key,
-                    uid,
-                },
-            ),
-            None => (self.writer.api_version(written.kind), written.into()),
+    /// The run ends, since another controller does the same work: `why`. The event is about the lease, given with its UID, where operators
+    /// look for it; without a lease, about the object that the other controller wrote.
+    pub(super) fn rival(&self, lease: Option<(Key, Str)>, written: &Owner, why: &str, now: Time) {
+        let about = match lease {
+            Some((key, uid)) => ObjectReference {
+                api_version: "coordination.k8s.io/v1".to_owned(),
+                kind: "Lease",
+                key,
+                uid,
+            },
+            None => self.reference(written.kind, &written.key, &written.uid),
         };
         let event = Event {
             component: "kubectl-dra",
-            version,
             about,
             type_: "Warning",
             reason: "AnotherControllerAtWork",
@@ -154,12 +144,7 @@ impl Recorder {
     fn about_pod(&self, pod: &PodRef, message: &str, now: Time) {
         let event = Event {
             component: ControllerName::DeviceTaintEviction.as_str(),
-            version: self.writer.api_version(Kind::Pod),
-            about: About {
-                kind: Kind::Pod.name(),
-                key: pod.key.clone(),
-                uid: pod.uid.clone(),
-            },
+            about: self.reference(Kind::Pod, &pod.key, &pod.uid),
             type_: "Normal",
             reason: "DeviceTaintManagerEviction",
             message: message.to_owned(),
@@ -167,18 +152,18 @@ impl Recorder {
         self.record(event, now);
     }
 
+    fn reference(&self, kind: Kind, key: &Key, uid: &Str) -> ObjectReference {
+        ObjectReference {
+            api_version: self.writer.api_version(kind),
+            kind: kind.name(),
+            key: key.clone(),
+            uid: uid.clone(),
+        }
+    }
+
     fn record(&self, event: Event, now: Time) {
         // A full queue drops what comes: an event is never worth waiting for.
         _ = self.queue.try_send((event, now));
-    }
-
-    /// Tells what waits, for at most `patience`.
-    pub(super) async fn finish(self, patience: Duration) {
-        drop(self.queue);
-        let abort = self.teller.abort_handle();
-        if tokio::time::timeout(patience, self.teller).await.is_err() {
-            abort.abort();
-        }
     }
 }
 
@@ -196,7 +181,7 @@ impl Names {
     }
 }
 
-async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
+async fn broadcast(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     let mut correlator = Correlator::default();
     let mut names = Names::default();
     while let Some((event, now)) = inbox.recv().await {
@@ -208,11 +193,11 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
             event.message
         );
         let name = names.name(&event.about.key.name, now);
-        let Some(telling) = correlator.tell(&event, &name, now) else {
+        let Some(correlated) = correlator.correlate(&event, &name, now) else {
             continue;
         };
         for _ in 0..TRIES {
-            match send(&writer, &event, &name, &telling, now).await {
+            match send(&writer, &event, &name, &correlated, now).await {
                 Err(Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. }) => {
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -223,41 +208,47 @@ async fn tell(writer: Arc<Writer>, mut inbox: mpsc::Receiver<(Event, Time)>) {
     }
 }
 
-async fn send(writer: &Writer, event: &Event, name: &str, telling: &Telling, now: Time) -> Result<(), Error> {
+async fn send(
+    writer: &Writer,
+    event: &Event,
+    name: &str,
+    correlated: &Correlated,
+    now: Time,
+) -> Result<(), Error> {
     let namespace = namespace_of(&event.about);
     let last = Time::from_unix_seconds(now.unix_seconds()).to_string();
-    if let Some(known) = &telling.name {
-        let patch = json!({"count": telling.count, "lastTimestamp": last, "message": telling.message});
+    if let Some(known) = &correlated.name {
+        let patch = json!({"count": correlated.count, "lastTimestamp": last, "message": correlated.message});
         match writer.patch_event(namespace, known, &patch).await {
             // The cluster keeps events for an hour.
             Err(Error::Refused { code: 404, .. }) => {}
             done => return done,
         }
     }
-    let name = telling.name.as_deref().unwrap_or(name);
+    let name = correlated.name.as_deref().unwrap_or(name);
     writer
-        .create_event(namespace, &body(event, name, telling, &last))
+        .create_event(namespace, &body(event, name, correlated, &last))
         .await
 }
 
 /// Events about objects without a namespace are in `default`, as client-go has them.
-fn namespace_of(about: &About) -> &str {
+fn namespace_of(about: &ObjectReference) -> &str {
     match about.key.namespace.as_str() {
         "" => "default",
         namespace => namespace,
     }
 }
 
-fn body(event: &Event, name: &str, telling: &Telling, last: &str) -> Value {
+fn body(event: &Event, name: &str, correlated: &Correlated, last: &str) -> Value {
     let about = &event.about;
-    let first = Time::from_unix_seconds(telling.first.unix_seconds()).to_string();
+    let first = Time::from_unix_seconds(correlated.first.unix_seconds()).to_string();
     json!({
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": name, "namespace": namespace_of(about)},
         "involvedObject": {
-            "apiVersion": event.version, "kind": about.kind,
+            "apiVersion": about.api_version, "kind": about.kind,
             "namespace": about.key.namespace.as_str(), "name": about.key.name.as_str(), "uid": about.uid.as_str()},
-        "type": event.type_, "reason": event.reason, "message": telling.message, "count": telling.count,
+        "type": event.type_, "reason": event.reason, "message": correlated.message, "count": correlated.count,
         "firstTimestamp": first, "lastTimestamp": last,
         "source": {"component": event.component},
         "reportingComponent": event.component, "reportingInstance": ""})

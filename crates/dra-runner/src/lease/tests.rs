@@ -198,25 +198,21 @@ fn candidate(memory: &Memory, name: &str) -> Lease {
 async fn a_holder_that_cannot_renew_loses_it_and_one_that_ends_gives_it_up() {
     let memory = Memory::default();
     let first = candidate(&memory, "first");
-    let mut standing = first.standing();
-    standing
-        .wait_for(|standing| *standing == Standing::Held)
-        .await
-        .unwrap();
+    let mut state = first.state.clone();
+    state.wait_for(|state| *state == LeaseState::Held).await.unwrap();
     let second = candidate(&memory, "second");
-    let mut waiting = second.standing();
-    let waits =
-        |standing: &Standing| matches!(standing, Standing::Waiting { holder, .. } if holder == "first");
+    let mut waiting = second.state.clone();
+    let waits = |state: &LeaseState| matches!(state, LeaseState::Waiting { holder, .. } if holder == "first");
     waiting.wait_for(waits).await.unwrap();
     first.release().await;
     waiting
-        .wait_for(|standing| *standing == Standing::Held)
+        .wait_for(|state| *state == LeaseState::Held)
         .await
         .unwrap();
 
     memory.set(|kept| kept.away = true);
     waiting
-        .wait_for(|standing| *standing == Standing::Lost)
+        .wait_for(|state| *state == LeaseState::Lost)
         .await
         .unwrap();
     memory.set(|kept| kept.away = false);

@@ -63,6 +63,14 @@ impl Served {
         found.map_or(Serving::No, |version| Serving::Version(version))
     }
 
+    /// The version in which a kind is served, or the best one to try.
+    pub(super) fn version(&self, kind: Kind) -> &'static str {
+        match self.kind(kind) {
+            Serving::Version(version) | Serving::Perhaps(version) => version,
+            Serving::No => kind.versions()[0],
+        }
+    }
+
     /// Whether a kind is served in exactly this version.
     pub(super) fn has(&self, kind: Kind, version: &str) -> bool {
         let key = (kind.group().to_owned(), kind.plural().to_owned());

@@ -1,7 +1,5 @@
 //! Single objects, asked for because no list or watch has shown them.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -12,35 +10,7 @@ use super::{Live, list};
 use crate::decode::Decoder;
 use dra_model::{Key, Kind, Object, json};
 
-/// Finds single objects, in the versions that the server served when it was asked.
-pub struct Finder {
-    live: Live,
-    served: Served,
-}
-
-impl Finder {
-    /// The object; nothing where the server says that there is none. That it does not serve a kind at all says nothing about the object,
-    /// and is an error.
-    ///
-    /// # Errors
-    /// When that cannot be found out.
-    pub async fn object(&self, kind: Kind, key: &Key) -> Result<Option<Object>, Error> {
-        self.live.object(&self.served, kind, key).await
-    }
-}
-
 impl Live {
-    /// A finder of objects of these kinds.
-    ///
-    /// # Errors
-    /// When it cannot be found out what the server serves.
-    pub async fn finder(&self, kinds: &BTreeSet<Kind>) -> Result<Finder, Error> {
-        Ok(Finder {
-            live: self.clone(),
-            served: discover(&self.target, kinds).await?,
-        })
-    }
-
     /// The object as the server has it, with the kind and the version that it is served in; nothing where the server says that there is
     /// none.
     ///
@@ -58,6 +28,8 @@ impl Live {
             .map_err(|error| self.foreign(what, error.to_string()))
     }
 
+    /// The object; nothing where the server says that there is none. That it does not serve a kind at all says nothing about the object,
+    /// and is an error.
     pub(super) async fn object(
         &self,
         served: &Served,

@@ -44,7 +44,6 @@ pub use self::connect::{ConfiguredNames, Connection, Impersonation, no_path_segm
 pub use self::credentials::Secret;
 pub use self::error::Error;
 pub use self::facts::Facts;
-pub use self::lookup::Finder;
 pub use self::processes::end_programs;
 pub use self::proxy::check_proxy;
 pub use self::request::jittered;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::discovery::{Serving, discover};
+use super::discovery::discover;
 use super::error::Error;
 use super::list::{self, Listing, Meter, Sink};
 use super::request::JSON;
@@ -205,11 +205,7 @@ impl Live {
             return Ok(version);
         }
         let served = discover(&self.target, &BTreeSet::from([kind])).await?;
-        let version = match served.kind(kind) {
-            Serving::Version(version) | Serving::Perhaps(version) => version,
-            Serving::No => kind.versions()[0],
-        };
-        Ok(self.claim_version.get_or_init(|| version))
+        Ok(self.claim_version.get_or_init(|| served.version(kind)))
     }
 
     pub(super) async fn ask<T: serde::de::DeserializeOwned>(

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Live;
-use super::discovery::{Served, Serving, discover};
+use super::discovery::{Served, discover};
 use super::error::Error;
 use super::list;
 use super::request::JSON;
@@ -59,10 +59,11 @@ impl Live {
     /// When the server cannot be asked what it serves.
     pub async fn writer(&self, dry_run: bool) -> Result<Writer, Error> {
         let kinds = BTreeSet::from([Kind::ResourceClaim, Kind::PodGroup, Kind::DeviceTaintRule]);
+        let served = discover(&self.target, &kinds).await?;
         Ok(Writer {
             live: self.clone(),
-            served: discover(&self.target, &kinds).await?,
-            claims: self.claim_version().await?,
+            claims: served.version(Kind::ResourceClaim),
+            served,
             dry_run,
             templates: Mutex::default(),
         })
@@ -75,20 +76,12 @@ impl Writer {
         self.dry_run
     }
 
-    /// The version that the server serves of a kind, or the best one to try.
-    fn version(&self, kind: Kind) -> &'static str {
-        match self.served.kind(kind) {
-            Serving::Version(version) | Serving::Perhaps(version) => version,
-            Serving::No => kind.versions()[0],
-        }
-    }
-
     /// `group/version` of a kind.
     pub fn api_version(&self, kind: Kind) -> String {
-        kind.api_version(self.version(kind))
+        kind.api_version(self.served.version(kind))
     }
 
-    /// One object, as a [`Finder`](super::Finder) finds it.
+    /// One object; nothing where the server says that there is none.
     ///
     /// # Errors
     /// When that cannot be found out.
@@ -98,7 +91,7 @@ impl Writer {
 
     fn path(&self, kind: Kind, key: &Key, more: &str) -> String {
         let namespace = kind.is_namespaced().then_some(key.namespace.as_str());
-        let mut path = list::collection(kind, self.version(kind), namespace);
+        let mut path = list::collection(kind, self.served.version(kind), namespace);
         path.push('/');
         list::percent_encode(&key.name, &mut path);
         path.push_str(more);
@@ -298,10 +291,7 @@ impl Writer {
     /// The server's refusal, or that it did not answer.
     pub async fn delete(&self, kind: Kind, key: &Key, uid: &Str) -> Result<(), Error> {
         let what = format!("delete {}/{key}", kind.name());
-        let version = match kind {
-            Kind::ResourceClaim => self.claims,
-            kind => self.version(kind),
-        };
+        let version = self.served.version(kind);
         let mut path = list::collection(kind, version, Some(&key.namespace));
         path.push('/');
         list::percent_encode(&key.name, &mut path);
@@ -371,7 +361,7 @@ impl Writer {
                           "metadata": metadata, "status": status});
         let path = self.path(kind, key, &more);
         let answer = self.send(Method::PATCH, path, APPLY, &body, &what).await?;
-        self.decode(kind, self.version(kind), &answer, what)
+        self.decode(kind, self.served.version(kind), &answer, what)
     }
 
     /// Sets the condition of the pod with that UID.
@@ -389,7 +379,7 @@ impl Writer {
             json!({"metadata": {"uid": uid.as_str()}, "status": {"conditions": [condition_json(condition)]}});
         let path = self.path(Kind::Pod, key, &format!("/status{FIELD_MANAGER}"));
         let answer = self.send(Method::PATCH, path, STRATEGIC, &body, &what).await?;
-        self.decode(Kind::Pod, self.version(Kind::Pod), &answer, what)
+        self.decode(Kind::Pod, self.served.version(Kind::Pod), &answer, what)
     }
 
     /// Creates an event; `name` and `namespace` are those of its metadata.

@@ -48,17 +48,17 @@ fn only_what_is_newer_is_news() {
     let mut engine = engine([claim("c", "u", "9")]);
     let mut see = |change, origin| engine.see(change, origin, at(0)).is_some();
     // As numbers, not as texts: 10 is newer than 9. The watch tells again what the answer to a write told.
-    assert!(see(Change::Put(claim("c", "u", "10")), Origin::Answer));
+    assert!(see(Change::Put(claim("c", "u", "10")), Origin::Watch));
     assert!(!see(Change::Put(claim("c", "u", "10")), Origin::Watch));
     assert!(!see(Change::Put(claim("c", "u", "9")), Origin::Watch));
     // An earlier object of the name is not news, nor is the answer about one that is gone.
     assert!(see(Change::Put(claim("c", "v", "12")), Origin::Watch));
-    assert!(!see(Change::Put(claim("c", "u", "11")), Origin::Answer));
+    assert!(!see(Change::Put(claim("c", "u", "11")), Origin::Watch));
     assert!(see(
         Change::Delete(Kind::ResourceClaim, Key::new("n", "c")),
         Origin::Watch
     ));
-    assert!(!see(Change::Put(claim("c", "v", "13")), Origin::Answer));
+    assert!(!see(Change::Put(claim("c", "v", "13")), Origin::Watch));
     assert!(see(Change::Put(claim("c", "w", "14")), Origin::Watch));
     // A minute later nobody answers about it any more, and it is forgotten.
     let key = Key::new("n", "c");
@@ -74,7 +74,7 @@ fn only_what_is_newer_is_news() {
 fn a_list_takes_away_what_is_not_newer_than_itself() {
     let mut engine = engine([claim("old", "a", "5"), claim("same", "b", "6")]);
     // This one was made by a write of ours after the list was read.
-    engine.see(Change::Put(claim("own", "c", "11")), Origin::Answer, at(0));
+    engine.see(Change::Put(claim("own", "c", "11")), Origin::Watch, at(0));
     let listed = vec![claim("same", "b", "6"), claim("new", "d", "7")];
     engine.see_list(Kind::ResourceClaim, "", listed, "10", at(0));
     let names: Vec<_> = engine

@@ -1,120 +1,107 @@
-//! What `run` goes by may change under it: an upgrade brings another release, other gates, other API versions.
+//! Detects that the release, the feature gates or the served API versions are no longer those that the rules were made for.
 //!
-//! The rules are made once, so a long run has to find out when they no longer fit. It asks for that now and then, and a
-//! change that matters ends the work: the next start goes by what is true then.
+//! The rules are made once, at the start. A long run checks now and then whether they still fit the cluster, and a change that matters ends
+//! the run, so that the next start makes new ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
-use super::metrics::Look;
-use super::probes::Operation;
+use super::metrics::RecheckResult;
 use super::rules::rules;
+use super::telemetry::Telemetry;
 use dra_model::{Component, Environment, Gate, Kind};
 use dra_rules::controllers::Deviations;
 use dra_sources::live::{Facts, Live};
 use dra_sources::{Needs, VersionSettings};
 
-/// How often to find out whether the rules still fit.
+/// Checks whether the rules still fit the cluster.
 #[derive(Clone, Debug)]
 pub struct Recheck {
-    /// The time between two looks.
+    /// The time between two checks.
     pub every: Duration,
-    /// What the user knows better than the cluster.
+    /// Versions and gates that the user sets.
     pub versions: VersionSettings,
 }
 
-/// What has changed.
+/// A change of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Shift {
-    /// Nothing that decides anything, in words.
+pub(super) enum Drift {
+    /// No rule depends on it.
     Harmless(String),
-    /// The rules no longer fit: what is otherwise, in words.
-    Moved(Vec<String>),
+    /// The rules no longer fit the cluster, because of these differences.
+    Breaking(Vec<String>),
 }
 
-/// Looks at what the rules rest on until it is dropped.
-pub(super) struct Ground {
-    inbox: mpsc::Receiver<Shift>,
-    task: Option<JoinHandle<()>>,
+/// Checks for drift until it is dropped.
+pub(super) struct DriftWatch {
+    inbox: mpsc::Receiver<Drift>,
+    _task: JoinSet<()>,
 }
 
-impl Drop for Ground {
-    fn drop(&mut self) {
-        if let Some(task) = &self.task {
-            task.abort();
-        }
-    }
-}
-
-impl Ground {
-    /// Begins to look, if that is wanted. `environment` is what the rules were made of, those of its release if `as_released`.
-    pub(super) fn watch(
+impl DriftWatch {
+    /// Starts to check, if that is wanted. The rules were made of `environment`, those of its release if `as_released`.
+    pub(super) fn start(
         live: &Live,
         needs: &Needs,
         environment: &Environment,
         as_released: bool,
         how: Option<Recheck>,
-        operation: &Arc<Operation>,
+        telemetry: &Arc<Telemetry>,
     ) -> Self {
         let (told, inbox) = mpsc::channel(1);
-        let task = how.map(|how| {
-            let (live, needs, operation) = (live.clone(), needs.clone(), Arc::clone(operation));
-            let mut looking = Looking::new(environment.clone(), as_released);
-            tokio::spawn(async move {
+        let mut task = JoinSet::new();
+        if let Some(how) = how {
+            let (live, needs, telemetry) = (live.clone(), needs.clone(), Arc::clone(telemetry));
+            let mut baseline = Baseline::new(environment.clone(), as_released);
+            task.spawn(async move {
                 loop {
-                    let facts = live.facts(&needs, &how.versions, &looking.begun).await;
-                    let shift = match facts {
-                        Ok(facts) => looking.at(facts),
-                        // That the API server cannot be asked is told by the watches.
-                        Err(_) => {
-                            operation.metrics.look(Look::Failed);
-                            tokio::time::sleep(how.every).await;
-                            continue;
-                        }
-                    };
-                    operation.metrics.look(if looking.differed {
-                        Look::Differs
-                    } else {
-                        Look::Same
+                    // That the API server cannot be asked is reported by the watches.
+                    let facts = live.facts(&needs, &how.versions, &baseline.begun).await.ok();
+                    let is_known = facts.is_some();
+                    let drift = facts.and_then(|facts| baseline.compare(facts));
+                    telemetry.metrics.rechecked(match (is_known, baseline.differed) {
+                        (false, _) => RecheckResult::Failed,
+                        (true, true) => RecheckResult::Differs,
+                        (true, false) => RecheckResult::Same,
                     });
-                    if let Some(shift) = shift {
-                        // Whoever listened may have ended.
-                        _ = told.send(shift).await;
+                    if let Some(drift) = drift {
+                        // The run may have ended.
+                        _ = told.send(drift).await;
                     }
                     tokio::time::sleep(how.every).await;
                 }
-            })
-        });
-        Self { inbox, task }
+            });
+        }
+        Self { inbox, _task: task }
     }
 
-    /// What has changed, once something has.
-    pub(super) async fn shift(&mut self) -> Shift {
+    /// Waits for a change.
+    pub(super) async fn next(&mut self) -> Drift {
         match self.inbox.recv().await {
-            Some(shift) => shift,
-            // No task looks.
+            Some(drift) => drift,
+            // Nothing is checked.
             None => std::future::pending().await,
         }
     }
 }
 
-/// What was true when the work began, and at the last look.
-struct Looking {
+/// The cluster as it was at the start, and at the last check.
+struct Baseline {
     begun: Environment,
     as_released: bool,
-    /// The versions in which kinds were served at the first look.
+    /// The versions in which kinds were served at the first check.
     served: Option<BTreeMap<Kind, Option<&'static str>>>,
-    /// Versions of the API server that were told of.
+    /// Versions of the API server that were reported.
     told: BTreeSet<String>,
-    /// Whether something that matters was otherwise at the last look.
+    /// Is true if something that matters was different at the last check.
     differed: bool,
 }
 
-impl Looking {
+impl Baseline {
     fn new(begun: Environment, as_released: bool) -> Self {
         Self {
             told: begun.git_version.iter().cloned().collect(),
@@ -125,24 +112,24 @@ impl Looking {
         }
     }
 
-    /// What is to be told after a look that found `facts`. What matters has to be seen twice in a row: while a component restarts, its
+    /// The drift to report after a check that found `facts`. What matters has to be seen twice in a row: while a component restarts, its
     /// pod is not there, and behind one address there may be API servers of two releases.
-    fn at(&mut self, facts: Facts) -> Option<Shift> {
+    fn compare(&mut self, facts: Facts) -> Option<Drift> {
         let differences = self.differences(&facts);
         let again = std::mem::replace(&mut self.differed, !differences.is_empty());
         if !differences.is_empty() {
-            return again.then_some(Shift::Moved(differences));
+            return again.then_some(Drift::Breaking(differences));
         }
         let version = facts.environment.git_version?;
         let before = self.begun.git_version.clone()?;
         self.told.insert(version.clone()).then(|| {
-            Shift::Harmless(format!(
+            Drift::Harmless(format!(
                 "the API server is {version} now, and was {before}: the rules are the same"
             ))
         })
     }
 
-    /// What is otherwise than it was, as far as rules or requests depend on it.
+    /// Differences from the start, as far as rules or requests depend on them.
     fn differences(&mut self, facts: &Facts) -> Vec<String> {
         let Facts {
             environment: now,
@@ -223,9 +210,9 @@ mod tests {
         }
     }
 
-    fn moved(shift: Option<Shift>) -> String {
-        match shift {
-            Some(Shift::Moved(differences)) => differences.join("; "),
+    fn moved(drift: Option<Drift>) -> String {
+        match drift {
+            Some(Drift::Breaking(differences)) => differences.join("; "),
             other => panic!("{other:?}"),
         }
     }
@@ -233,35 +220,35 @@ mod tests {
     #[test]
     fn what_matters_is_told_when_it_is_seen_twice() {
         let begun = environment("v1.37.1");
-        let mut looking = Looking::new(begun.clone(), false);
+        let mut baseline = Baseline::new(begun.clone(), false);
         let same = || facts(environment("v1.37.1"), Some("v1"));
-        assert_eq!(looking.at(same()), None);
+        assert_eq!(baseline.compare(same()), None);
         let served = || {
             let mut now = environment("v1.37.1");
             now.not_served.clear();
             facts(now, Some("v1"))
         };
-        assert_eq!(looking.at(served()), None);
-        assert!(looking.differed);
-        assert_eq!(looking.at(same()), None, "it was for a moment");
-        assert!(!looking.differed);
-        assert_eq!(looking.at(served()), None);
+        assert_eq!(baseline.compare(served()), None);
+        assert!(baseline.differed);
+        assert_eq!(baseline.compare(same()), None, "it was for a moment");
+        assert!(!baseline.differed);
+        assert_eq!(baseline.compare(served()), None);
         assert_eq!(
-            moved(looking.at(served())),
+            moved(baseline.compare(served())),
             "podgroups.scheduling.k8s.io are served now, in v1beta1"
         );
 
-        let mut looking = Looking::new(begun, false);
+        let mut baseline = Baseline::new(begun, false);
         for (version, told) in [
             (Some("v1"), ""),
             (Some("v1beta2"), ""),
             (Some("v1beta2"), "are served in v1beta2 now, and were in v1"),
             (None, "devicetaintrules.resource.k8s.io are no longer served"),
         ] {
-            let shift = looking.at(facts(environment("v1.37.1"), version));
+            let drift = baseline.compare(facts(environment("v1.37.1"), version));
             match told {
-                "" => assert_eq!(shift, None),
-                told => assert!(moved(shift).contains(told), "{told}"),
+                "" => assert_eq!(drift, None),
+                told => assert!(moved(drift).contains(told), "{told}"),
             }
         }
     }
@@ -279,12 +266,12 @@ mod tests {
             now.gates.push((Component::ControllerManager, gate, state));
             now
         };
-        let mut looking = Looking::new(environment("v1.37.1"), false);
+        let mut baseline = Baseline::new(environment("v1.37.1"), false);
         for gate in [Gate::DRAPartitionableDevices, Gate::DRAConsumableCapacity] {
             let now = facts(with(gate), Some("v1"));
-            assert_eq!(looking.differences(&now), [""; 0], "{gate}");
+            assert_eq!(baseline.differences(&now), [""; 0], "{gate}");
         }
-        let told = looking.differences(&facts(with(Gate::DRADeviceTaints), Some("v1")));
+        let told = baseline.differences(&facts(with(Gate::DRADeviceTaints), Some("v1")));
         let [told] = &told[..] else {
             panic!("{told:?}");
         };
@@ -302,22 +289,23 @@ mod tests {
             version: Version::minor(minor),
             ..environment(text)
         };
-        let mut looking = Looking::new(of(36, "v1.36.2"), false);
-        let look = |looking: &mut Looking, minor, text| looking.at(facts(of(minor, text), Some("v1")));
-        let told = look(&mut looking, 37, "v1.37.1");
+        let mut baseline = Baseline::new(of(36, "v1.36.2"), false);
+        let look =
+            |baseline: &mut Baseline, minor, text| baseline.compare(facts(of(minor, text), Some("v1")));
+        let told = look(&mut baseline, 37, "v1.37.1");
         assert_eq!(
             told,
-            Some(Shift::Harmless(
+            Some(Drift::Harmless(
                 "the API server is v1.37.1 now, and was v1.36.2: the rules are the same".to_owned()
             ))
         );
         // Both are behind one address for a while.
-        assert_eq!(look(&mut looking, 36, "v1.36.2"), None);
-        assert_eq!(look(&mut looking, 37, "v1.37.1"), None);
+        assert_eq!(look(&mut baseline, 36, "v1.36.2"), None);
+        assert_eq!(look(&mut baseline, 37, "v1.37.1"), None);
 
-        let mut looking = Looking::new(of(36, "v1.36.2"), true);
-        assert_eq!(look(&mut looking, 37, "v1.37.1"), None);
-        assert!(moved(look(&mut looking, 37, "v1.37.1")).contains("is of Kubernetes 1.37"));
+        let mut baseline = Baseline::new(of(36, "v1.36.2"), true);
+        assert_eq!(look(&mut baseline, 37, "v1.37.1"), None);
+        assert!(moved(look(&mut baseline, 37, "v1.37.1")).contains("is of Kubernetes 1.37"));
     }
 
     #[test]
@@ -329,16 +317,16 @@ mod tests {
             },
             ..environment(&format!("v1.37.{patch}"))
         };
-        let look = |looking: &mut Looking, patch| looking.at(facts(of(patch), Some("v1")));
-        let mut looking = Looking::new(of(0), false);
-        assert!(matches!(look(&mut looking, 1), Some(Shift::Harmless(_))));
-        assert_eq!(look(&mut looking, 2), None);
-        let told = moved(look(&mut looking, 2));
+        let look = |baseline: &mut Baseline, patch| baseline.compare(facts(of(patch), Some("v1")));
+        let mut baseline = Baseline::new(of(0), false);
+        assert!(matches!(look(&mut baseline, 1), Some(Drift::Harmless(_))));
+        assert_eq!(look(&mut baseline, 2), None);
+        let told = moved(look(&mut baseline, 2));
         assert_eq!(
             told,
             "the API server is of Kubernetes 1.37.2 now, and was of 1.37.0"
         );
-        let mut looking = Looking::new(of(2), false);
-        assert!(matches!(look(&mut looking, 3), Some(Shift::Harmless(_))));
+        let mut baseline = Baseline::new(of(2), false);
+        assert!(matches!(look(&mut baseline, 3), Some(Drift::Harmless(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! Is another controller at work beside this one?
+//! Detects another controller that does the same work.
 
 use std::collections::HashSet;
 
@@ -6,18 +6,18 @@ use super::preflight::Rival;
 use dra_model::{Change, Claim, Key, Kind, Object, Str, Time};
 use dra_rules::controllers::{ClaimWrite, ControllerName, Engine, Owner, Work, is_made_elsewhere, is_marked};
 
-/// What tells this writer's doings from those of others.
+/// Tells the writes of this replica from those of rivals.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct Rivals {
     /// UIDs of pods that it has begun to evict and that are still there.
     evicted: HashSet<Str>,
     /// Claims that it has begun to make and that no watch has shown yet.
     made: HashSet<Key>,
-    /// Since when nobody else may write, by the API server's clock.
+    /// Start of the time in which only this replica may write, by the API server's clock.
     pub(super) alone_from: Option<Time>,
 }
 
-impl Own {
+impl Rivals {
     /// Takes note of what is about to be written.
     pub(super) fn begins(&mut self, work: &Work) {
         match work {
@@ -33,7 +33,7 @@ impl Own {
         }
     }
 
-    /// Whether another controller did what the change shows, and the object that it wrote.
+    /// The rival that made the change, and the object that it wrote.
     pub(super) fn rival(
         &mut self,
         engine: &Engine,
@@ -48,7 +48,7 @@ impl Own {
         };
         match change {
             Change::Put(Object::ResourceClaim(claim)) => {
-                // By now its owner may name another one, or be gone, so that nothing else tells whose name it is.
+                // By now its owner may name another one, or be gone, so that nothing else shows whose name it is.
                 if self.made.remove(&claim.key()) {
                     return None;
                 }
@@ -81,9 +81,9 @@ impl Own {
         None
     }
 
-    /// Whether kube-controller-manager has written the status of a claim since it was known, and since it may not. A reservation that it adds
-    /// stands under its name; one that it takes away leaves no trace of it. The change has to be seen as well, as the clocks of several API
-    /// servers need not agree.
+    /// Reports whether kube-controller-manager has written the status of a claim since it was known, and since it may not. A reservation
+    /// that it adds stands under its name; one that it removes leaves no trace of it. The change has to be seen as well, as the clocks of
+    /// several API servers need not agree.
     fn was_set_by_built_in(&self, known: &Claim, claim: &Claim) -> bool {
         let (before, after) = (
             known.metadata.managed.status_set_by_built_in,
@@ -133,7 +133,7 @@ mod tests {
     }
 
     /// The engine of a pod whose claim is gone, what it does about that, and the name of the claim that it makes.
-    fn replacing() -> (Engine, Own, String) {
+    fn replacing() -> (Engine, Rivals, String) {
         let mut builder = ClusterBuilder::default();
         builder.add(pod(Some("p-gpu-bbbbb")));
         builder.add(object(
@@ -162,12 +162,12 @@ mod tests {
             panic!("{plan:?}");
         };
         let name = claim.metadata.name.to_string();
-        let mut own = Own::default();
+        let mut own = Rivals::default();
         own.begins(&makes.work);
         (engine, own, name)
     }
 
-    fn is_rival(own: &mut Own, engine: &Engine, change: &Change) -> bool {
+    fn is_rival(own: &mut Rivals, engine: &Engine, change: &Change) -> bool {
         own.rival(engine, |_| true, change).is_some()
     }
 
@@ -182,7 +182,7 @@ mod tests {
         engine.see(gone, Origin::Watch, at(1));
         assert!(!is_rival(&mut own, &engine, &claim(&name)));
         // Nor can it be told of another writer's.
-        assert!(!is_rival(&mut Own::default(), &engine, &claim(&name)));
+        assert!(!is_rival(&mut Rivals::default(), &engine, &claim(&name)));
     }
 
     #[test]

@@ -1,56 +1,24 @@
-//! What those who write tell while they work, and why they end.
+//! Reasons why a run does not start, or ends early.
 
 use thiserror::Error;
 
-use super::glance::Glance;
-use super::lease::Standing;
-use super::news::News;
 use super::preflight::Rival;
 use dra_model::{Component, Environment, Gate, Key, Kind};
-use dra_rules::controllers::{ControllerName, Subject, Wish};
 use dra_sources::live::{Error as LiveError, MissingRights};
 
-/// What is to be told while it goes on.
-#[derive(Debug)]
-pub enum Report {
-    /// The watches are open, and the work begins.
-    Started,
-    /// Another one works, and this one looks on until that ends.
-    Standby(Standing),
-    /// A watch or a clock tells something.
-    News(News),
-    /// How it stands, for those who look on.
-    Glance(Glance),
-    /// A job was not carried out; it is tried again.
-    Trouble(Trouble),
-    /// A supplement did what the built-in controllers had left undone.
-    Supplied(Vec<Wish>),
-}
-
-/// A job that was not carried out.
-#[derive(Debug)]
-pub struct Trouble {
-    /// Whose it is.
-    pub controller: ControllerName,
-    /// What it is about.
-    pub subject: Subject,
-    /// Why it was not carried out.
-    pub why: String,
-}
-
-/// Why nothing, or nothing more, is written.
+/// Reason why a run does not start, or ends early.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// The cluster cannot be asked or watched.
     #[error(transparent)]
     Live(#[from] LiveError),
-    /// Somebody else does the work.
+    /// Another controller does the work.
     #[error(transparent)]
     Rival(#[from] Rival),
-    /// The user may not write.
+    /// Rights to write are missing.
     #[error(transparent)]
     Rights(#[from] MissingRights),
-    /// Another one may work by now.
+    /// Another replica may lead by now.
     #[error("the lease {lease} could not be renewed in time, and another one may hold it by now")]
     LeaseLost {
         /// The lease.
@@ -59,10 +27,10 @@ pub enum Failure {
     /// The rules no longer fit the cluster.
     #[error("the cluster is no longer as it was when this began: {}", .differences.join("; "))]
     Moved {
-        /// What is otherwise, in words.
+        /// Differences, in words.
         differences: Vec<String>,
     },
-    /// Without PodGroups nobody can tell whether a group is gone, and its devices would be taken from running pods.
+    /// Without PodGroups it is unknown whether a group is gone, and its devices would be taken from running pods.
     #[error(
         "the feature gate {gate} of kube-controller-manager is on, and the API server serves no PodGroups"
     )]
@@ -73,7 +41,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Live(error) => error.hint(),
@@ -97,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Whether the gates that are set fit what is served.
+/// Checks that the enabled gates fit the served kinds.
 ///
 /// # Errors
 /// A gate for PodGroups that are not served.

@@ -1,4 +1,4 @@
-//! How long items wait in the controllers' queues and are worked on, under the names that client-go has for it.
+//! Metrics of the controllers' queues, under the names that client-go has for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicU64;
@@ -8,17 +8,17 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 use tokio::time::Instant;
 
 use dra_rules::controllers::{ControllerName, QueueEvent, Subject};
 
 type OfQueue = [(&'static str, &'static str); 1];
 
-/// What client-go's workqueues count. Mirrors client-go `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1, under the names of
+/// Metrics of the queues. Mirrors client-go `util/workqueue/metrics.go`, `defaultQueueMetrics`, v0.37.1, under the names of
 /// component-base `metrics/prometheus/workqueue/metrics.go`.
 #[derive(Debug)]
-pub(super) struct Queues {
+pub(super) struct WorkqueueMetrics {
     depth: Family<OfQueue, Gauge>,
     adds: Family<OfQueue, Counter>,
     retries: Family<OfQueue, Counter>,
@@ -29,7 +29,7 @@ pub(super) struct Queues {
     times: Mutex<BTreeMap<ControllerName, Times>>,
 }
 
-/// Since when items of a queue are where they are.
+/// Start times of the items of a queue.
 #[derive(Debug, Default)]
 struct Times {
     added: HashMap<Subject, Instant>,
@@ -41,58 +41,64 @@ fn durations() -> Histogram {
     Histogram::new(std::iter::successors(Some(10e-9), |bound| Some(bound * 10.)).take(10))
 }
 
-impl Queues {
+/// Registers a metric that begins with its default.
+pub(super) fn register<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    register_as(registry, name, help, M::default())
+}
+
+/// Registers a metric.
+pub(super) fn register_as<M: Metric + Clone>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+impl WorkqueueMetrics {
     pub(super) fn registered(registry: &mut Registry) -> Self {
         let histograms = || Family::new_with_constructor(durations as fn() -> Histogram);
-        let queues = Self {
-            depth: Family::default(),
-            adds: Family::default(),
-            retries: Family::default(),
-            waits: histograms(),
-            works: histograms(),
-            unfinished: Family::default(),
-            longest: Family::default(),
+        Self {
+            depth: register(registry, "workqueue_depth", "Current depth of workqueue"),
+            adds: register(
+                registry,
+                "workqueue_adds",
+                "Total number of adds handled by workqueue",
+            ),
+            waits: register_as(
+                registry,
+                "workqueue_queue_duration_seconds",
+                "How long in seconds an item stays in workqueue before being requested",
+                histograms(),
+            ),
+            works: register_as(
+                registry,
+                "workqueue_work_duration_seconds",
+                "How long in seconds processing an item from workqueue takes",
+                histograms(),
+            ),
+            unfinished: register(
+                registry,
+                "workqueue_unfinished_work_seconds",
+                "How many seconds of work has done that is in progress and hasn't been observed by work_duration",
+            ),
+            longest: register(
+                registry,
+                "workqueue_longest_running_processor_seconds",
+                "How many seconds has the longest running processor for workqueue been running",
+            ),
+            retries: register(
+                registry,
+                "workqueue_retries",
+                "Total number of retries handled by workqueue",
+            ),
             times: Mutex::default(),
-        };
-        registry.register(
-            "workqueue_depth",
-            "Current depth of workqueue",
-            queues.depth.clone(),
-        );
-        registry.register(
-            "workqueue_adds",
-            "Total number of adds handled by workqueue",
-            queues.adds.clone(),
-        );
-        registry.register(
-            "workqueue_queue_duration_seconds",
-            "How long in seconds an item stays in workqueue before being requested",
-            queues.waits.clone(),
-        );
-        registry.register(
-            "workqueue_work_duration_seconds",
-            "How long in seconds processing an item from workqueue takes",
-            queues.works.clone(),
-        );
-        registry.register(
-            "workqueue_unfinished_work_seconds",
-            "How many seconds of work has done that is in progress and hasn't been observed by work_duration",
-            queues.unfinished.clone(),
-        );
-        registry.register(
-            "workqueue_longest_running_processor_seconds",
-            "How many seconds has the longest running processor for workqueue been running",
-            queues.longest.clone(),
-        );
-        registry.register(
-            "workqueue_retries",
-            "Total number of retries handled by workqueue",
-            queues.retries.clone(),
-        );
-        queues
+        }
     }
 
-    /// What has happened in a controller's queue until `now`, which is so long.
+    /// Records what has happened in a controller's queue until `now`, at which so many items are in it.
     pub(super) fn note(
         &self,
         controller: ControllerName,
@@ -132,7 +138,7 @@ impl Queues {
         }
     }
 
-    /// Brings up to date what grows by itself.
+    /// Updates what grows with time.
     pub(super) fn refresh(&self, now: Instant) {
         let times = self.times.lock().unwrap_or_else(PoisonError::into_inner);
         for (controller, times) in &*times {
@@ -146,8 +152,8 @@ impl Queues {
     }
 }
 
-/// What kube-controller-manager calls the queue. Mirrors `pkg/controller/resourceclaim/controller.go`, `NewController`, v1.37.2; the other
-/// one has the name of its controller.
+/// The name of the queue in kube-controller-manager. Mirrors `pkg/controller/resourceclaim/controller.go`, `NewController`, v1.37.2; the
+/// other one has the name of its controller.
 fn name(controller: ControllerName) -> OfQueue {
     let name = match controller {
         ControllerName::ResourceClaim => "resource_claim",
@@ -168,7 +174,7 @@ mod tests {
     #[test]
     fn a_queue_is_measured_as_client_go_measures_it() {
         let mut registry = Registry::default();
-        let queues = Queues::registered(&mut registry);
+        let queues = WorkqueueMetrics::registered(&mut registry);
         let item = |name: &str| Subject::Claim(Key::new("n", name));
         let (begin, second) = (Instant::now(), Duration::from_secs(1));
         let note = |depth, events: Vec<QueueEvent<Subject>>, at| {

@@ -1,22 +1,22 @@
-//! What people see on a terminal while `kubectl dra run` goes on, below its findings.
+//! The lines at the bottom of a terminal that show the current state of `kubectl dra run`.
 
 use std::cell::Cell;
 
 use crate::context::Ctx;
 use crate::output::{LiveView, age, counted};
 use dra_reports::object_of;
-use dra_runner::{Done, Glance};
+use dra_runner::{JobCounts, Status};
 
-/// The lines that show how it stands.
-pub(super) struct Viewing<'a> {
+/// The lines that show the current state.
+pub(super) struct StatusLine<'a> {
     view: Option<LiveView>,
-    /// What the cluster is called.
+    /// Name of the cluster.
     cluster: &'a str,
     findings: Cell<usize>,
 }
 
-impl<'a> Viewing<'a> {
-    /// Lines on the terminal, if somebody sees them.
+impl<'a> StatusLine<'a> {
+    /// Lines on the terminal, if there is one.
     pub(super) fn begin(ctx: &Ctx, cluster: &'a str) -> Self {
         // The cluster is read, and what goes on from here on is shown by these lines.
         ctx.end_computing();
@@ -31,18 +31,18 @@ impl<'a> Viewing<'a> {
         self.view.is_some()
     }
 
-    /// Something was found.
+    /// Counts a finding.
     pub(super) fn count(&self) {
         self.findings.update(|findings| findings + 1);
     }
 
-    pub(super) fn show(&self, glance: &Glance) {
+    pub(super) fn show(&self, status: &Status) {
         if let Some(view) = &self.view {
-            view.show(&lines(glance, self.findings.get(), self.cluster));
+            view.show(&lines(status, self.findings.get(), self.cluster));
         }
     }
 
-    /// It no longer goes on.
+    /// Clears the lines at the end.
     pub(super) fn clear(&self) {
         if let Some(view) = &self.view {
             view.show(&[]);
@@ -50,35 +50,29 @@ impl<'a> Viewing<'a> {
     }
 }
 
-/// What matters comes first: a narrow terminal cuts the ends of lines.
-fn lines(glance: &Glance, findings: usize, cluster: &str) -> Vec<String> {
+/// The lines, most important first: a narrow terminal cuts their ends.
+fn lines(status: &Status, findings: usize, cluster: &str) -> Vec<String> {
     let mut parts = Vec::new();
-    if let Some(counts) = glance.wishes {
+    if let Some(counts) = status.wishes {
         parts.push(format!("{} wanted", counts.open));
         parts.push(format!("{} overdue", counts.overdue));
-        if glance.done.is_none() {
+        if status.jobs.is_none() {
             parts.push(format!("{} done", counts.fulfilled));
             parts.push(counted(findings, "finding", "findings"));
         }
     }
-    let (due, out) = glance
-        .busy
-        .iter()
-        .fold((0, 0), |(due, out), (_, more_due, more_out)| {
-            (due + more_due, out + more_out)
-        });
-    if !glance.busy.is_empty() {
+    if let Some((due, under_way)) = status.queued {
         parts.push(format!("{due} due"));
-        parts.push(format!("{out} under way"));
+        parts.push(format!("{under_way} under way"));
     }
-    if let Some(Done { carried, refused }) = glance.done {
-        parts.push(format!("{carried} done"));
+    if let Some(JobCounts { carried_out, refused }) = status.jobs {
+        parts.push(format!("{carried_out} done"));
         parts.push(format!("{refused} refused"));
     }
     let mut lines = vec![format!("{} in {cluster}", parts.join(", "))];
-    for (wish, since, is_overdue) in &glance.oldest {
+    for (wish, since, is_overdue) in &status.oldest {
         let word = if *is_overdue { "overdue" } else { "wanted" };
-        let age = age(glance.now, Some(*since));
+        let age = age(status.now, Some(*since));
         let object = object_of(&wish.object());
         lines.push(format!("  {word:7}  {age:>5}  {} for {object}", wish.write()));
     }
@@ -89,7 +83,7 @@ fn lines(glance: &Glance, findings: usize, cluster: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use dra_model::{Key, Time};
-    use dra_rules::controllers::{ControllerName, Counts, PodRef, Wish};
+    use dra_rules::controllers::{Counts, PodRef, Wish};
 
     #[test]
     fn what_matters_fits_into_sixty_columns() {
@@ -98,7 +92,7 @@ mod tests {
             key: Key::new("ml", "train-7"),
             uid: "u".into(),
         };
-        let shadow = Glance {
+        let shadow = Status {
             now,
             wishes: Some(Counts {
                 open: 12,
@@ -114,8 +108,8 @@ mod tests {
                 ),
                 (Wish::Evict(pod), now, false),
             ],
-            busy: Vec::new(),
-            done: None,
+            queued: None,
+            jobs: None,
         };
         let seen = lines(&shadow, 2, "prod");
         assert_eq!(
@@ -128,15 +122,12 @@ mod tests {
         );
         assert!(seen.iter().all(|line| line.len() <= 60));
 
-        let take_over = Glance {
+        let take_over = Status {
             wishes: None,
             oldest: Vec::new(),
-            busy: vec![
-                (ControllerName::ResourceClaim, 4, 50),
-                (ControllerName::DeviceTaintEviction, 1, 0),
-            ],
-            done: Some(Done {
-                carried: 240,
+            queued: Some((5, 50)),
+            jobs: Some(JobCounts {
+                carried_out: 240,
                 refused: 1,
             }),
             ..shadow.clone()
@@ -145,8 +136,8 @@ mod tests {
             lines(&take_over, 0, "prod"),
             ["5 due, 50 under way, 240 done, 1 refused in prod"]
         );
-        let supplement = Glance {
-            done: take_over.done,
+        let supplement = Status {
+            jobs: take_over.jobs,
             ..shadow
         };
         assert_eq!(

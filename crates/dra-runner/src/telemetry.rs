@@ -1,32 +1,38 @@
-//! What watches, clocks and queues tell besides changes, for people, probes and metrics.
+//! Health and metrics of a run, which the probes serve.
 
 use tokio::time::Instant;
 
-use super::metrics::labels_of;
-use super::probes::Operation;
+use super::health::Health;
+use super::message::Message;
+use super::metrics::{Metrics, labels_of};
 use dra_model::{Change, Cluster, Kind, Object, Time};
 use dra_rules::controllers::{ControllerName, Engine};
-use dra_sources::live::{Trouble, Unreadable, Watched};
+use dra_sources::live::Watched;
 
-/// Something to know that changes nothing in the cluster.
-#[derive(Debug)]
-pub enum News {
-    /// A watch is interrupted; it goes on by itself.
-    Interrupted(Trouble),
-    /// A watch is open, for the first time or again.
-    InStep(Kind),
-    /// An object cannot be read; what was known of it counts.
-    Unreadable(Unreadable),
-    /// The clock of this machine is not that of the API server.
-    ClockStrays(String),
-    /// The clock of the API server was set.
-    ClockSet(String),
-    /// Something about the cluster is otherwise than it was, and the rules are the same.
-    Changed(String),
+/// Health and metrics of a run.
+#[derive(Debug, Default)]
+pub struct Telemetry {
+    pub(super) health: Health,
+    pub(super) metrics: Metrics,
+    /// Is true if the metrics are served, so that expensive ones are measured.
+    is_measured: bool,
 }
 
-impl Operation {
-    /// The work begins with `cluster`, of which these kinds are watched.
+impl Telemetry {
+    /// Telemetry whose metrics are served.
+    pub fn measured() -> Self {
+        Self {
+            is_measured: true,
+            ..Self::default()
+        }
+    }
+
+    /// The watches that see nothing now, with their errors: what is known of their kinds may be wrong.
+    pub fn blind(&self) -> Vec<String> {
+        self.health.blind(Instant::now())
+    }
+
+    /// Begins with `cluster`, whose objects of these kinds are watched.
     pub(super) fn begin(&self, cluster: &Cluster, kinds: impl Iterator<Item = Kind>) {
         self.health.begin(kinds);
         for object in cluster.objects(Kind::ResourceClaim) {
@@ -36,25 +42,26 @@ impl Operation {
         }
     }
 
-    /// Notes what a watch tells. Its changes are for the engine.
-    pub(super) fn note(&self, watched: Watched) -> Result<Vec<Change>, News> {
-        match watched {
-            Watched::Changes(changes) => Ok(changes),
+    /// Records what a watch delivers: changes are for the engine, the rest becomes a message.
+    pub(super) fn watched(&self, watched: Watched, tell: impl FnOnce(Message)) -> Vec<Change> {
+        tell(match watched {
+            Watched::Changes(changes) => return changes,
             Watched::Unreadable(object) => {
                 self.metrics.unreadable(object.kind);
-                Err(News::Unreadable(object))
+                Message::Unreadable(object)
             }
             Watched::Trouble(trouble) => {
                 self.health.trouble(&trouble);
                 self.metrics.watch(trouble.kind, false);
-                Err(News::Interrupted(trouble))
+                Message::WatchInterrupted(trouble)
             }
             Watched::InStep(kind) => {
                 self.health.in_step(kind);
                 self.metrics.watch(kind, true);
-                Err(News::InStep(kind))
+                Message::WatchOpen(kind)
             }
-        }
+        });
+        Vec::new()
     }
 
     /// Shows `change` to the engine by `see`, and counts the claim that it is about.
@@ -79,7 +86,7 @@ impl Operation {
         seen
     }
 
-    /// Measures the queues of `engine` from here on, if somebody can ask.
+    /// Starts to record what happens in the queues of `engine`, if the metrics are served.
     pub(super) fn begin_queues(&self, engine: &mut Engine) {
         if self.is_measured {
             for controller in ControllerName::ALL {
@@ -90,7 +97,7 @@ impl Operation {
         }
     }
 
-    /// Notes what has happened in the queues. Call it before jobs are handed out, and after.
+    /// Measures the queues. Call it before jobs are started, and after.
     pub(super) fn measure_queues(&self, engine: &mut Engine, now: Time) {
         if self.is_measured {
             let at = Instant::now();

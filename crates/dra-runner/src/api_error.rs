@@ -1,14 +1,14 @@
-//! What an error of the API server means for the work that met it.
+//! Outcomes of jobs that met an error of the API server.
 
 use dra_rules::controllers::Outcome;
 use dra_sources::live::Error;
 
-/// Whether the API server as a whole could not do what was asked for.
+/// Reports whether the API server as a whole failed, rather than the request.
 pub(super) fn is_outage(error: &Error) -> bool {
     matches!(outcome_of(error), Outcome::Unreachable)
 }
 
-/// What an error means for the item.
+/// The outcome of a job that met this error.
 pub(super) fn outcome_of(error: &Error) -> Outcome {
     match error {
         // An answer about the path rather than an object says nothing about objects.
@@ -16,7 +16,7 @@ pub(super) fn outcome_of(error: &Error) -> Outcome {
             code: 404, message, ..
         } if message.ends_with("\" not found") => Outcome::Gone,
         Error::Refused { code: 409, .. } => Outcome::Conflict,
-        // What a webhook of somebody else cannot do says nothing about the API server.
+        // A webhook that fails says nothing about the API server.
         Error::Refused {
             code: 500.., message, ..
         } if message.contains("failed calling webhook") => Outcome::Refused(error.to_string()),

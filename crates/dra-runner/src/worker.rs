@@ -1,64 +1,52 @@
-//! Carries out what a controller wants, against the API server.
+//! Carries out the jobs of a controller against the API server.
 
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::api_error::outcome_of;
 use super::clock::Moment;
 use super::events::Recorder;
-use super::limiter::Limiter;
-use super::looking;
-use super::probes::Operation;
-use super::refusal::outcome_of;
+use super::lookup::{self, Answers};
+use super::rate_limiter::RateLimiter;
+use super::telemetry::Telemetry;
 use dra_model::{Claim, ClaimPatch, Kind, Object, ReservationPatch, Str, Time};
 use dra_rules::controllers::{
-    ClaimName, ClaimWrite, Job, JobId, Lookup, Outcome, Plan, PodRef, Subject, Warning, Work,
+    Answer, ClaimName, ClaimWrite, Job, Lookup, Outcome, Plan, PodRef, Warning, Work,
 };
 use dra_rules::eviction::{DISRUPTION_TARGET, disruption};
 use dra_sources::live::{Error, Writer};
 
-/// How a job went.
+/// The result of a job.
 #[derive(Debug)]
-pub(super) struct Carried {
-    pub(super) id: JobId,
-    /// What the API server answered with, in order.
+pub(super) struct JobResult {
+    pub(super) job: Job,
+    /// Objects that the API server answered with, in order.
     pub(super) seen: Vec<Object>,
     pub(super) outcome: Outcome,
-    /// What it was about.
-    pub(super) subject: Subject,
-    /// What went wrong, for people.
+    /// Objects that could not be looked up, each with its error.
+    pub(super) unanswered: Vec<(String, String)>,
+    /// Error, for people.
     pub(super) trouble: Option<String>,
-    /// Whether a right is missing.
+    /// Is true if the error is a missing right.
     pub(super) lacks_right: bool,
 }
 
-/// What it takes to carry a job out.
+/// Carries jobs out against the API server.
 #[derive(Clone)]
-pub(super) struct Carrier {
+pub(super) struct Worker {
     pub(super) writer: Arc<Writer>,
-    /// Of the controller whose job it is.
-    pub(super) limiter: Arc<Limiter>,
-    /// Nothing is told in a dry run.
-    pub(super) recorder: Option<Arc<Recorder>>,
-    /// Where it is counted.
-    pub(super) operation: Arc<Operation>,
+    pub(super) limiter: Arc<RateLimiter>,
+    /// Absent in a dry run.
+    pub(super) recorder: Option<Recorder>,
+    pub(super) telemetry: Arc<Telemetry>,
 }
 
-/// What became of a pod that had to go.
-enum Evicted {
-    /// It was deleted here.
-    Deleted,
-    /// Somebody else had deleted it, and it is still ending.
-    WasLeaving,
-    /// It was gone, or another pod has its name.
-    WasGone,
-}
-
-/// Why a write stops its plan.
+/// Reason why a write stops its plan.
 enum Stop {
     /// The API server's refusal, or its silence.
     Failed(Error),
-    /// The item is looked at anew.
+    /// The item is synced again.
     With(Outcome),
 }
 
@@ -68,28 +56,17 @@ impl From<Error> for Stop {
     }
 }
 
-impl Carrier {
-    /// Carries out the job that was handed out at `handed_out`.
-    pub(super) async fn carry(&self, job: Job, handed_out: Moment) -> Carried {
-        let now = handed_out.written;
-        let Job {
-            id, subject, work, ..
-        } = job;
-        let mut seen = Vec::new();
-        let carried = match work {
-            Work::Look(lookups) => self.ask(lookups).await,
-            Work::Carry(plan) => self.plan(&plan, &mut seen, now).await,
+impl Worker {
+    /// Carries out the job that was handed out at `started`.
+    pub(super) async fn run(&self, job: Job, started: Moment) -> JobResult {
+        let now = started.written;
+        let (mut seen, mut unanswered) = (Vec::new(), Vec::new());
+        let carried = match &job.work {
+            Work::Look(lookups) => self.look_up(lookups.clone(), &mut unanswered).await,
+            Work::Carry(plan) => self.plan(plan, &mut seen, now).await,
             Work::Evict { pod, eviction } => {
-                let begun = Instant::now();
-                let evicted = self.evict(&pod, &mut seen, now).await.map_err(Stop::from);
-                if matches!(evicted, Ok(Evicted::Deleted)) && !self.writer.is_dry_run() {
-                    let late = handed_out.now.since(eviction.at) + begun.elapsed();
-                    self.operation.metrics.evicted(late);
-                }
-                evicted.map(|evicted| match evicted {
-                    Evicted::Deleted | Evicted::WasLeaving => Outcome::Done,
-                    Evicted::WasGone => Outcome::Gone,
-                })
+                let evicted = self.evict(pod, eviction.at, &mut seen, started).await;
+                evicted.map_err(Stop::from)
             }
             Work::SetCondition {
                 rule,
@@ -97,18 +74,18 @@ impl Carrier {
                 condition,
                 held,
             } => {
-                if let (Some(recorder), Some(held)) = (&self.recorder, &held) {
-                    recorder.held(&rule, &uid, held, now);
+                if let (Some(recorder), Some(held)) = (&self.recorder, held) {
+                    recorder.held(rule, uid, held, now);
                 }
                 self.limiter.wait().await;
-                let applied = self.writer.apply_condition(&rule, &uid, &condition).await;
+                let applied = self.writer.apply_condition(rule, uid, condition).await;
                 applied.map_err(Stop::from).map(|rule| {
                     seen.push(rule);
                     Outcome::Done
                 })
             }
         };
-        let (outcome, trouble, lacks_right) = match carried {
+        let (mut outcome, trouble, lacks_right) = match carried {
             Ok(outcome) | Err(Stop::With(outcome)) => (outcome, None, false),
             Err(Stop::Failed(error)) => {
                 let outcome = outcome_of(&error);
@@ -117,27 +94,29 @@ impl Carrier {
                 (outcome, trouble, error.lacks_right())
             }
         };
-        // What a dry run was answered is not there.
         if self.writer.is_dry_run() {
+            // The server kept nothing of its answers.
             seen.clear();
+            if matches!(outcome, Outcome::Done) {
+                outcome = Outcome::Parked;
+            }
         }
-        let is_carried = matches!(outcome, Outcome::Done);
-        Carried {
-            id,
+        JobResult {
+            job,
             seen,
-            subject,
-            outcome: if self.writer.is_dry_run() && is_carried {
-                Outcome::Parked
-            } else {
-                outcome
-            },
+            outcome,
+            unanswered,
             trouble,
             lacks_right,
         }
     }
 
-    /// What there is of these. That the API server cannot say is nobody's fault, and the item keeps its place.
-    async fn ask(&self, lookups: Vec<Lookup>) -> Result<Outcome, Stop> {
+    /// Looks objects up. In an outage of the API server the item keeps its place in the queue.
+    async fn look_up(
+        &self,
+        lookups: Vec<Lookup>,
+        unanswered: &mut Vec<(String, String)>,
+    ) -> Result<Outcome, Stop> {
         let find = |lookup: Lookup| {
             let (limiter, writer) = (Arc::clone(&self.limiter), Arc::clone(&self.writer));
             async move {
@@ -146,10 +125,14 @@ impl Carrier {
                 (lookup, found)
             }
         };
-        let looked = looking::ask(lookups, find).await;
-        match looked.outage {
+        let Answers { answers, outage } = lookup::ask(lookups, find).await;
+        unanswered.extend(answers.iter().filter_map(|(lookup, answer)| match answer {
+            Answer::Failed(why) => Some((format!("{}/{}", lookup.kind.name(), lookup.key), why.clone())),
+            Answer::Found(_) | Answer::Absent => None,
+        }));
+        match outage {
             Some(error) => Err(error.into()),
-            None => Ok(Outcome::Answers(looked.answers)),
+            None => Ok(Outcome::Answers(answers)),
         }
     }
 
@@ -183,10 +166,10 @@ impl Carrier {
             ClaimWrite::Create { claim, template } => {
                 match self.writer.create_claim(claim, template).await {
                     Ok(Some(made)) => {
-                        self.operation.metrics.created(claim, true);
+                        self.telemetry.metrics.created(claim, true);
                         seen.push(made);
                     }
-                    // Another template is known soon.
+                    // The new template is known soon.
                     Ok(None) => return Err(Stop::With(Outcome::Conflict)),
                     Err(error) => return Err(self.not_created(claim, error, seen, now).await),
                 }
@@ -232,7 +215,7 @@ impl Carrier {
                 let (key, uid) = (claim.key(), &claim.metadata.uid);
                 match self.writer.delete(Kind::ResourceClaim, &key, uid).await {
                     Ok(()) => {}
-                    // Gone is what was wanted, whoever did it.
+                    // Another client has deleted it, which is what was wanted.
                     Err(error) if error.says_gone(&key.name) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -241,7 +224,7 @@ impl Carrier {
         Ok(())
     }
 
-    /// What becomes of a claim that could not be created. Where the name is taken, the claim that has it is shown: it may be the one
+    /// The outcome for a claim that could not be created. If the name is taken, the claim that has it is shown: it may be the one
     /// that was to be made, by an earlier try whose answer got lost or by another writer of the same rules.
     async fn not_created(&self, claim: &Claim, error: Error, seen: &mut Vec<Object>, now: Time) -> Stop {
         if let Error::Refused { code: 409, .. } = error {
@@ -262,7 +245,7 @@ impl Carrier {
         if matches!(outcome, Outcome::Unreachable) {
             return Stop::Failed(error);
         }
-        self.operation.metrics.created(claim, false);
+        self.telemetry.metrics.created(claim, false);
         if let Some(warning) = Warning::refused(claim, message) {
             self.warn(&warning, now);
         }
@@ -279,18 +262,26 @@ impl Carrier {
         }
     }
 
-    /// Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.2.
-    async fn evict(&self, pod: &PodRef, seen: &mut Vec<Object>, now: Time) -> Result<Evicted, Error> {
+    /// Evicts a pod whose eviction was due at `due`. Mirrors `device_taint_eviction.go`, `addConditionAndDeletePod`, v1.37.2.
+    async fn evict(
+        &self,
+        pod: &PodRef,
+        due: Time,
+        seen: &mut Vec<Object>,
+        started: Moment,
+    ) -> Result<Outcome, Error> {
+        let (begun, now) = (Instant::now(), started.written);
         self.limiter.wait().await;
         let found = self.writer.object(Kind::Pod, &pod.key).await?;
         let Some(Object::Pod(current)) = found else {
-            return Ok(Evicted::WasGone);
+            return Ok(Outcome::Gone);
         };
         if current.metadata.uid != pod.uid {
-            return Ok(Evicted::WasGone);
+            return Ok(Outcome::Gone);
         }
+        // Another client has deleted it.
         if current.metadata.is_deleting() {
-            return Ok(Evicted::WasLeaving);
+            return Ok(Outcome::Done);
         }
         if let Some(recorder) = &self.recorder {
             recorder.evicting(pod, now);
@@ -305,7 +296,11 @@ impl Carrier {
         self.limiter.wait().await;
         // Where another pod has the name by now, the next try finds it.
         self.writer.delete(Kind::Pod, &pod.key, &pod.uid).await?;
-        Ok(Evicted::Deleted)
+        if !self.writer.is_dry_run() {
+            let late = started.now.since(due) + begun.elapsed();
+            self.telemetry.metrics.evicted(late);
+        }
+        Ok(Outcome::Done)
     }
 }
 

@@ -1,8 +1,8 @@
-//! Asks the API server for what the caches do not have.
+//! Looks up what the caches of the watches do not have.
 
 use futures::{StreamExt as _, stream};
 
-use super::refusal::is_outage;
+use super::api_error::is_outage;
 use dra_model::Object;
 use dra_rules::controllers::{Answer, Lookup};
 use dra_sources::live::Error;
@@ -11,30 +11,16 @@ use dra_sources::live::Error;
 /// API server.
 const AT_ONCE: usize = 8;
 
-/// What there is of what an item asked for.
-pub(super) struct Looked {
+/// Answers to the lookups of an item.
+pub(super) struct Answers {
     /// In the order of the lookups; of an outage, up to the one that showed it.
     pub(super) answers: Vec<(Lookup, Answer)>,
-    /// Why the API server as a whole could not say, which is no item's fault.
+    /// Error of the API server as a whole, which is not the item's fault.
     pub(super) outage: Option<Error>,
 }
 
-impl Looked {
-    /// Nothing could be asked at all.
-    pub(super) fn failed(lookups: Vec<Lookup>, error: Error) -> Self {
-        let why = error.to_string();
-        let failed = lookups.into_iter();
-        Self {
-            answers: failed
-                .map(|lookup| (lookup, Answer::Failed(why.clone())))
-                .collect(),
-            outage: Some(error).filter(is_outage),
-        }
-    }
-}
-
-/// Asks for all of these together. `find` says what there is of one.
-pub(super) async fn ask<F>(lookups: Vec<Lookup>, find: impl Fn(Lookup) -> F) -> Looked
+/// Looks these objects up together, each with `find`.
+pub(super) async fn ask<F>(lookups: Vec<Lookup>, find: impl Fn(Lookup) -> F) -> Answers
 where
     F: Future<Output = (Lookup, Result<Option<Object>, Error>)>,
 {
@@ -47,13 +33,13 @@ where
             Err(error) if is_outage(&error) => {
                 answers.push((lookup, Answer::Failed(error.to_string())));
                 let outage = Some(error);
-                return Looked { answers, outage };
+                return Answers { answers, outage };
             }
             Err(error) => Answer::Failed(error.to_string()),
         };
         answers.push((lookup, answer));
     }
-    Looked {
+    Answers {
         answers,
         outage: None,
     }

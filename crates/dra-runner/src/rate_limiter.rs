@@ -7,13 +7,13 @@ use tokio::time::Instant;
 
 /// A bucket of tokens, kept as the time at which it is full again: `burst` requests at once, and `qps` in each second from then on.
 #[derive(Debug)]
-pub(super) struct Limiter {
+pub(super) struct RateLimiter {
     interval: Duration,
     burst: Duration,
     full: Mutex<Option<Instant>>,
 }
 
-impl Limiter {
+impl RateLimiter {
     /// With a rate of 0 nothing is held back.
     pub(super) fn new(qps: u32, burst: u32) -> Self {
         let interval = Duration::from_secs(1).checked_div(qps).unwrap_or_default();
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
-        let limiter = Limiter::new(10, 3);
+        let limiter = RateLimiter::new(10, 3);
         let now = Instant::now() + Duration::from_secs(3600);
         let waits: Vec<Duration> = (0..5)
             .map(|_| limiter.reserve(now).map_or(Duration::ZERO, |until| until - now))
@@ -57,7 +57,7 @@ mod tests {
         // Tokens come back, but never more than the burst.
         let later = now + Duration::from_secs(60);
         assert_eq!((0..4).filter(|_| limiter.reserve(later).is_some()).count(), 1);
-        let unlimited = Limiter::new(0, 0);
+        let unlimited = RateLimiter::new(0, 0);
         assert!((0..1000).all(|_| unlimited.reserve(now).is_none()));
     }
 }

@@ -1,0 +1,137 @@
+//! The log of `kubectl dra run`: lines for people, or JSON objects for collectors.
+
+use super::status_line::StatusLine;
+use crate::context::Ctx;
+use crate::output::{LogFormat, counted};
+use dra_reports::{ShadowItem, object_of};
+use dra_runner::Message;
+
+/// Logs messages.
+#[derive(Clone, Copy)]
+pub(super) struct Log<'a> {
+    pub(super) ctx: &'a Ctx,
+    pub(super) format: LogFormat,
+    /// Name of the cluster.
+    pub(super) cluster: &'a str,
+    pub(super) status_line: &'a StatusLine<'a>,
+    /// Names of the controllers, or of the parts of a supplement, that write.
+    pub(super) names: &'a [&'a str],
+    pub(super) dry_run: bool,
+}
+
+impl Log<'_> {
+    /// Logs a message, or shows the status.
+    pub(super) fn message(self, message: Message) {
+        use LogFormat::{Json, Text};
+        let Self {
+            ctx,
+            format,
+            cluster,
+            status_line,
+            names,
+            dry_run,
+        } = self;
+        if let Message::Found(_) = message {
+            status_line.count();
+        }
+        match (format, message) {
+            (_, Message::Status(status)) => status_line.show(&status),
+            (Text, Message::Watching(counts)) => ctx.printer().note(&format!(
+                "watching {cluster}: {} wanted now",
+                counted(counts.open, "write", "writes")
+            )),
+            (Json, Message::Watching(counts)) => {
+                tracing::info!(cluster, wanted = counts.open, "watching");
+            }
+            (Text, Message::Started) => ctx.printer().note(&format!(
+                "{} for {cluster}{}",
+                names.join(" and "),
+                if dry_run { ", as a dry run" } else { "" }
+            )),
+            (Json, Message::Started) => {
+                let controllers = names.join(" and ");
+                tracing::info!(cluster, controllers, dry_run, "at work");
+            }
+            (format, Message::Standby { holder, trouble }) => {
+                let why = match (trouble, holder.as_str()) {
+                    (Some(trouble), _) => trouble,
+                    (None, "") => "nobody holds the lease yet".to_owned(),
+                    (None, holder) => format!("{holder} holds the lease"),
+                };
+                match format {
+                    Text => ctx.printer().note(&format!("standing by: {why}")),
+                    Json => tracing::info!(cluster, holder, "standing by: {why}"),
+                }
+            }
+            (Text, Message::Found(found)) => {
+                let item = ShadowItem::of(&found);
+                ctx.printer().note(&format!(
+                    "{}: {}, since {}",
+                    item.finding.text(),
+                    item.meaning(),
+                    item.since
+                ));
+            }
+            (Json, Message::Found(found)) => {
+                let item = ShadowItem::of(&found);
+                tracing::warn!(
+                    controller = item.controller,
+                    finding = item.finding.text(),
+                    write = %item.write,
+                    object = %item.object,
+                    since = %item.since,
+                    "{}",
+                    item.meaning()
+                );
+            }
+            (format, Message::Supplied(wishes)) => {
+                for wish in wishes {
+                    let (write, object) = (wish.write(), object_of(&wish.object()));
+                    let controller = wish.controller().as_str();
+                    match format {
+                        Text => ctx.printer().note(&format!(
+                            "{}{write} for {object}, which was overdue",
+                            if dry_run { "would " } else { "" }
+                        )),
+                        Json => {
+                            tracing::info!(controller, write, object, dry_run, "written, as it was overdue");
+                        }
+                    }
+                }
+            }
+            (Text, Message::Failed { object, why, .. }) => ctx.warn(format!("{object}: {why}")),
+            (
+                Json,
+                Message::Failed {
+                    controller,
+                    object,
+                    why,
+                },
+            ) => tracing::warn!(controller = controller.as_str(), object, "{why}"),
+            (Text, Message::WatchInterrupted(trouble)) => ctx.warn(trouble.message),
+            (Json, Message::WatchInterrupted(trouble)) => tracing::warn!(
+                resource = trouble.kind.plural(),
+                refused = trouble.refused,
+                "{}",
+                trouble.message
+            ),
+            (Text, Message::WatchOpen(kind)) => {
+                tracing::debug!(resource = kind.plural(), "the watch is open");
+            }
+            (Json, Message::WatchOpen(kind)) => {
+                tracing::info!(resource = kind.plural(), "the watch is open");
+            }
+            (Text, Message::Unreadable(object)) => ctx.warn(object.to_string()),
+            (Json, Message::Unreadable(object)) => tracing::warn!(
+                resource = object.kind.plural(),
+                object = object.name.as_deref().unwrap_or_default(),
+                "{}",
+                object.reason
+            ),
+            (Text, Message::Clock(skew)) => ctx.warn(skew),
+            (Json, Message::Clock(skew)) => tracing::warn!("{skew}"),
+            (Text, Message::ClusterChanged(change)) => ctx.printer().note(&change),
+            (Json, Message::ClusterChanged(change)) => tracing::info!("{change}"),
+        }
+    }
+}
