@@ -74,7 +74,7 @@ impl fmt::Display for AttemptError {
         match &self.subject {
             ErrorSubject::Attempt => {}
             ErrorSubject::Request(claim, request) => {
-                write!(f, "claim {}, request {request}: ", Shown(claim))?
+                write!(f, "claim {}, request {request}: ", Shown(claim))?;
             }
             ErrorSubject::Subrequest(claim, request) => {
                 write!(f, "claim {}, subrequest {request}: ", Shown(claim))?;

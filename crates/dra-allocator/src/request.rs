@@ -201,8 +201,6 @@ fn is_of_request(name: &str, request: &str) -> bool {
     name.split('/').next() == Some(request)
 }
 
-/// How klog shows an object.
-
 /// Whether the claim asks for an amount that may make room for others, if amounts are not checked.
 fn asks_to_free(claim: &Arc<Claim>) -> bool {
     let requests = claim.spec.devices.requests.iter();

@@ -310,7 +310,7 @@ impl NodeResult {
             Certainty::MayError(error) => {
                 result.result = Fit::MayError;
                 result.possible_error = Some(error.clone());
-                result.message = Some(error.to_string());
+                result.message = Some(error.clone());
             }
             Certainty::MayDiffer(why) if is_open(judgment) => {
                 result.result = Fit::Unknown;

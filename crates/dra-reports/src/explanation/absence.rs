@@ -14,17 +14,17 @@ use super::fact::Seen;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     /// No device is published at all.
-    NonePublished(Str),
+    Unpublished(Str),
     /// Of so many that are published, none is of the class.
-    NoneOfClass(Str, usize),
+    OtherClasses(Str, usize),
     /// Of so many of the class, the request selects none.
-    NoneSelected {
+    Unselected {
         class: Str,
         of_class: usize,
         nearest: Option<Nearest>,
     },
     /// Of so many that the request selects, no node reaches any.
-    NoneReached {
+    Unreached {
         class: Str,
         selected: usize,
         /// The pool of the first one.
@@ -115,7 +115,7 @@ pub(super) fn absence(
             }
         }
         let of_first = Nodes::of_device(first.slice, first.device);
-        return Some(Absence::NoneReached {
+        return Some(Absence::Unreached {
             class: class.clone(),
             selected: selected.len(),
             pool: first.pool.clone(),
@@ -127,11 +127,11 @@ pub(super) fn absence(
         });
     }
     Some(if published == 0 {
-        Absence::NonePublished(class.clone())
+        Absence::Unpublished(class.clone())
     } else if of_class.is_empty() {
-        Absence::NoneOfClass(class.clone(), published)
+        Absence::OtherClasses(class.clone(), published)
     } else {
-        Absence::NoneSelected {
+        Absence::Unselected {
             class: class.clone(),
             nearest: nearest(selectors, spec, &of_class),
             of_class: of_class.len(),

@@ -335,7 +335,7 @@ pub(crate) enum Place {
     /// The node does not declare that devices may skip its operations.
     NodeOperations,
     /// Something else.
-    Other(Fact),
+    Other(Box<Fact>),
 }
 
 /// Nodes that have too few devices.
@@ -525,9 +525,8 @@ impl Cause {
     /// The fact with which its sentence ends.
     pub(super) fn fact(&self) -> Option<Fact> {
         match self {
-            Self::Alike(Brief::Fact(fact))
-            | Self::OnNode(_, fact)
-            | Self::Allocated(_, _, Place::Other(fact)) => Some(fact.clone()),
+            Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),
+            Self::Allocated(_, _, Place::Other(fact)) => Some((**fact).clone()),
             Self::TooManyConsumers(_) => Some(Fact::TooManyConsumers),
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
             Self::NoTemplate(template, pod) => Some(Fact::NoTemplate(template.clone(), pod.clone())),
@@ -539,7 +538,6 @@ impl Cause {
     fn erase(&mut self, own: &Own) {
         match self {
             Self::Error(error) => erase_error(error, own),
-            Self::TooManyConsumers(claim) => own.erase_claim(claim),
             Self::Allocated(claim, _, place) => {
                 own.erase_claim(claim);
                 if let Place::Other(fact) = place {
@@ -562,7 +560,8 @@ impl Cause {
                 }
             }
             Self::NoTemplate(_, pod) => own.erase_target(pod),
-            Self::Status(
+            Self::TooManyConsumers(claim)
+            | Self::Status(
                 StatusProblem::Gone(claim)
                 | StatusProblem::OfEarlierPod(claim)
                 | StatusProblem::Of(claim, _)
@@ -582,7 +581,11 @@ impl Brief {
     fn erase(&mut self, own: &Own) {
         match self {
             Self::Elsewhere(claim, _) => own.erase_claim(claim),
-            Self::Requests(requests) => requests.iter_mut().for_each(|(claim, _)| own.erase_claim(claim)),
+            Self::Requests(requests) => {
+                for (claim, _) in requests {
+                    own.erase_claim(claim);
+                }
+            }
             Self::Fact(fact) => fact.erase(own),
             Self::Amounts(_) | Self::Slices(..) | Self::Seen(_) => {}
         }
@@ -601,7 +604,9 @@ impl Fact {
                 }
             }
             Self::Together(Together::Requests { requests, .. }) => {
-                requests.iter_mut().for_each(|(claim, _)| own.erase_claim(claim));
+                for (claim, _) in requests {
+                    own.erase_claim(claim);
+                }
             }
             Self::Gang(gang) => gang.erase(own),
             _ => {}

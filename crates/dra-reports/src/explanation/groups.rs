@@ -262,7 +262,7 @@ fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
                 node.reasons.iter().find(is_of_it)?;
                 Place::NodeOperations
             }
-            _ => Place::Other(node.reasons.first()?.fact.clone()),
+            _ => Place::Other(Box::new(node.reasons.first()?.fact.clone())),
         };
         Some(Cause::Allocated(claim.key(), place.clone(), why))
     })

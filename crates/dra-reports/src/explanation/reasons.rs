@@ -256,7 +256,7 @@ fn of_alternative(
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     /// The same for each of them, in short.
-    Same(Brief),
+    Same(Box<Brief>),
     /// It differs from device to device.
     Several,
 }
@@ -277,7 +277,7 @@ pub(super) fn limits(
             Unfit::RuledOut(why) => {
                 let id = explanation.device_id(device);
                 let fact = of_device(cluster, explanation, alternative, (device, &id), *why, looks);
-                Limit::Same(Reason::from(fact).brief())
+                Limit::Same(Box::new(Reason::from(fact).brief()))
             }
             Unfit::Trouble(_) => Limit::Several,
         };

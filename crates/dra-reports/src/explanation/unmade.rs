@@ -42,8 +42,8 @@ impl Explained<'_> {
             Next::Nothing(why) => Some(why),
             _ => None,
         }) {
-            report.cause = Some(Cause::NotMade(why.to_string()));
-            report.reasons.push(Fact::NotMade(why.to_string()).into());
+            report.cause = Some(Cause::NotMade(why.clone()));
+            report.reasons.push(Fact::NotMade(why.clone()).into());
             return true;
         }
         let hidden = all.find_map(|unmade| match unmade.next {

@@ -329,7 +329,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among) -> Option<Lasting> {
             }
             return Some(Lasting {
                 text: words::brief(brief),
-                cause: Some(Cause::Alike(brief.clone())),
+                cause: Some(Cause::Alike((**brief).clone())),
             });
         }
         let kind = DeviceKind::of(spec);

@@ -224,16 +224,16 @@ pub(super) fn cause(cause: &Cause) -> String {
 /// At which step no device is left.
 pub(super) fn absent(absence: &Absence) -> String {
     match absence {
-        Absence::NonePublished(class) => {
+        Absence::Unpublished(class) => {
             format!("no device is published, of class {class} or any other")
         }
-        Absence::NoneOfClass(class, published) => {
+        Absence::OtherClasses(class, published) => {
             format!(
                 "no device of class {class} is published, of {}",
                 devices(*published)
             )
         }
-        Absence::NoneSelected {
+        Absence::Unselected {
             class,
             of_class,
             nearest,
@@ -264,7 +264,7 @@ pub(super) fn absent(absence: &Absence) -> String {
                 None => format!("the request selects none of {all} of class {class}"),
             }
         }
-        Absence::NoneReached {
+        Absence::Unreached {
             class,
             selected,
             pool,
