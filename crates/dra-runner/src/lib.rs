@@ -1,7 +1,7 @@
 //! The controllers at work beside a live cluster: watches, answers and timers drive the engine, and what it wants is carried out or noted.
 //!
-//! `manager` has the loop that all modes share: [`shadow`] compares, [`supplement`] writes what the built-in controllers leave undone,
-//! [`take_over`] replaces them. Other files are named after what client-go and controller-runtime have: `leader_election`, `worker`,
+//! `manager` has the loop that all modes share: [`shadow()`] compares, [`supplement()`] writes what the built-in controllers leave undone,
+//! [`take_over()`] replaces them. Other files are named after what client-go and controller-runtime have: `leader_election`, `worker`,
 //! `rate_limiter`, `events`, `metrics`, `health`, `probes`. Besides, `drift` detects that the rules no longer fit the cluster, and `rivals`
 //! that another controller does the same work.
 
