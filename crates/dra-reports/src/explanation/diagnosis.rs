@@ -1,5 +1,7 @@
 //! What is known of a pod or of claims that are explained: typed, without a sentence. `words.rs` makes the report of it.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use dra_allocator::{AttemptError, ErrorSubject};
@@ -296,6 +298,12 @@ pub(crate) enum Cause {
     Absent(Absence),
     /// None of these nodes has so many usable devices of the kind.
     TooFew(Among, u64, DeviceKind),
+    /// This node has so many usable devices of the kind, and another filter rejects it.
+    Filtered(Str, u64, DeviceKind, Fact),
+    /// No node has all of its devices of a kind free.
+    NotAll(Box<NotAll>),
+    /// Each alternative of the request has a cause of its own.
+    Alternatives(Str, Vec<(Str, Self)>),
     /// No node has usable devices that share an attribute, or differ in it.
     NotAlike(Alike),
     /// No node has enough devices for these requests together.
@@ -347,6 +355,24 @@ pub(crate) enum Among {
     Left(usize),
     /// Those that pools which cannot be used do not reach.
     Other,
+}
+
+/// A request for all devices of a node, of which some cannot be taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NotAll {
+    /// The node that lacks least.
+    pub(super) node: Str,
+    /// How many others lack some, too.
+    pub(super) others: usize,
+    pub(super) kind: DeviceKind,
+    /// How many devices the request selects there.
+    pub(super) matching: u64,
+    pub(super) in_use: u64,
+    /// Who uses these.
+    pub(super) users: BTreeSet<String>,
+    pub(super) tainted: u64,
+    /// Those that something else rules out.
+    pub(super) blocked: u64,
 }
 
 /// Devices that have to share an attribute, or to differ in it.
@@ -547,6 +573,11 @@ impl Cause {
             Self::Alike(brief) => brief.erase(own),
             Self::OnNode(_, fact) => fact.erase(own),
             Self::Held(cause, _) | Self::Deallocated(cause) => cause.erase(own),
+            Self::Alternatives(_, causes) => {
+                for (_, cause) in causes {
+                    cause.erase(own);
+                }
+            }
             Self::Gang(gang, lacks) => {
                 gang.erase(own);
                 match lacks.as_deref_mut() {
@@ -570,6 +601,8 @@ impl Cause {
             Self::Nowhere(_)
             | Self::Absent(_)
             | Self::TooFew(..)
+            | Self::Filtered(..)
+            | Self::NotAll(_)
             | Self::NotAlike(_)
             | Self::NotEnough(_)
             | Self::NotMade(_) => {}

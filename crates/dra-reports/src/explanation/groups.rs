@@ -1,15 +1,17 @@
 //! The nodes that are rejected in groups, and what keeps all of them from taking the pod: what people read first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::absence::absence;
-use super::diagnosis::{Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, Place, Reason};
+use super::diagnosis::{
+    Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, NotAll, Place, Reason,
+};
 use super::fact::{Brief, Evidence, Fact, Together};
 use super::items::{Amounts, DeviceCount, FilterCount};
 use dra_allocator::devices::{ClassSelectors, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
-use dra_model::{AllocationMode, Claim, DeviceRequest, Key, Quantity};
+use dra_model::{AllocationMode, Claim, DeviceRequest, Key, Quantity, Str};
 use dra_rules::scheduling::Cycle;
 
 /// How the devices of a node count for each request.
@@ -304,35 +306,145 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
     }
     let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
     let Some(first) = short.next() else { return none };
-    let is_same = |other: &DeviceCount| other.claim == first.claim && other.request == first.request;
-    // The sentence is about every node: those that lack something else besides have to lack this, too.
-    let lacks = |node: &NodeDiagnosis| {
-        node.devices
-            .iter()
-            .any(|count| is_same(count) && count.is_short())
+    let asked = Asked {
+        report,
+        cycle,
+        selectors,
+        among,
+        nodes: of_devices.collect(),
     };
-    let spec = claims
-        .iter()
-        .find(|claim| claim.key() == first.claim)
-        .and_then(|claim| spec(claim, &first.request));
-    let has_none = |node: &NodeDiagnosis| {
-        let mut counts = node.devices.iter();
-        counts.all(|count| !is_same(count) || count.matching + count.unknown == 0)
-    };
-    if let Some(spec) = spec
-        && of_devices.clone().all(has_none)
-        && let Some(absence) = absence(cycle.scheduler().cluster(), selectors, spec)
-    {
-        return Cause::Absent(absence);
-    }
-    match (spec, first.wanted) {
-        // What takes all devices wants another number on each node.
-        (Some(spec), Some(wanted))
-            if spec.allocation_mode == AllocationMode::ExactCount && of_devices.clone().all(lacks) =>
-        {
-            Cause::TooFew(among, wanted, DeviceKind::of(spec))
+    let claim = claims.iter().find(|claim| claim.key() == first.claim);
+    claim
+        .and_then(|claim| asked.cause(claim, &first.request))
+        .unwrap_or(none)
+}
+
+/// Nodes most of which are looked at that other filters reject, for devices that would do.
+const MOST_REJECTED: usize = 16;
+
+/// Why nodes have too few devices for a request.
+struct Asked<'a> {
+    report: &'a Diagnosis,
+    cycle: &'a Cycle<'a>,
+    selectors: &'a ClassSelectors,
+    among: Among,
+    /// Those that the plugin for devices rejects.
+    nodes: Vec<&'a NodeDiagnosis>,
+}
+
+impl Asked<'_> {
+    /// The cause that holds for all nodes, if there is one; `name` is the request, or one of its subrequests.
+    fn cause(&self, claim: &Claim, name: &str) -> Option<Cause> {
+        let request_name = name.split_once('/').map_or(name, |(request, _)| request);
+        let mut requests = claim.spec.devices.requests.iter();
+        let request = requests.find(|request| request.name == request_name)?;
+        if let Some(spec) = &request.exactly {
+            return self.cause_of(claim, &request.name, spec);
         }
-        _ => none,
+        let alternatives = request.first_available.iter().map(|spec| {
+            let name: Str = format!("{}/{}", request.name, spec.name).into();
+            Some((spec.name.clone(), self.cause_of(claim, &name, spec)?))
+        });
+        let alternatives: Option<Vec<_>> = alternatives.collect();
+        Some(Cause::Alternatives(request.name.clone(), alternatives?))
+    }
+
+    fn cause_of(&self, claim: &Claim, name: &Str, spec: &DeviceRequest) -> Option<Cause> {
+        let key = claim.key();
+        let count_of = |node: &'_ &NodeDiagnosis| {
+            let mut counts = node.devices.iter();
+            counts
+                .find(|count| count.claim == key && count.request == *name)
+                .cloned()
+        };
+        // The sentence is about every node: those that lack something else besides have to lack this, too.
+        let counts: Option<Vec<DeviceCount>> = self.nodes.iter().map(count_of).collect();
+        let counts = counts.filter(|counts| counts.iter().all(DeviceCount::is_short))?;
+        if counts.iter().all(|count| count.matching + count.unknown == 0)
+            && let Some(absence) = absence(self.cycle.scheduler().cluster(), self.selectors, spec)
+        {
+            return Some(Cause::Absent(absence));
+        }
+        let kind = DeviceKind::of(spec);
+        match spec.allocation_mode {
+            AllocationMode::ExactCount => {
+                let wanted = counts.first()?.wanted?;
+                let lost = self.lost_to_filters(&key, name, wanted);
+                Some(lost.map_or_else(
+                    || Cause::TooFew(self.among, wanted, kind.clone()),
+                    |(node, why)| Cause::Filtered(node, wanted, kind.clone(), why),
+                ))
+            }
+            // On each node it wants another number.
+            AllocationMode::All => {
+                let (node, count) = self
+                    .nodes
+                    .iter()
+                    .zip(&counts)
+                    .filter(|(_, count)| count.matching > 0)
+                    .min_by_key(|(_, count)| count.matching - count.usable)?;
+                Some(Cause::NotAll(Box::new(NotAll {
+                    node: node.node.clone(),
+                    others: counts.iter().filter(|count| count.matching > 0).count() - 1,
+                    kind,
+                    matching: count.matching,
+                    in_use: count.in_use,
+                    users: self.users(node, &key, name),
+                    tainted: count.tainted,
+                    blocked: count.blocked,
+                })))
+            }
+            AllocationMode::Other(_) => None,
+        }
+    }
+
+    /// A node that has enough devices for the request, and that another filter rejects.
+    fn lost_to_filters(&self, claim: &Key, name: &Str, wanted: u64) -> Option<(Str, Fact)> {
+        if !matches!(self.among, Among::Left(_)) {
+            return None;
+        }
+        let cluster = self.cycle.scheduler().cluster();
+        let rejected = self.report.nodes.iter().filter_map(|node| {
+            let first = node.reasons.first()?;
+            matches!(first.fact, Fact::Plain(_)).then_some((node, &first.fact))
+        });
+        rejected.take(MOST_REJECTED).find_map(|(node, why)| {
+            let usable = |explanation: &mut dra_allocator::Explanation<'_>| {
+                let counts = counts(explanation);
+                let mut counts = counts.iter();
+                let count = counts.find(|count| count.claim == *claim && count.request == *name)?;
+                Some(count.usable)
+            };
+            let found = cluster.node(&node.node)?;
+            let usable = self.cycle.explain(found, usable).ok()???;
+            (usable >= wanted).then(|| (node.node.clone(), why.clone()))
+        })
+    }
+
+    /// Who uses the devices of the node that the request would take.
+    fn users(&self, node: &NodeDiagnosis, claim: &Key, name: &Str) -> BTreeSet<String> {
+        let cluster = self.cycle.scheduler().cluster();
+        let mut users = BTreeSet::new();
+        for reason in &node.reasons {
+            if reason.claim.as_ref() != Some(claim) || reason.request.as_ref() != Some(name) {
+                continue;
+            }
+            let Fact::RuledOut(RuledOut::InUse, Evidence::Held(by, _)) = &reason.fact else {
+                continue;
+            };
+            for key in by {
+                let holder = cluster.claim(key);
+                let consumers = holder.map_or(&[][..], |claim| claim.status.reserved_for.as_slice());
+                match consumers {
+                    [] => users.insert(format!("claim/{key}")),
+                    [..] => {
+                        users.extend(consumers.iter().map(|entry| crate::Consumer(entry).to_string()));
+                        false
+                    }
+                };
+            }
+        }
+        users
     }
 }
 
@@ -340,4 +452,76 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
 pub(super) fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
     let mut requests = claim.spec.devices.requests.iter();
     requests.find(|request| request.name == name)?.exactly.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::allocation::Settings;
+    use crate::explanation::{Explanation, explain_pod};
+    use dra_allocator::Budget;
+    use dra_model::Kind;
+    use dra_testing::{World, holding};
+
+    fn node(world: World, name: &str, unschedulable: bool) -> World {
+        world.with(
+            Kind::Node,
+            &json!({"metadata": {"name": name}, "spec": {"unschedulable": unschedulable},
+                    "status": {"allocatable": {"pods": "110"}}}),
+        )
+    }
+
+    /// The cause for a pod with a claim that has this request, on two nodes: one with four devices, two of them in use by pod `user`, and
+    /// one without.
+    fn cause(request: &Value, is_cordoned: bool) -> String {
+        let devices = json!([{"name": "a"}, {"name": "b"}, {"name": "c"}, {"name": "d"}]);
+        let world = node(node(World::default(), "node-1", is_cordoned), "node-2", false);
+        let cluster = world
+            .class("d")
+            .slice("node-1", &devices)
+            .claim("held", &json!({}), &holding(&["a", "b"], &["user"]))
+            .pod("user", &["held"])
+            .claim("c", &json!({"devices": {"requests": [request]}}), &json!({}))
+            .with(
+                Kind::Pod,
+                &json!({"metadata": {"namespace": "n", "name": "p", "uid": "u"},
+                        "spec": {"resourceClaims": [{"name": "r", "resourceClaimName": "c"}]}}),
+            )
+            .build();
+        let budget = Budget::new(1_000_000);
+        let pod = cluster.pods().find(|pod| pod.metadata.name == "p").unwrap();
+        let known = explain_pod(&cluster, pod, &Settings::of_test(&budget));
+        Explanation::from(known).cause.unwrap().to_string()
+    }
+
+    #[test]
+    fn the_cause_names_what_is_lost() {
+        let exactly = |spec: Value| json!({"name": "r", "exactly": spec});
+        let all = json!({"deviceClassName": "d", "allocationMode": "All"});
+        let three = json!({"deviceClassName": "d", "count": 3});
+        let either = json!({"name": "r", "firstAvailable": [
+            {"name": "many", "deviceClassName": "d", "count": 5}, {"name": "some", "deviceClassName": "d", "count": 3}]});
+        for (request, is_cordoned, expected) in [
+            (
+                exactly(all),
+                false,
+                "it wants all 4 devices of class d of node-1, and 2 are in use by pod/user",
+            ),
+            (exactly(three), false, "no node has 3 usable devices of class d"),
+            (
+                exactly(json!({"deviceClassName": "d", "count": 2})),
+                true,
+                "node-1 has 2 usable devices of class d, but cannot take the pod: node(s) were unschedulable",
+            ),
+            (
+                either,
+                false,
+                "no alternative of request r fits: many: no node has 5 usable devices of class d; some: no node has 3 usable devices of \
+                 class d",
+            ),
+        ] {
+            assert_eq!(cause(&request, is_cordoned), expected);
+        }
+    }
 }

@@ -511,6 +511,11 @@ impl<'e> Explained<'e> {
             report.conclude(Answer::Nowhere(nodes.len()));
             report.node_groups = NodeGroup::of(&report.nodes);
             report.cause = Some(groups::cause(report, cycle, &selectors));
+            if let Some(Cause::NotAll(not_all)) = &report.cause
+                && not_all.in_use > 0
+            {
+                report.notes.push(words::ADMIN_ACCESS.to_owned());
+            }
             waiting::add(report, self);
         }
         self.releases(report, cycle, &verdicts);

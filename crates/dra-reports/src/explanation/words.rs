@@ -8,7 +8,8 @@ use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
 
 use super::absence::{Absence, ForNodes, Nearest};
 use super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, OnNode, Place, StatusProblem, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, NotAll, OnNode, Place,
+    StatusProblem, Why,
 };
 use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Speaker, Term, Together, Word};
 use super::items::{Amounts, Holding};
@@ -172,6 +173,26 @@ pub(super) fn cause(cause: &Cause) -> String {
                 wanted => format!("{which} has {wanted} usable {}", several(kind)),
             }
         }
+        Cause::Filtered(node, wanted, kind, why) => {
+            let devices = match wanted {
+                1 => format!("a usable {}", one(kind)),
+                wanted => format!("{wanted} usable {}", several(kind)),
+            };
+            format!(
+                "{node} has {devices}, but cannot take the pod: {}",
+                self::fact(why)
+            )
+        }
+        Cause::NotAll(not_all) => of_all(not_all),
+        Cause::Alternatives(request, causes) => {
+            let causes = causes
+                .iter()
+                .map(|(name, cause)| format!("{name}: {}", self::cause(cause)));
+            format!(
+                "no alternative of request {request} fits: {}",
+                causes.collect::<Vec<_>>().join("; ")
+            )
+        }
         Cause::NotAlike(Alike { same, attribute, of }) => {
             let does = if *same { "share" } else { "differ in" };
             match of {
@@ -322,6 +343,48 @@ pub(super) fn never_alike(Alike { same, attribute, of }: &Alike, among: Among) -
         ),
     }
 }
+
+fn of_all(not_all: &NotAll) -> String {
+    let NotAll {
+        node,
+        others,
+        kind,
+        matching,
+        in_use,
+        users,
+        tainted,
+        blocked,
+    } = not_all;
+    let is = |count: u64| if count == 1 { "is" } else { "are" };
+    let mut lost = Vec::new();
+    if *in_use > 0 {
+        let users: Vec<String> = users.iter().cloned().collect();
+        let by = match users.as_slice() {
+            [] => String::new(),
+            users => format!(" by {}", listed_names(users, "and")),
+        };
+        lost.push(format!("{in_use} {} in use{by}", is(*in_use)));
+    }
+    if *tainted > 0 {
+        lost.push(format!("{tainted} {} tainted", is(*tainted)));
+    }
+    if *blocked > 0 {
+        lost.push(format!("{blocked} {} ruled out", is(*blocked)));
+    }
+    let others = match others {
+        0 => "",
+        _ => "; no other node has all of its own free",
+    };
+    format!(
+        "it wants all {matching} {} of {node}, and {}{others}",
+        several(kind),
+        lost.join(", ")
+    )
+}
+
+/// That devices in use can be asked for, too.
+pub(super) const ADMIN_ACCESS: &str = "a pod that is to see devices which others use asks for them with adminAccess: true, in a namespace \
+                                       with the label resource.kubernetes.io/admin-access=true";
 
 /// Nodes of which none has something.
 pub(super) fn which(among: Among) -> String {
