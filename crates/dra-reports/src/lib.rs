@@ -76,4 +76,6 @@ pub use warnings::Warnings;
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod laws;
+#[cfg(test)]
 mod metered;

@@ -65,17 +65,25 @@ pub(super) fn bound(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
     report
         .notes
         .extend(passed_over.map(|exposure| exposure.text(cluster)));
-    let Problems {
-        found,
-        hidden: unread,
-    } = problems(cluster, pod);
-    let facts = found
-        .into_iter()
-        .map(|problem| Fact::Stage(problem.code(), problem_text(&problem, pod)));
-    report.reasons.extend(facts.map(Into::into));
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
+    // What keeps a pod from starting does not keep one from ending.
+    let is_ending = found
+        .as_ref()
+        .is_some_and(|found| found.stage == Stage::Unpreparing);
+    let Problems {
+        found: problems,
+        hidden: unread,
+    } = if is_ending {
+        Problems::default()
+    } else {
+        problems(cluster, pod)
+    };
+    let facts = problems
+        .into_iter()
+        .map(|problem| Fact::Stage(problem.code(), problem_text(&problem, pod)));
+    report.reasons.extend(facts.map(Into::into));
     if let Some(first) = report.reasons.first() {
         report.conclude(on_node(OnNode::Stuck(first.fact.clone())));
         if let Some(found) = &found {
