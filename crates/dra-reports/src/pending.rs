@@ -14,7 +14,7 @@ use super::allocation::{Settings, Target};
 use super::explanation::{ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, why};
 use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
 use dra_rules::reservation::{PodGroups, claim_name, resolves_to};
-use dra_rules::scheduling::classes_of_resources;
+use dra_rules::scheduling::{classes_of_resources, is_extended};
 
 /// Kinds of pods and claims that are explained; the rest is counted. Each takes as long as one `explain`.
 const MOST_KINDS: usize = 40;
@@ -298,6 +298,10 @@ struct Likeness<'a> {
     cluster: &'a Cluster,
     /// Resources that classes provide.
     resources: BTreeSet<&'a Str>,
+    /// Resources that nodes have.
+    of_nodes: BTreeSet<&'a Str>,
+    /// Whether these are all.
+    knows_nodes: bool,
     /// Namespaces in which something else than the pod decides.
     limited: BTreeSet<&'a Str>,
     /// Whether of some namespaces less is known than of others.
@@ -309,6 +313,11 @@ impl<'a> Likeness<'a> {
         Self {
             cluster,
             resources: classes_of_resources(cluster).into_keys().collect(),
+            knows_nodes: cluster.gap(Kind::Node, "").is_none(),
+            of_nodes: cluster
+                .nodes()
+                .flat_map(|node| node.status.allocatable.iter().map(|(name, _)| name))
+                .collect(),
             limited: cluster.quotas().map(|quota| &quota.metadata.namespace).collect(),
             knows_some_better: cluster
                 .environment()
@@ -318,7 +327,7 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// Whether the pod has claims, or resources that classes provide.
+    /// Whether the pod has claims, or resources that classes provide, or that nothing does: a class may have been to provide them.
     fn needs_devices(&self, pod: &Pod) -> bool {
         let spec = &pod.spec;
         let containers = spec.containers.iter().chain(&spec.init_containers);
@@ -327,7 +336,11 @@ impl<'a> Likeness<'a> {
             resources.requests.iter().chain(&resources.limits)
         });
         !spec.resource_claims.is_empty()
-            || amounts.any(|(name, _)| name.starts_with(CLASS_RESOURCE) || self.resources.contains(name))
+            || amounts.any(|(name, _)| {
+                self.resources.contains(name)
+                    || name.starts_with(CLASS_RESOURCE)
+                    || self.knows_nodes && is_extended(name) && !self.of_nodes.contains(name)
+            })
     }
 
     /// All that decides about a pod without a node, in a text. What decides without being needed here only makes more of them.
@@ -480,9 +493,16 @@ mod tests {
         let plain = json!({"metadata": {"namespace": "n", "name": "plain", "uid": "p"}, "status": {"phase": "Pending"}});
         let ended = json!({"metadata": {"namespace": "n", "name": "ended", "uid": "e"},
             "spec": {"resourceClaims": [{"name": "r", "resourceClaimName": "nowhere"}]}, "status": {"phase": "Failed"}});
+        let wants = |name: &str, resource: &str| {
+            json!({"metadata": {"namespace": "n", "name": name, "uid": name}, "status": {"phase": "Pending"},
+                   "spec": {"containers": [{"name": "c", "resources": {"limits": {resource: "1"}}}]}})
+        };
         let cluster = world()
             .with(Kind::Pod, &shared)
             .with(Kind::Pod, &plain)
+            // A resource of nodes, and one that nothing provides.
+            .with(Kind::Pod, &wants("of-node", "pods"))
+            .with(Kind::Pod, &wants("of-nothing", "example.com/gpu"))
             .with(Kind::Pod, &ended)
             .pod("runs", &["held"])
             .claim("held", &spec(1), &holding(&["a"], &["runs"]))
@@ -497,9 +517,13 @@ mod tests {
             .collect();
         assert_eq!(
             names,
-            [(ClusterVerdict::DoesNotFit, 0, 1), (ClusterVerdict::Fits, 1, 0)]
+            [
+                (ClusterVerdict::DoesNotFit, 0, 1),
+                (ClusterVerdict::DoesNotFit, 1, 0),
+                (ClusterVerdict::Fits, 1, 0)
+            ]
         );
-        assert_eq!(list.pods_without_devices, 1);
+        assert_eq!(list.pods_without_devices, 2);
     }
 
     #[test]

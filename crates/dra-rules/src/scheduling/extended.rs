@@ -58,7 +58,7 @@ pub fn classes_of_resources(cluster: &Cluster) -> BTreeMap<&Str, Vec<&Arc<Class>
 }
 
 /// Whether a DeviceClass may provide a resource. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
-fn is_extended(name: &str) -> bool {
+pub fn is_extended(name: &str) -> bool {
     name.starts_with(CLASS_RESOURCE)
         || (name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests."))
 }

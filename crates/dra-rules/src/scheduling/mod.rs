@@ -56,7 +56,7 @@ pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_cl
 pub use cycle::{Cycle, Scheduler, Start};
 pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};
-pub use extended::{IN_MEMORY_CLAIM, classes_of_resources};
+pub use extended::{IN_MEMORY_CLAIM, classes_of_resources, is_extended};
 pub use fixes::{
     ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
 };
