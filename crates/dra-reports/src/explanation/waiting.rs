@@ -41,11 +41,13 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         &explained.subject,
         &explained.effort(false),
     );
+    // What is not there at all is counted already.
+    let is_absent = matches!(report.cause, Some(Cause::Absent(_)));
     let lasting = |judged: &[Str], rest: Among| {
         let Start::Cycle(cycle) = explained.subject.start(&empty) else {
             return None;
         };
-        lasting(&cycle, judged, rest)
+        lasting(&cycle, judged, rest, is_absent)
     };
     let unknown = |why: String| {
         item(
@@ -271,8 +273,9 @@ struct Lasting {
 /// A request that has too few devices on a node with every device free.
 type Short = (Key, Str);
 
-/// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them.
-fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among) -> Option<Lasting> {
+/// What keeps it from fitting on each of the `judged` nodes of the emptied cluster. Where they are not all nodes, `rest` calls them; `is_absent`
+/// says that the cause counts already what is not there.
+fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> Option<Lasting> {
     let cluster = cycle.scheduler().cluster();
     let all = cluster.nodes().count();
     let among = match judged.len() {
@@ -335,10 +338,15 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among) -> Option<Lasting> {
         let kind = DeviceKind::of(spec);
         let text = match (wanted, most) {
             (_, 0) => {
-                if let Some(absence) = absence(cluster, &selectors, spec) {
+                let absence = if is_absent {
+                    None
+                } else {
+                    absence(cluster, &selectors, spec)
+                };
+                if is_absent || absence.is_some() {
                     return Some(Lasting {
                         text: EVEN_EMPTY.to_owned(),
-                        cause: Some(Cause::Absent(absence)),
+                        cause: absence.map(Cause::Absent),
                     });
                 }
                 format!("{which} reaches a {}, free or not", words::one(&kind))
