@@ -18,6 +18,7 @@ mod convert;
 mod credentials;
 mod destination;
 mod documentation;
+mod field;
 mod fields;
 mod hostile;
 mod inspect;

@@ -61,9 +61,10 @@ pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, Node
 pub use owners::{Owner, Owners};
 pub use pod::{
     Affinity, Bare, Container, ContainerClaim, ContainerEnd, ContainerPort, ContainerStatus,
-    ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim, PodClaimStatus,
-    PodGroup, PodGroupSpec, PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus, PreferredTerm,
-    RequestMapping, ResourceHealth, ResourceStatus, Resources, SchedulingGroup, SchedulingPolicy,
+    ContainerWaiting, ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim,
+    PodClaimStatus, PodGroup, PodGroupSpec, PodGroupStatus, PodGroupWorkload, PodSpec, PodStatus,
+    PreferredTerm, RequestMapping, ResourceHealth, ResourceStatus, Resources, SchedulingGroup,
+    SchedulingPolicy,
 };
 pub use rbac::{PolicyRule, Role, RoleBinding, RoleReference, RoleSubject};
 pub use release::Release;

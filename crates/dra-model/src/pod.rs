@@ -309,12 +309,16 @@ pub struct PodStatus {
     pub extended_resource_claim_status: Option<Box<ExtendedResourceClaim>>,
     /// Containers that have health of devices, or that do not run: those that run without anything to report are left out.
     #[serde(deserialize_with = "container_statuses")]
-    pub container_statuses: Vec<ContainerStatus>,
+    pub container_statuses: Box<[ContainerStatus]>,
     /// The same of containers that run before the others.
     #[serde(deserialize_with = "container_statuses")]
-    pub init_container_statuses: Vec<ContainerStatus>,
+    pub init_container_statuses: Box<[ContainerStatus]>,
     /// When the kubelet saw the pod first.
     pub start_time: Option<Time>,
+    /// Why it failed, in a word of whoever ended it, such as `Evicted`. Few pods have it.
+    pub reason: Option<Box<Str>>,
+    /// The same in a sentence.
+    pub message: Option<Box<Str>>,
 }
 
 /// Types of the conditions of pods that are read. Others come from controllers that nothing is known of.
@@ -332,7 +336,7 @@ fn pod_conditions<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<V
     Ok(conditions)
 }
 
-fn container_statuses<'de, D>(deserializer: D) -> Result<Vec<ContainerStatus>, D::Error>
+fn container_statuses<'de, D>(deserializer: D) -> Result<Box<[ContainerStatus]>, D::Error>
 where
     D: serde::Deserializer<'de>,
 {
@@ -341,8 +345,7 @@ where
         let state = &status.state;
         !status.allocated_resources_status.is_empty() || state.waiting.is_some() || state.terminated.is_some()
     });
-    statuses.shrink_to_fit();
-    Ok(statuses)
+    Ok(statuses.into_boxed_slice())
 }
 
 /// The claim behind one entry of `spec.resourceClaims`.
@@ -397,6 +400,9 @@ pub struct ContainerStatus {
     /// Whether it runs.
     #[serde(deserialize_with = "or_default")]
     pub state: ContainerState,
+    /// How it ended before.
+    #[serde(deserialize_with = "or_default")]
+    pub last_state: ContainerState,
 }
 
 /// Whether a container runs: neither of them where it does.
@@ -410,12 +416,15 @@ pub struct ContainerState {
 }
 
 /// How a container ended.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerEnd {
     /// Not 0 for one that failed.
     #[serde(deserialize_with = "or_default")]
     pub exit_code: i32,
+    /// Machine-readable cause, such as `Error` or `OOMKilled`.
+    #[serde(deserialize_with = "interned")]
+    pub reason: Str,
     /// When.
     pub finished_at: Option<Time>,
 }

@@ -6,7 +6,7 @@ use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
 use super::word;
-use crate::stage::{StageItem, advise, cause_text, problem_text, unknown_text, waits_text};
+use crate::stage::{StageItem, advise, cause_text, problem_text, stuck_text, unknown_text, waits_text};
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
 use dra_rules::scheduling::passed_over;
@@ -103,9 +103,12 @@ pub(super) fn ended(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
     if let Some(stuck) = &found.stuck {
-        let fact = Fact::Stage(stuck.cause.code(), cause_text(&stuck.cause, pod));
+        let fact = Fact::Stage(stuck.cause.code(), stuck_text(stuck, pod));
         report.reasons.push(fact.clone().into());
-        report.conclude(Answer::NotGone(fact));
+        report.conclude(match stuck.cause {
+            Cause::PodFailed { .. } => Answer::Failed(fact),
+            _ => Answer::NotGone(fact),
+        });
         help(report, &stages, &found);
     }
 }
@@ -141,29 +144,40 @@ fn staged(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>, nod
             how,
         })
     };
-    let waits = || found.waits.as_ref().map(|waits| waits_text(waits, pod));
-    match found.stuck.as_ref().map(|stuck| &stuck.cause) {
-        None if found.stage == Stage::Unknown => {
+    let Some(stuck) = &found.stuck else {
+        if found.stage == Stage::Unknown {
             let unknown: Vec<String> = found.unknown.iter().copied().map(unknown_text).collect();
             report.conclude(on_node(OnNode::Unknown(unknown.clone())));
             report.lacks_objects = cluster.gap(Kind::Event, &pod.metadata.namespace).is_some();
             report.unknown.extend(unknown);
-        }
-        None => report.conclude(on_node(match (found.stage, waits()) {
-            (Stage::Running, _) => OnNode::Runs,
-            (Stage::Unpreparing, waits) => OnNode::Ends(waits),
-            (_, Some(waits)) => OnNode::WaitsFor(waits),
-            (_, None) => OnNode::Starts,
-        })),
-        Some(Cause::Unrecognized { .. }) => word::of_kubelet(report, cluster, pod),
-        Some(cause) => {
-            let fact = Fact::Stage(cause.code(), cause_text(cause, pod));
-            report.reasons.push(fact.clone().into());
+        } else {
             report.conclude(on_node(match found.stage {
-                Stage::Running => OnNode::Endangered(fact),
-                Stage::Unpreparing => OnNode::NotEnding(fact),
-                _ => OnNode::Stuck(fact),
+                Stage::Running => OnNode::Runs,
+                Stage::Unpreparing => OnNode::Ends(found.waits.map(|waits| waits_text(waits, pod))),
+                _ => OnNode::Starts,
             }));
+        }
+        return;
+    };
+    match &stuck.cause {
+        Cause::Unrecognized { .. } => word::of_kubelet(report, cluster, pod),
+        // The pod lacks nothing.
+        Cause::DeviceNotPublished { .. } => {
+            report.notes.push(cause_text(&stuck.cause, pod));
+            report.conclude(on_node(OnNode::Runs));
+        }
+        cause => {
+            let fact = Fact::Stage(cause.code(), stuck_text(stuck, pod));
+            report.reasons.push(fact.clone().into());
+            report.conclude(on_node(
+                if pod.metadata.is_deleting() || found.stage == Stage::Unpreparing {
+                    OnNode::NotEnding(fact)
+                } else if found.stage == Stage::Running {
+                    OnNode::Endangered(fact)
+                } else {
+                    OnNode::Stuck(fact)
+                },
+            ));
             help(report, stages, found);
         }
     }

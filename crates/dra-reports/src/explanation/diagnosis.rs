@@ -175,6 +175,8 @@ pub(crate) enum Answer {
     Ended(Str),
     /// The pod has ended and is not gone.
     NotGone(Fact),
+    /// The pod has failed as a whole, for this reason.
+    Failed(Fact),
     /// The pod has its node.
     Bound(Bound),
     /// It fits, and devices are to be attached first; the sentence says what is waited for.
@@ -197,8 +199,6 @@ pub(crate) struct Bound {
 pub(crate) enum OnNode {
     /// It starts, as far as devices go.
     Starts,
-    /// It waits for something else.
-    WaitsFor(String),
     /// It runs.
     Runs,
     /// It is being ended, and may wait for something.
@@ -241,11 +241,9 @@ impl Answer {
             Self::KeptByQuota(..) => ClusterVerdict::Waits,
             Self::Allocated(_) => ClusterVerdict::Allocated,
             Self::Ended(_) => ClusterVerdict::Ended,
-            Self::NotGone(_) => ClusterVerdict::Broken,
+            Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
-                OnNode::Starts | OnNode::WaitsFor(_) | OnNode::Runs | OnNode::Ends(_) => {
-                    ClusterVerdict::Bound
-                }
+                OnNode::Starts | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
                 OnNode::Stuck(_) | OnNode::Endangered(_) | OnNode::NotEnding(_) => ClusterVerdict::Broken,
                 OnNode::Hidden(_) | OnNode::Unknown(_) => ClusterVerdict::Unknown,
             },
@@ -257,7 +255,7 @@ impl Answer {
         match self {
             Self::Obstacle(obstacle) => Some(Fact::Obstacle(obstacle.clone())),
             Self::Gang(gang) => Some(Fact::Gang(gang.clone())),
-            Self::NotGone(fact) => Some(fact.clone()),
+            Self::NotGone(fact) | Self::Failed(fact) => Some(fact.clone()),
             Self::Bound(bound) => match &bound.how {
                 OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => {
                     Some(fact.clone())
@@ -527,7 +525,7 @@ impl Answer {
             Self::KeptByQuota(_, answer) | Self::Attaching(answer, _) | Self::Contradicted(answer, _) => {
                 answer.erase(own);
             }
-            Self::NotGone(fact) => fact.erase(own),
+            Self::NotGone(fact) | Self::Failed(fact) => fact.erase(own),
             Self::Bound(bound) => match &mut bound.how {
                 OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => fact.erase(own),
                 _ => {}

@@ -29,7 +29,7 @@ use super::remedy::{Remedy, end_consumers};
 
 use crate::script::{Command, no_finalizers, remake_with};
 use dra_allocator::devices::ClassSelectors;
-use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str};
+use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
@@ -128,7 +128,7 @@ fn with_quotas(
     let key = pod.key();
     let mut report = Diagnosis::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
-    report.events = events(cluster, Kind::Pod, &pod.metadata);
+    report.events = events(cluster, Kind::Pod, &pod.metadata, ready_since(pod));
     if pod.is_terminal() {
         report.conclude(Answer::Ended(pod.status.phase.clone()));
         ended(&mut report, cluster, pod, settings.now);
@@ -198,7 +198,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     let target = claims.first().map(|claim| claim.key()).unwrap_or_default();
     let mut report = Diagnosis::new(Target::claim(&target));
     if let Some(claim) = claims.first() {
-        report.events = events(cluster, Kind::ResourceClaim, &claim.metadata);
+        report.events = events(cluster, Kind::ResourceClaim, &claim.metadata, None);
     }
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.claims(claims);
@@ -551,11 +551,15 @@ impl<'e> Explained<'e> {
     }
 }
 
-/// Warnings about an object, newest last, each once.
-fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<Warning> {
+/// Warnings about an object, newest last, each once; only those `after` that time.
+fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     for event in cluster.events_of(kind, metadata) {
-        if event.type_ != "Warning" {
+        let is_over = event
+            .last_seen()
+            .zip(after)
+            .is_some_and(|(seen, after)| seen <= after);
+        if event.type_ != "Warning" || is_over {
             continue;
         }
         let warning = Warning {
@@ -566,6 +570,13 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta) -> Vec<Warning> {
         warnings.push(warning);
     }
     warnings
+}
+
+/// Since when the pod is ready: what was warned of before is over.
+fn ready_since(pod: &Pod) -> Option<Time> {
+    let mut conditions = pod.status.conditions.iter();
+    let ready = conditions.find(|condition| condition.type_ == "Ready" && condition.status == "True")?;
+    ready.last_transition_time
 }
 
 /// Names what could not be read of what does not decide the verdict, and would be told.

@@ -83,9 +83,6 @@ fn changed(cluster: &Cluster, pod: &Pod, claims: &[&Claim]) -> Option<Time> {
 
 /// Takes back that a pod will start whose kubelet says that it cannot get its devices.
 pub(super) fn of_kubelet(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
-    if pod.status.phase == "Running" {
-        return;
-    }
     let names = claim_names(pod).filter_map(|name| name.key());
     let claims = names.filter_map(|key| cluster.claim(&key));
     let allocated = claims.filter_map(|claim| claim.status.allocation.as_ref()?.allocation_timestamp);

@@ -54,6 +54,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Allocated(holding) => allocated(holding),
         Answer::Ended(phase) => format!("the pod has ended: {phase}"),
         Answer::NotGone(fact) => format!("the pod is not gone: {}", self::fact(fact)),
+        Answer::Failed(fact) => format!("the pod does not run: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(then, text) => format!("{}, and waits: {text}", self::answer(then)),
         Answer::Contradicted(was, word) => {
@@ -80,9 +81,6 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
     };
     match how {
         OnNode::Starts => format!("the pod is bound to {node}"),
-        OnNode::WaitsFor(what) => {
-            format!("the pod is bound to {node}{with}, and waits for something else: {what}")
-        }
         OnNode::Runs => format!("the pod runs on {node}{with}"),
         OnNode::Ends(None) => format!("the pod is being ended on {node}"),
         OnNode::Ends(Some(what)) => format!("the pod is being ended on {node}, and {what}"),

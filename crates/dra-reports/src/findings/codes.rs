@@ -206,7 +206,7 @@ codes! {
     KubeletTooOld = "DRA085", "kubelet-too-old", Error, Now, [ResourceClaim, Pod, Node, Event],
         "A kubelet lacks the feature that a claim needs";
     StartUnexplained = "DRA086", "start-unexplained", Warning, Now, [ResourceClaim, Pod, Event],
-        "The kubelet cannot read a claim, or says of a pod's devices what is not known here";
+        "The kubelet cannot start or end a pod, and the devices are not the cause, or not known to be";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
         "The control plane of this release has a bug that the cluster can meet";
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],

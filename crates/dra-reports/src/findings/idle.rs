@@ -109,7 +109,7 @@ fn is_explained<'a>(stages: &Stages<'a>, pod: &'a Arc<Pod>) -> bool {
     let found = stages.pod(pod);
     let mut conditions = pod.status.conditions.iter();
     pod.metadata.is_deleting()
-        || found.is_some_and(|found| found.stuck.is_some() || found.waits.is_some())
+        || found.is_some_and(|found| found.stuck.is_some())
         || conditions.any(|condition| condition.type_ == "PodScheduled" && condition.status == "False")
         || stages
             .cluster()

@@ -2,7 +2,7 @@
 
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look};
-use crate::stage::{advise, cause_text};
+use crate::stage::{advise, stuck_text};
 use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages};
 
 /// The codes of this family.
@@ -46,15 +46,25 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
             ..
         } if found.pod.metadata.is_deleting() => return None,
         Cause::DriverNotRegistered { .. } => Code::DriverNotRegistered,
-        Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => Code::PrepareRefused,
+        Cause::DriverFails { .. } | Cause::DriverDown { .. } | Cause::PrepareRefused { .. } => {
+            Code::PrepareRefused
+        }
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
         | Cause::PreparedForDeletedClaim { .. } => Code::ClaimStillPrepared,
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => Code::DevicesLost,
         Cause::UnprepareFails { .. } => Code::UnprepareFails,
         Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
-        Cause::ClaimUnreadable { .. } | Cause::Unrecognized { .. } => Code::StartUnexplained,
+        Cause::ClaimUnreadable { .. }
+        | Cause::VolumesNotMounted { .. }
+        | Cause::SandboxFails { .. }
+        | Cause::RuntimeDown { .. }
+        | Cause::KillFails { .. }
+        | Cause::Unrecognized { .. } => Code::StartUnexplained,
+        Cause::PodFailed { reason, .. } if reason.starts_with("OutOf") => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
+        // Of devices they say nothing.
+        Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::PodFailed { .. } => return None,
         Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
@@ -70,15 +80,16 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
     let pod = found.pod;
     let node = pod.node().map_or("", |node| node.as_str());
     let what = match found.stage {
+        Stage::Gone if matches!(stuck.cause, Cause::PodFailed { .. }) => format!("has failed on node {node}"),
         Stage::Gone => "is not gone".to_owned(),
-        Stage::Unpreparing => format!("does not end on node {node}"),
+        Stage::Unpreparing | Stage::Running => format!("does not end on node {node}"),
         _ => format!("does not start on node {node}"),
     };
-    let since = stuck
-        .since
-        .map(|since| format!(" (since {since})"))
-        .unwrap_or_default();
-    let message = format!("{what}: {}{since}", cause_text(&stuck.cause, pod));
+    let since = match stuck.since {
+        Some(since) if stuck.times() == 1 => format!(" (since {since})"),
+        _ => String::new(),
+    };
+    let message = format!("{what}: {}{since}", stuck_text(stuck, pod));
     let mut finding = Finding::new(code, Subject::of(dra_model::Kind::Pod, &pod.metadata), message);
     if let Some(advice) = advise(stages, found) {
         finding = finding.remedy(advice.remedy);

@@ -26,7 +26,7 @@ pub struct StageItem {
     /// What keeps it there, or endangers it while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<StuckItem>,
-    /// What its containers wait for, where that is not about devices.
+    /// That it waits for its containers to end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
     /// What would have to be known.
@@ -67,7 +67,7 @@ pub struct StageCount {
     pub stage: Stage,
     /// How many.
     pub count: usize,
-    /// How many of them something keeps there, or endangers.
+    /// How many of them something keeps there.
     pub stuck: usize,
 }
 
@@ -78,7 +78,7 @@ impl StageCount {
         for found in Stages::of(cluster, now).all().filter(|found| counts(found.pod)) {
             let (count, stuck) = numbers.entry(found.stage).or_default();
             *count += 1;
-            *stuck += usize::from(found.stuck.is_some());
+            *stuck += usize::from(found.stuck.is_some_and(|stuck| stuck.cause.holds_up()));
         }
         let items = numbers.into_iter();
         items
@@ -149,7 +149,7 @@ impl StageItem {
                 .map(|id| id.to_string())
                 .collect(),
             stuck,
-            waits: found.waits.as_ref().map(|waits| waits_text(waits, pod)),
+            waits: found.waits.map(|waits| waits_text(waits, pod)),
             unknown: found.unknown.iter().copied().map(unknown_text).collect(),
         }
     }

@@ -9,4 +9,6 @@ mod words;
 pub use item::{PodStageItem, StageCount, StageItem, StuckItem};
 pub(super) use remedy::{advise, pods_on};
 pub use words::party_text;
-pub(super) use words::{cause_text, kept_off_text, problem_text, template_missing, unknown_text, waits_text};
+pub(super) use words::{
+    cause_text, kept_off_text, problem_text, stuck_text, template_missing, unknown_text, waits_text,
+};

@@ -57,7 +57,12 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let of_pod = format!("pod/{}", pod.key());
     Some(match &stuck.cause {
         Cause::DriverNotRegistered { driver, plugin } => of_plugin(driver, plugin, node),
-        Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => of_driver(stages, stage, node),
+        Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => of_driver(
+            stages,
+            stage,
+            node,
+            "does what its words ask for; the kubelet tries again by itself",
+        ),
         Cause::UnprepareFails { driver, plugin } => {
             let who = format!(
                 "whoever runs the driver {driver} finds out why it does not take the devices back: the kubelet tries again until it does"
@@ -83,6 +88,98 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Remedy::by_hand("the owner of the pod decides what its claims are to ask for"),
         ),
         Cause::Claim(_) => again(pod, place_again(stages.cluster(), pod)),
+        Cause::DriverDown { drivers, .. } => {
+            let of_node = drivers.first().zip(pod.node());
+            let plugin = of_node.map(|(driver, node)| stages.plugin(driver, node));
+            let name = drivers.iter().map(Str::as_str).collect::<Vec<_>>().join(" or ");
+            Advice::new(
+                "RestoreDriver",
+                format!("node/{node}"),
+                format!("have driver {name} run on {node}"),
+                Remedy::by_hand(format!(
+                    "whoever runs the driver {name} finds out why its process ended; the kubelet tries again by itself"
+                )),
+            )
+            .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
+        }
+        Cause::DevicesUnresolvable {
+            has_run: false,
+            rebooted: None,
+            ..
+        } => of_driver(
+            stages,
+            stage,
+            node,
+            "writes a CDI file for what it prepares, in a folder that the container runtime reads: a new pod does not help before that",
+        ),
+        Cause::EarlierClaim { lasts: true, .. }
+        | Cause::BeingUnprepared { lasts: true, .. }
+        | Cause::PreparedForDeletedClaim { lasts: true, .. } => of_driver(
+            stages,
+            stage,
+            node,
+            "finds out why it still has the devices of the earlier claim, and has it give them up: waiting does not help",
+        ),
+        Cause::VolumesNotMounted { .. } => Advice::new(
+            "MountVolumes",
+            of_pod,
+            "have the volumes of the pod mounted",
+            Remedy::by_hand("the owner of the pod finds out what its volumes lack; the kubelet tries again by itself"),
+        )
+        .look(describe(pod)),
+        Cause::SandboxFails { .. } => Advice::new(
+            "RepairRuntime",
+            format!("node/{node}"),
+            format!("have the container runtime of {node} make the sandbox"),
+            Remedy::by_hand(format!(
+                "an administrator of the cluster finds out what keeps the container runtime of {node}, or what it calls for a sandbox, \
+                 from it; the kubelet tries again by itself"
+            )),
+        )
+        .look(describe(pod)),
+        Cause::RuntimeDown { .. } => Advice::new(
+            "RepairRuntime",
+            format!("node/{node}"),
+            format!("have the container runtime of {node} run"),
+            Remedy::by_hand(
+                "an administrator of the cluster starts it again: the kubelet goes on by itself once it answers",
+            ),
+        )
+        .look(Command::kubectl("describe").object(Kind::Node, node).done()),
+        Cause::KillFails { .. } => Advice::new(
+            "RepairRuntime",
+            format!("node/{node}"),
+            "have the containers of the pod ended",
+            Remedy::by_hand(format!(
+                "an administrator of the cluster finds out why the container runtime of {node} does not end them"
+            )),
+        )
+        .look(describe(pod)),
+        Cause::ContainerNotStarted(container, _) => Advice::new(
+            "RepairContainer",
+            of_pod,
+            format!("have container {container} started"),
+            Remedy::by_hand("the owner of the pod does what the words of the kubelet ask for"),
+        )
+        .look(describe(pod)),
+        Cause::ContainerEnds(container, _) => Advice::new(
+            "RepairContainer",
+            of_pod,
+            format!("find out why container {container} ends"),
+            Remedy::by_hand("the owner of the pod finds it in the logs of the container"),
+        )
+        .look(
+            Command::kubectl("logs")
+                .object(Kind::Pod, &pod.metadata.name)
+                .namespace(&pod.metadata.namespace)
+                .option("--container", container)
+                .args(&["--previous", "--tail=50"])
+                .done(),
+        ),
+        Cause::PodFailed { .. } => again(
+            pod,
+            Remedy::by_hand("its phase is final: the owner of the pod has another one made, once what it failed for is over"),
+        ),
         Cause::DevicesUnresolvable { .. } | Cause::PreparationForgotten { .. } => lost(stages, pod),
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
@@ -281,8 +378,8 @@ fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &At
     advice.look(describe_device(device))
 }
 
-/// The driver's own words tell what to do; the kubelet tries again by itself.
-fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str) -> Advice {
+/// Whoever runs the driver does that.
+fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, does: &str) -> Advice {
     let drivers = stages.claims(stage.pod).flat_map(|claim| claim.results());
     let drivers: std::collections::BTreeSet<&Str> = drivers.map(|result| &result.driver).collect();
     let name = match drivers.iter().next() {
@@ -294,12 +391,11 @@ fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str) -> Advice {
     let plugin = only
         .zip(node_name)
         .map(|(driver, node)| stages.plugin(driver, node));
-    let who = format!("whoever runs {name} does what its words ask for; the kubelet tries again by itself");
     Advice::new(
         "RepairDriver",
         only.map_or_else(|| format!("node/{node}"), |driver| format!("driver/{driver}")),
         format!("have {name} prepare the devices"),
-        Remedy::by_hand(who),
+        Remedy::by_hand(format!("whoever runs {name} {does}")),
     )
     .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
 }
@@ -372,6 +468,14 @@ fn tolerate(pod: &Arc<Pod>, taint: &Taint, node: &str) -> Advice {
             .note("whoever runs the driver decides whether it is to serve such nodes"),
     )
     .look(pods_on(node))
+}
+
+/// What the cluster has of the pod, with the events about it.
+fn describe(pod: &Pod) -> Result<Script, NoCommand> {
+    Command::kubectl("describe")
+        .object(Kind::Pod, &pod.metadata.name)
+        .namespace(&pod.metadata.namespace)
+        .done()
 }
 
 /// The logs of the driver's pod, or else what is on the node.

@@ -287,7 +287,7 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     };
     assert_eq!(
         base().pod(pulled).told(),
-        "Starting waits: container main: ImagePullBackOff"
+        "Starting ContainerNotStarted User: container main is not started: ImagePullBackOff"
     );
     // Runs: whatever was said before is over.
     assert_eq!(
@@ -325,7 +325,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
         let text = format!(
             "NodePrepareResources failed for ResourceClaim c: g0 is already allocated to different claim {uid}"
         );
-        base().event(&text, &json!({}))
+        base().event(&text, &json!({"firstTimestamp": "2026-11-21T11:57:00Z"}))
     };
     assert_eq!(
         taken().told(),
@@ -361,7 +361,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
     let earlier = |uid: &str| {
         base().event(
             &format!("old ResourceClaim with same name c and different UID {uid} still exists (previous pod force-deleted?!)"),
-            &json!({}),
+            &json!({"firstTimestamp": "2026-11-21T11:57:00Z"}),
         )
     };
     assert!(
@@ -372,12 +372,17 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
     // The claim that is there now has this UID: it is no earlier one.
     assert!(earlier("c-uid").told().starts_with("Reserved"));
     assert!(!earlier("c-uid").told().contains("EarlierClaim"));
-    let unpreparing = base().event("ResourceClaim c is being unprepared", &json!({}));
-    assert!(
-        unpreparing
+    let unpreparing = |first: &str| {
+        base()
+            .event(
+                "ResourceClaim c is being unprepared",
+                &json!({"firstTimestamp": first}),
+            )
             .told()
-            .starts_with("Reserved BeingUnprepared Kubelet: ")
-    );
+    };
+    assert!(unpreparing("2026-11-21T11:57:00Z").starts_with("Reserved BeingUnprepared Kubelet: "));
+    // What has gone on for longer does not end by itself.
+    assert!(unpreparing("2026-11-21T11:51:00Z").starts_with("Reserved BeingUnprepared Driver: "));
     // What objects say, without any event.
     assert_eq!(
         base().claim(|claim| claim["reservedFor"] = json!([])).told(),
@@ -501,7 +506,17 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
     let base = || scene().node("True", &json!([])).pod(lost);
     let plain =
         "Starting DevicesUnresolvable User: the container runtime does not find gpu.example.com/gpu=g0";
-    assert_eq!(base().told(), plain);
+    let has_run = |pod: &mut Value| pod["status"]["phase"] = json!("Running");
+    assert_eq!(base().pod(has_run).told(), plain);
+    // Where no container has run, nothing shows that the driver has ever written the file, unless another pod runs with the claim.
+    assert_eq!(
+        base().told(),
+        "Starting DevicesUnresolvable Driver: the container runtime does not find gpu.example.com/gpu=g0: the driver has not written a CDI \
+         file for it that the container runtime reads"
+    );
+    let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
+        "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
+    assert_eq!(base().with(Kind::Pod, &other).told(), plain);
     assert_eq!(
         base().with(Kind::Event, &reboot("2026-11-21T11:55:00Z")).told(),
         format!(
@@ -526,7 +541,10 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
     }
     // An earlier boot.
     assert_eq!(
-        base().with(Kind::Event, &reboot("2026-11-21T11:45:00Z")).told(),
+        base()
+            .pod(has_run)
+            .with(Kind::Event, &reboot("2026-11-21T11:45:00Z"))
+            .told(),
         plain
     );
 }
@@ -575,8 +593,15 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
         })
     };
     assert!(unpublished().told().starts_with(
-        "Running DeviceNotPublished Driver: gpu.example.com/node-1/g0 is not published any more"
+        "Running DeviceNotPublished Driver: gpu.example.com/node-1/g0 is not in the slices of the driver any more"
     ));
+    // A kubelet that has just started had the slices deleted.
+    assert_eq!(
+        unpublished()
+            .with(Kind::Event, &kubelet_starts("2026-11-21T11:59:45Z"))
+            .told(),
+        "Running"
+    );
     assert_eq!(
         unpublished()
             .world(|world| world.without(Kind::ResourceSlice))
@@ -592,12 +617,15 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
             .told()
             .starts_with("Running DeviceNotPublished Driver: ")
     );
-    // A container that crashes has its devices.
+    // A container that crashes does not run.
     let crashing = |pod: &mut Value| {
         pod["status"]["containerStatuses"] =
             json!([{"name": "main", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]);
     };
-    assert_eq!(base().pod(crashing).told(), "Running");
+    assert_eq!(
+        base().pod(crashing).told(),
+        "Starting ContainerEnds User: container main ends again and again"
+    );
 }
 
 #[test]
@@ -625,7 +653,8 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
         json!({"reason": "FailedKillPod", "message": "error killing pod: failed to \"KillPodSandbox\""});
     assert_eq!(
         served().event("", &kill).told(),
-        "Unpreparing waits: the kubelet does not get its containers ended"
+        "Unpreparing KillFails Administrator: the kubelet of node-1 does not get its containers ended: error killing pod: failed to \
+         \"KillPodSandbox\""
     );
     assert!(
         scene()
@@ -688,8 +717,16 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
         ("Never", 0, fails),
         ("Never", 1, fails),
         ("OnFailure", 0, fails),
-        ("OnFailure", 1, "Running"),
-        ("Always", 0, "Running"),
+        (
+            "OnFailure",
+            1,
+            "Starting ContainerEnds User: container main does not run: it ended with exit code 1, and is started again",
+        ),
+        (
+            "Always",
+            0,
+            "Starting ContainerEnds User: container main does not run: it ended with exit code 0, and is started again",
+        ),
     ] {
         assert_eq!(ended(policy, code).told(), expected, "{policy} {code}");
     }
@@ -728,7 +765,10 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
         }
     };
     assert_eq!(ended("Never", 0).pod(failed("Never")).told(), fails);
-    assert_eq!(ended("Never", 0).pod(failed("OnFailure")).told(), "Starting");
+    assert_eq!(
+        ended("Never", 0).pod(failed("OnFailure")).told(),
+        "Starting ContainerEnds User: container first does not run: it ended with exit code 3, and is started again"
+    );
     // The driver is gone: this finding is the only one that tells of a Job that never ends.
     let gone = scene().node("True", &json!([])).pod(|pod| {
         pod["spec"]["restartPolicy"] = json!("Never");
@@ -891,6 +931,7 @@ fn a_remedy_is_a_command_where_one_helps() {
     );
     // Every pod of the node that has the claim has to go before it is prepared anew.
     let lost = |pod: &mut Value| {
+        pod["status"]["phase"] = json!("Running");
         pod["status"]["containerStatuses"][0]["state"]["waiting"] = json!({"reason": "CreateContainerError",
             "message": "CDI device injection failed: unresolvable CDI devices gpu.example.com/gpu=g0"});
     };
@@ -1071,4 +1112,141 @@ fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
         running += 1;
     }
     assert_eq!(running, NODES * DEVICES);
+}
+
+/// An event of the kubelet with this reason and this text.
+fn says(reason: &str, message: &str) -> Value {
+    json!({"reason": reason, "message": message, "firstTimestamp": "2026-11-21T11:51:00Z", "count": 14,
+        "lastTimestamp": "2026-11-21T11:59:00Z"})
+}
+
+#[test]
+fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
+    let base = || scene().node("True", &json!([]));
+    let waiting = |reason: &str, message: &str| {
+        let waiting = json!({"reason": reason, "message": message});
+        move |pod: &mut Value| pod["status"]["containerStatuses"][0]["state"]["waiting"] = waiting.clone()
+    };
+    let runtime =
+        "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing\"";
+    for (scene, expected) in [
+        (
+            base().event("", &says("FailedCreatePodSandBox", "NRI: resource busy")),
+            "Prepared SandboxFails Administrator: its devices are prepared, and the container runtime does not make its sandbox: NRI: \
+             resource busy"
+                .to_owned(),
+        ),
+        (
+            base().event("", &says("FailedCreatePodSandBox", runtime)),
+            format!("Prepared RuntimeDown Administrator: the container runtime of node-1 does not answer the kubelet: {runtime}"),
+        ),
+        (
+            base().event("", &says("FailedMount", "secret \"s\" not found")),
+            "Reserved VolumesNotMounted User: the kubelet does not get its volumes mounted: secret \"s\" not found".to_owned(),
+        ),
+        (
+            base().pod(waiting("CreateContainerConfigError", "configmap \"c\" not found")),
+            "Starting ContainerNotStarted User: container main is not started: CreateContainerConfigError: configmap \"c\" not found"
+                .to_owned(),
+        ),
+        (
+            base().pod(waiting("ImageInspectError", runtime)),
+            format!("Starting RuntimeDown Administrator: the container runtime of node-1 does not answer the kubelet: {runtime}"),
+        ),
+        (
+            base().pod(waiting("CrashLoopBackOff", "back-off")).pod(|pod| {
+                pod["status"]["phase"] = json!("Running");
+                pod["status"]["containerStatuses"][0]["lastState"] =
+                    json!({"terminated": {"exitCode": 137, "reason": "OOMKilled"}});
+            }),
+            "Starting ContainerEnds User: container main does not run: it ended with exit code 137 (OOMKilled), and is started again"
+                .to_owned(),
+        ),
+        (
+            base().pod(|pod| {
+                pod["status"] = json!({"phase": "Failed", "reason": "OutOfexample.com/gpu",
+                    "message": "Pod was rejected: Node didn't have enough resource: example.com/gpu"});
+            }),
+            "Gone PodFailed User: the kubelet of node-1 refused it: OutOfexample.com/gpu: Node didn't have enough resource: example.com/gpu"
+                .to_owned(),
+        ),
+        (
+            base().pod(|pod| {
+                pod["status"] = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
+            }),
+            "Gone PodFailed User: it has failed: Evicted: The node was low on resource: memory.".to_owned(),
+        ),
+    ] {
+        assert_eq!(scene.told(), expected);
+    }
+    // What is older than the step that the kubelet has got to is over.
+    let sandbox = || base().event("", &says("FailedCreatePodSandBox", "resource busy"));
+    let pulled = json!({"type": "Normal", "reason": "Pulled", "lastTimestamp": "2026-11-21T11:59:00Z"});
+    assert_eq!(sandbox().event("image", &pulled).told(), "Reserved");
+    // How often the kubelet has said it, and since when.
+    assert_eq!(
+        sandbox().item().stuck.unwrap().evidence,
+        ["the kubelet said at 2026-11-21T11:59:00Z, 14 times since 2026-11-21T11:51:00Z: resource busy"]
+    );
+    // A pod that is ready runs.
+    let ready = |pod: &mut Value| {
+        pod["status"]["phase"] = json!("Running");
+        pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+    };
+    assert_eq!(sandbox().published().pod(ready).told(), "Running");
+    // After a reboot the newest event tells, though the phase is still Running.
+    let rebooted = |pod: &mut Value| {
+        pod["status"]["phase"] = json!("Running");
+        pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"terminated": {"exitCode": 137, "finishedAt": "2026-11-21T11:57:00Z"}}}]);
+    };
+    let told = base().pod(rebooted).event(NOT_REGISTERED, &json!({})).told();
+    assert!(
+        told.starts_with("Reserved DriverNotRegistered Driver: "),
+        "{told}"
+    );
+}
+
+/// The kubelet's texts about a driver whose process is gone, as `google.golang.org/grpc` writes them.
+#[test]
+fn a_driver_that_does_not_answer_is_told_from_one_that_refuses() {
+    for text in [
+        "error reading from server: EOF",
+        "error reading from server: read unix @->/var/lib/kubelet/plugins/gpu.example.com/dra.sock: read: connection reset by peer",
+        "connection error: desc = \"transport: Error while dialing: dial unix /x.sock: connect: connection refused\"",
+    ] {
+        let text = format!("rpc error: code = Unavailable desc = {text}");
+        let said = format!("NodePrepareResources: {text}");
+        assert_eq!(
+            scene().node("True", &json!([])).event(&said, &json!({})).told(),
+            format!(
+                "Reserved DriverDown Driver: driver gpu.example.com does not answer the kubelet of node-1: its process is not running, or \
+                 has just ended: {text}"
+            )
+        );
+    }
+    let own = "NodePrepareResources: rpc error: code = Unavailable desc = the GPU is busy";
+    let told = scene().node("True", &json!([])).event(own, &json!({})).told();
+    assert!(told.starts_with("Reserved DriverFails Driver: "), "{told}");
+}
+
+#[test]
+fn containers_that_cannot_be_ended_run_on() {
+    let text =
+        "error killing pod: rpc error: code = Unavailable desc = connection error: desc = \"dial unix\"";
+    let running = |pod: &mut Value| {
+        pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:59:50Z");
+        pod["status"]["containerStatuses"] = json!([]);
+    };
+    let told = scene()
+        .node("True", &json!([]))
+        .ending()
+        .pod(running)
+        .event("", &says("FailedKillPod", text))
+        .told();
+    assert_eq!(
+        told,
+        format!(
+            "Running RuntimeDown Administrator: the container runtime of node-1 does not answer the kubelet: {text}"
+        )
+    );
 }

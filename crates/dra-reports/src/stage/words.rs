@@ -2,10 +2,10 @@
 
 use crate::listing::some;
 use crate::warnings::missing;
-use dra_model::{DeviceId, Key, Pod, Str};
+use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str};
 use dra_rules::kubelet::{
-    Attaching, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Unknown, Unread, Waiting, Waits,
-    daemon_set_of,
+    Attaching, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Stuck, Unknown, Unread, Waiting,
+    Waits, daemon_set_of,
 };
 
 /// Whose turn it is.
@@ -15,6 +15,15 @@ pub fn party_text(party: Party) -> &'static str {
         Party::Driver => "whoever runs the driver",
         Party::Kubelet => "the kubelet",
         Party::Administrator => "an administrator of the cluster",
+    }
+}
+
+/// Why `pod` is stuck, as [`cause_text`] has it, with how often the kubelet has told it and since when.
+pub(crate) fn stuck_text(stuck: &Stuck<'_>, pod: &Pod) -> String {
+    let cause = cause_text(&stuck.cause, pod);
+    match (stuck.times(), stuck.since) {
+        (2.., Some(since)) => format!("{cause} ({} times since {since})", stuck.times()),
+        _ => cause,
     }
 }
 
@@ -36,18 +45,49 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             format!("the driver refuses to prepare claim {claim}: {text}")
         }
         Cause::Claim(problem) => problem_text(problem, pod),
-        Cause::EarlierClaim { claim, uid } => format!(
-            "the kubelet of {node} still has an earlier claim {claim} prepared, with UID {uid}: its pod was deleted by force, and the \
-                 driver has yet to take the devices back"
-        ),
-        Cause::BeingUnprepared { claim } => format!(
+        Cause::DriverDown { drivers, text } => {
+            let drivers = either(drivers.iter().map(|driver| format!("driver {driver}")));
+            format!(
+                "{drivers} does not answer the kubelet of {node}: its process is not running, or has just ended: {text}"
+            )
+        }
+        Cause::EarlierClaim { claim, uid, lasts } => {
+            let why = if *lasts {
+                "the driver does not take the devices back"
+            } else {
+                "its pod was deleted by force, and the driver has yet to take the devices back"
+            };
+            format!(
+                "the kubelet of {node} still has an earlier claim {claim} prepared, with UID {uid}: {why}"
+            )
+        }
+        Cause::BeingUnprepared { claim, .. } => format!(
             "the driver takes back the devices of claim {claim} from an earlier pod; the kubelet prepares them again after that"
         ),
-        Cause::PreparedForDeletedClaim { claim, uid, text } => format!(
+        Cause::PreparedForDeletedClaim {
+            claim,
+            uid,
+            text,
+            lasts: true,
+        } => format!(
+            "the driver refuses to prepare claim {claim}, as it still has the devices on its list for a claim with UID {uid}, which does not \
+                 exist any more; the driver says: {text}"
+        ),
+        Cause::PreparedForDeletedClaim { claim, uid, text, .. } => format!(
             "the driver refuses to prepare claim {claim}, as the kubelet of {node} has yet to give the devices back that it has for a claim \
                  with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use them; the driver says: {text}"
         ),
-        Cause::DevicesUnresolvable { devices, rebooted } => {
+        Cause::DevicesUnresolvable {
+            devices,
+            has_run: false,
+            rebooted: None,
+        } => format!(
+            "the container runtime does not find {}: the driver has not written a CDI file for it that the container runtime reads",
+            some(devices)
+        ),
+        Cause::DevicesUnresolvable {
+            devices, rebooted, ..
+        } => {
             let since = match rebooted {
                 Some(at) => format!(
                     ", as {node} was started anew at {at}: what the driver had written was lost, and it has not written it again"
@@ -60,6 +100,34 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             "the kubelet of {node} does not know any more what was prepared for claim {claim}, as after it was started without its \
                  checkpoint: it does not have it prepared again for a pod that has its sandbox"
         ),
+        Cause::VolumesNotMounted { text } => format!("the kubelet does not get its volumes mounted: {text}"),
+        Cause::SandboxFails { text } => {
+            format!("its devices are prepared, and the container runtime does not make its sandbox: {text}")
+        }
+        Cause::RuntimeDown { text } => {
+            format!("the container runtime of {node} does not answer the kubelet: {text}")
+        }
+        Cause::ContainerNotStarted(container, waiting) => {
+            format!(
+                "container {container} is not started: {}{}",
+                waiting.reason,
+                said(&waiting.message)
+            )
+        }
+        Cause::ContainerEnds(container, end) => match end {
+            Some(end) => format!("container {container} does not run: {}", end_text(end)),
+            None => format!("container {container} ends again and again"),
+        },
+        Cause::PodFailed { reason, message } => {
+            let message = message.map(Str::as_str).unwrap_or_default();
+            match message.strip_prefix("Pod was rejected: ") {
+                Some(why) => format!("the kubelet of {node} refused it: {reason}: {why}"),
+                None => format!("it has failed: {reason}{}", said(message)),
+            }
+        }
+        Cause::KillFails { text } => {
+            format!("the kubelet of {node} does not get its containers ended: {text}")
+        }
         Cause::KubeletTooOld { version, gate } => {
             format!(
                 "the kubelet of {node}{} does not have the feature {gate}, which the claim needs",
@@ -79,7 +147,7 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             format!("the kubelet of {node} cannot read claim {claim}, which exists: {text}")
         }
         Cause::DeviceNotPublished { devices } => format!(
-            "{} {} not published any more: the pod keeps what it has, and does not start again",
+            "{} {} not in the slices of the driver any more: the pod keeps what it has; some drivers leave devices out that are in use",
             some(devices),
             if devices.len() == 1 { "is" } else { "are" }
         ),
@@ -120,10 +188,7 @@ pub(crate) fn template_missing(template: &Key, pod: &str) -> String {
 fn attaching_text(device: &DeviceId, attaching: &Attaching<'_>) -> String {
     let (words, missing) = match attaching {
         Attaching::Failed(condition) => {
-            let said = match condition.message.as_str() {
-                "" => String::new(),
-                message => format!(": {message}"),
-            };
+            let said = said(&condition.message);
             return format!("{device} cannot be attached ({}){said}", condition.type_);
         }
         Attaching::TimedOut(missing) => ("was not attached in time", missing),
@@ -154,9 +219,15 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
         Evidence::Event(event) => {
             let seen = event.last_seen();
             let when = seen.map(|at| format!(" at {at}")).unwrap_or_default();
-            format!("the kubelet said{when}: {}", event.message.trim())
+            let often = match (event.times(), event.first_timestamp) {
+                (times @ 2.., Some(first)) => format!(", {times} times since {first}"),
+                _ => String::new(),
+            };
+            format!("the kubelet said{when}{often}: {}", event.message.trim())
         }
         Evidence::Waiting(Waiting { container, reason }) => format!("container {container} waits: {reason}"),
+        Evidence::Ended(container) => format!("the status of the pod has container {container} as ended"),
+        Evidence::Failed => "the pod has the phase Failed".to_owned(),
         Evidence::Status(container) => format!("the kubelet reports it for container {}", container.name),
         Evidence::Condition(claim, condition) => {
             format!("claim/{} has {}=False of it", claim.key(), condition.type_)
@@ -176,15 +247,34 @@ fn heartbeat_text(node: &Str, heartbeat: Heartbeat) -> String {
 }
 
 /// What `pod` waits for, where that is not about devices.
-pub(crate) fn waits_text(waits: &Waits<'_>, pod: &Pod) -> String {
-    match waits {
-        Waits::Container(waiting) => waiting_text(waiting),
-        Waits::Containers { node_is_ready: true } => "containers have not ended".to_owned(),
-        Waits::Containers { node_is_ready: false } => format!(
+pub(crate) fn waits_text(waits: Waits, pod: &Pod) -> String {
+    if waits.node_is_ready {
+        "containers have not ended".to_owned()
+    } else {
+        format!(
             "containers have not ended, and node {} is not ready",
             pod.node().map_or("", Str::as_str)
-        ),
-        Waits::Kill => "the kubelet does not get its containers ended".to_owned(),
+        )
+    }
+}
+
+/// How a container ended.
+fn end_text(end: &ContainerEnd) -> String {
+    let reason = match end.reason.as_str() {
+        "" | "Error" | "Completed" => String::new(),
+        reason => format!(" ({reason})"),
+    };
+    format!(
+        "it ended with exit code {}{reason}, and is started again",
+        end.exit_code
+    )
+}
+
+/// What is said, behind what it is about.
+fn said(message: &str) -> String {
+    match message.trim() {
+        "" => String::new(),
+        message => format!(": {message}"),
     }
 }
 
@@ -216,6 +306,11 @@ pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
         ),
         KeptOff::Taint(taint) => format!("it does not tolerate the taint {taint} of the node"),
     }
+}
+
+/// One of several.
+fn either(names: impl Iterator<Item = String>) -> String {
+    names.collect::<Vec<String>>().join(" or ")
 }
 
 fn in_brackets(version: &str) -> String {

@@ -7,7 +7,9 @@ use super::drivers::Plugin;
 use super::heartbeat::Heartbeat;
 use super::problems::Problem;
 use super::said::Unread;
-use dra_model::{Claim, Condition, ContainerStatus, DeviceId, Event, Str, Time};
+use dra_model::{
+    Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Str, Time,
+};
 
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -49,6 +51,13 @@ pub enum Cause<'c> {
         /// In the words of gRPC or the kubelet.
         text: String,
     },
+    /// The process of the driver does not answer: it does not run, or has ended in the call.
+    DriverDown {
+        /// The drivers of which it is one: the kubelet does not say which.
+        drivers: Vec<Str>,
+        /// In the words of gRPC.
+        text: String,
+    },
     /// The driver refuses the claim.
     PrepareRefused {
         /// The claim.
@@ -64,11 +73,15 @@ pub enum Cause<'c> {
         claim: Str,
         /// The UID of the earlier one.
         uid: Str,
+        /// Whether that has lasted for longer than the kubelet and the driver need.
+        lasts: bool,
     },
     /// The kubelet has the claim taken back before it prepares it again.
     BeingUnprepared {
         /// The claim.
         claim: Str,
+        /// Whether that has lasted for longer than the kubelet and the driver need.
+        lasts: bool,
     },
     /// The driver refuses the claim as it has devices of it prepared for another one, which does not exist any more.
     PreparedForDeletedClaim {
@@ -78,11 +91,15 @@ pub enum Cause<'c> {
         uid: Str,
         /// In the driver's words.
         text: String,
+        /// Whether that has lasted for longer than the kubelet and the driver need.
+        lasts: bool,
     },
     /// The container runtime does not find what the driver prepared.
     DevicesUnresolvable {
         /// The names of the CDI devices.
         devices: Vec<String>,
+        /// Whether a container of the pod has run, so that the driver had written them.
+        has_run: bool,
         /// When the node was started anew, if it was since the pod began.
         rebooted: Option<Time>,
     },
@@ -90,6 +107,37 @@ pub enum Cause<'c> {
     PreparationForgotten {
         /// The claim.
         claim: Str,
+    },
+    /// The kubelet does not get the volumes of the pod mounted, which it needs before the devices.
+    VolumesNotMounted {
+        /// In the kubelet's words.
+        text: String,
+    },
+    /// The container runtime does not make the sandbox of the pod. The devices are prepared before.
+    SandboxFails {
+        /// In the words of the container runtime.
+        text: String,
+    },
+    /// The container runtime of the node does not answer the kubelet.
+    RuntimeDown {
+        /// In the words of gRPC or the kubelet.
+        text: String,
+    },
+    /// A container is not made or not started.
+    ContainerNotStarted(&'c Str, &'c ContainerWaiting),
+    /// A container has ended, and is started again; how it ended, where that is known.
+    ContainerEnds(&'c Str, Option<&'c ContainerEnd>),
+    /// The pod has failed as a whole: the kubelet refused it, or ended it.
+    PodFailed {
+        /// In a word of whoever did.
+        reason: &'c Str,
+        /// In a sentence.
+        message: Option<&'c Str>,
+    },
+    /// The containers of the pod are to end, and the kubelet does not get them ended.
+    KillFails {
+        /// In the kubelet's words.
+        text: String,
     },
     /// The kubelet lacks a feature that the claim needs.
     KubeletTooOld {
@@ -155,6 +203,7 @@ impl Cause<'_> {
         match self {
             Self::DriverNotRegistered { .. } => "DriverNotRegistered",
             Self::DriverFails { .. } => "DriverFails",
+            Self::DriverDown { .. } => "DriverDown",
             Self::PrepareRefused { .. } => "PrepareRefused",
             Self::Claim(problem) => problem.code(),
             Self::EarlierClaim { .. } => "EarlierClaim",
@@ -162,6 +211,13 @@ impl Cause<'_> {
             Self::PreparedForDeletedClaim { .. } => "PreparedForDeletedClaim",
             Self::DevicesUnresolvable { .. } => "DevicesUnresolvable",
             Self::PreparationForgotten { .. } => "PreparationForgotten",
+            Self::VolumesNotMounted { .. } => "VolumesNotMounted",
+            Self::SandboxFails { .. } => "SandboxFails",
+            Self::RuntimeDown { .. } => "RuntimeDown",
+            Self::ContainerNotStarted(..) => "ContainerNotStarted",
+            Self::ContainerEnds(..) => "ContainerEnds",
+            Self::PodFailed { .. } => "PodFailed",
+            Self::KillFails { .. } => "KillFails",
             Self::KubeletTooOld { .. } => "KubeletTooOld",
             Self::ClaimUnreadable { .. } => "ClaimUnreadable",
             Self::DeviceNotPublished { .. } => "DeviceNotPublished",
@@ -196,18 +252,38 @@ impl Cause<'_> {
                 _ => Party::Driver,
             },
             Self::DriverFails { .. }
+            | Self::DriverDown { .. }
             | Self::PrepareRefused { .. }
             | Self::UnprepareFails { .. }
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
             | Self::Binding { .. } => Party::Driver,
-            Self::Claim(_) | Self::DevicesUnresolvable { .. } | Self::PreparationForgotten { .. } => {
-                Party::User
+            // What the driver has not written yet is not there for a new pod either.
+            Self::DevicesUnresolvable {
+                has_run: false,
+                rebooted: None,
+                ..
+            } => Party::Driver,
+            Self::Claim(_)
+            | Self::DevicesUnresolvable { .. }
+            | Self::PreparationForgotten { .. }
+            | Self::VolumesNotMounted { .. }
+            | Self::ContainerNotStarted(..)
+            | Self::ContainerEnds(..)
+            | Self::PodFailed { .. } => Party::User,
+            Self::EarlierClaim { lasts, .. }
+            | Self::BeingUnprepared { lasts, .. }
+            | Self::PreparedForDeletedClaim { lasts, .. } => {
+                if *lasts {
+                    Party::Driver
+                } else {
+                    Party::Kubelet
+                }
             }
-            Self::EarlierClaim { .. }
-            | Self::BeingUnprepared { .. }
-            | Self::PreparedForDeletedClaim { .. } => Party::Kubelet,
-            Self::KubeletTooOld { .. }
+            Self::SandboxFails { .. }
+            | Self::RuntimeDown { .. }
+            | Self::KillFails { .. }
+            | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::NodeSilent { .. }
             | Self::Finalizers(_)
@@ -239,6 +315,10 @@ pub enum Evidence<'c> {
     Event(&'c Event),
     /// A container waits.
     Waiting(Waiting<'c>),
+    /// A container has ended.
+    Ended(&'c Str),
+    /// The pod has the phase `Failed`.
+    Failed,
     /// The kubelet reports it in the status of a container.
     Status(&'c ContainerStatus),
     /// A driver reports it in the claim.

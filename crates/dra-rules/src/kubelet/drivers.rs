@@ -199,7 +199,7 @@ fn ready_condition(pod: &Pod) -> Option<&Condition> {
 }
 
 /// When the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
-fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
+pub(super) fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
     let node = cluster.node(node)?;
     let events = cluster.events_of(Kind::Node, &node.metadata).into_iter();
     let starts = events.filter(|event| event.reason == "Starting" && event.component() == "kubelet");

@@ -7,11 +7,10 @@ use super::cause::{Cause, Evidence};
 use super::drivers::Plugin;
 use super::heartbeat::Heartbeat;
 use super::reach::publishes_for;
-use super::{
-    ENDING_SECONDS, PodStage, Stages, Stuck, Unknown, Waits, containers, needs_unprepare, not_ready,
-};
+use super::said;
+use super::{ENDING_SECONDS, PodStage, Stage, Stages, Stuck, Unknown, Waits, containers, needs_unprepare};
 use crate::reservation::{PodGroups, is_consumer};
-use dra_model::{Claim, Container, ContainerEnd, Kind, Pod, Str, Time};
+use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
 
 impl<'c> Stages<'c> {
     /// Only finalizers keep a pod that has ended.
@@ -28,16 +27,53 @@ impl<'c> Stages<'c> {
         })
     }
 
+    /// Why a pod has failed as a whole, in words of its own.
+    pub(super) fn failed(pod: &'c Pod) -> Option<Stuck<'c>> {
+        let status = &pod.status;
+        let reason = status.reason.as_deref().filter(|_| status.phase == "Failed")?;
+        let message = status.message.as_deref();
+        Some(Stuck::new(
+            Cause::PodFailed { reason, message },
+            None,
+            Evidence::Failed,
+        ))
+    }
+
+    /// The newest event of the kubelet about the pod, if that is that its containers cannot be ended.
+    fn kill_fails(&self, pod: &Pod) -> Option<&'c Event> {
+        const KILL: &str = "FailedKillPod";
+        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+        let own = events
+            .filter(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
+        let newest = own.max_by_key(|event| (event.last_seen(), event.reason == KILL))?;
+        (newest.reason == KILL).then_some(newest)
+    }
+
     /// A pod that is to end, or has ended by itself, since then, as `ended` shows. What the kubelet lacks to end it shows in no
     /// event: it only logs that a driver does not take devices back.
     pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str, since: Time, ended: Evidence<'c>) {
         let pod = found.pod;
+        let heartbeat = self.heartbeat(node);
+        if !heartbeat.is_silent()
+            && let Some(event) = self.kill_fails(pod)
+        {
+            if !has_stopped(pod) {
+                found.stage = Stage::Running;
+            }
+            let text = event.message.trim().to_owned();
+            let cause = if said::is_unanswered(&text) {
+                Cause::RuntimeDown { text }
+            } else {
+                Cause::KillFails { text }
+            };
+            found.stuck = Some(Stuck::told(cause, event));
+            return;
+        }
         if self.now.since(since).as_secs() < ENDING_SECONDS {
             return;
         }
-        let heartbeat = self.heartbeat(node);
         if heartbeat.is_silent() {
-            found.stuck = not_ready(node, heartbeat).map(|mut stuck| {
+            found.stuck = self.not_ready(node, heartbeat).map(|mut stuck| {
                 stuck.since = Some(since);
                 stuck.evidence.insert(0, ended);
                 stuck
@@ -45,20 +81,13 @@ impl<'c> Stages<'c> {
             return;
         }
         if !has_stopped(pod) {
-            found.waits = Some(Waits::Containers {
+            found.waits = Some(Waits {
                 node_is_ready: heartbeat == Heartbeat::Ready,
             });
             return;
         }
         if let Some(gap) = self.cluster.gap(Kind::ResourceClaim, &pod.metadata.namespace) {
             found.unknown.push(Unknown::Gap(gap));
-            return;
-        }
-        let mut events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter().rev();
-        let newest = events
-            .find(|event| event.component() == "kubelet" && event.involved_object.uid == pod.metadata.uid);
-        if newest.is_some_and(|event| event.reason == "FailedKillPod") {
-            found.waits = Some(Waits::Kill);
             return;
         }
         // What another pod on the node uses is not taken back yet. Mirrors `kubelet/cm/dra/manager.go`, `unprepareResources`, v1.37.2.
@@ -147,19 +176,41 @@ pub fn has_run(pod: &Pod) -> bool {
         || containers(pod).next().is_some() && !all.all(is_told)
 }
 
-/// Whether the containers of a pod that nobody deleted have ended for good. The kubelet has drivers take the devices back before it tells of
-/// the end, and until then the pod has the phase that it had. Mirrors `kubelet.go`, `SyncTerminatingPod`, v1.37.2.
-pub(super) fn has_completed(pod: &Pod) -> bool {
-    let ends_with = |policy: &str, end: ContainerEnd| match policy {
+/// Whether a container that ended so stays as it is.
+fn is_final(policy: &str, end: &ContainerEnd) -> bool {
+    match policy {
         "Never" => true,
         "OnFailure" => end.exit_code == 0,
         _ => false,
+    }
+}
+
+/// How a container ended that the kubelet starts again. Mirrors `kubelet/container/helpers.go`, `ShouldContainerBeRestarted`, v1.37.2.
+pub(super) fn end_before_restart<'c>(pod: &Pod, status: &'c ContainerStatus) -> Option<&'c ContainerEnd> {
+    let end = status.state.terminated.as_ref()?;
+    let of_pod = &pod.spec.restart_policy;
+    let mut first = pod.spec.init_containers.iter();
+    let is_over = if let Some(first) = first.find(|container| container.name == status.name) {
+        match &first.restart_policy {
+            Some(policy) => is_final(policy, end),
+            None => end.exit_code == 0 || is_final(of_pod, end),
+        }
+    } else {
+        let mut own = pod.spec.containers.iter();
+        let own = own.find(|container| container.name == status.name);
+        let policy = own.and_then(|container| container.restart_policy.as_ref());
+        is_final(policy.unwrap_or(of_pod), end)
     };
-    let policy_of = |container: &Container| container.restart_policy.clone();
+    (!is_over).then_some(end)
+}
+
+/// Whether the containers of a pod that nobody deleted have ended for good. The kubelet has drivers take the devices back before it tells of
+/// the end, and until then the pod has the phase that it had. Mirrors `kubelet.go`, `SyncTerminatingPod`, v1.37.2.
+pub(super) fn has_completed(pod: &Pod) -> bool {
     let of_pod = &pod.spec.restart_policy;
     let end_of = |container: &Container| {
         let mut own = containers(pod).filter(|status| status.name == container.name);
-        own.find_map(|status| status.state.terminated)
+        own.find_map(|status| status.state.terminated.as_ref())
     };
     let is_sidecar = |container: &&Container| container.restart_policy.as_deref() == Some("Always");
     let rest_is_over = pod.spec.init_containers.iter().filter(is_sidecar).all(|sidecar| {
@@ -178,14 +229,14 @@ pub(super) fn has_completed(pod: &Pod) -> bool {
     let mut own = pod.spec.containers.iter();
     let all_ended = !pod.spec.containers.is_empty()
         && own.all(|container| {
-            let policy = policy_of(container);
-            end_of(container).is_some_and(|end| ends_with(policy.as_ref().unwrap_or(of_pod), end))
+            let policy = container.restart_policy.as_ref().unwrap_or(of_pod);
+            end_of(container).is_some_and(|end| is_final(policy, end))
         });
     rest_is_over && (all_ended || has_failed_before())
 }
 
 /// When the last container ended.
 pub(super) fn last_end(pod: &Pod) -> Option<Time> {
-    let ends = containers(pod).filter_map(|container| container.state.terminated?.finished_at);
+    let ends = containers(pod).filter_map(|container| container.state.terminated.as_ref()?.finished_at);
     ends.max()
 }

@@ -14,13 +14,13 @@ mod running;
 mod said;
 
 use std::cell::OnceCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use self::ending::{has_completed, last_end};
+use self::ending::{end_before_restart, has_completed, last_end};
 use self::said::Said;
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out};
@@ -113,6 +113,25 @@ impl<'c> Stuck<'c> {
             evidence: vec![evidence],
         }
     }
+
+    /// What the kubelet told in an event.
+    fn told(cause: Cause<'c>, event: &'c Event) -> Self {
+        Self::new(cause, first_seen(event), Evidence::Event(event))
+    }
+
+    /// How often the kubelet has told it.
+    pub fn times(&self) -> i32 {
+        let events = self.evidence.iter().filter_map(|evidence| match evidence {
+            Evidence::Event(event) => Some(event.times()),
+            _ => None,
+        });
+        events.max().unwrap_or(1)
+    }
+}
+
+/// Since when the kubelet has told of it, as far as the event has it.
+fn first_seen(event: &Event) -> Option<Time> {
+    event.first_timestamp.or(event.event_time).or(event.last_seen())
 }
 
 /// The stage of a pod.
@@ -124,8 +143,8 @@ pub struct PodStage<'c> {
     pub stage: Stage,
     /// What keeps it there, or endangers it while it runs.
     pub stuck: Option<Stuck<'c>>,
-    /// What it waits for, where that is not about devices.
-    pub waits: Option<Waits<'c>>,
+    /// That it waits for its containers to end.
+    pub waits: Option<Waits>,
     /// What would have to be known.
     pub unknown: Vec<Unknown<'c>>,
 }
@@ -151,18 +170,11 @@ impl<'c> Waiting<'c> {
     }
 }
 
-/// What a pod waits for, where that is not about devices.
-#[derive(Clone, Debug)]
-pub enum Waits<'c> {
-    /// A container.
-    Container(Waiting<'c>),
-    /// That its containers end, and whether its node is ready.
-    Containers {
-        /// It says nothing else.
-        node_is_ready: bool,
-    },
-    /// That the kubelet gets its containers ended.
-    Kill,
+/// A pod that is to end waits for its containers, and no more is known of that.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    /// Whether its node is ready.
+    pub node_is_ready: bool,
 }
 
 /// What would have to be known.
@@ -244,7 +256,7 @@ impl<'c> Stages<'c> {
         };
         if pod.is_terminal() {
             found.stage = Stage::Gone;
-            found.stuck = self.kept_by_finalizers(pod);
+            found.stuck = self.kept_by_finalizers(pod).or_else(|| Self::failed(pod));
             return Some(found);
         }
         let Some(node) = pod.node() else {
@@ -338,7 +350,6 @@ impl<'c> Stages<'c> {
             found.stuck = Some(stuck);
             return;
         }
-        found.waits = containers(pod).find_map(Waiting::of).map(Waits::Container);
         if let Some(gap) = self.cluster.gap(Kind::Event, &pod.metadata.namespace) {
             found.unknown.push(Unknown::Gap(gap));
         }
@@ -348,11 +359,18 @@ impl<'c> Stages<'c> {
         {
             found.stuck = self.judge(pod, node, event, said);
             if found.stuck.is_some() {
+                found.stage = match event.reason.as_str() {
+                    said::PREPARE => Stage::Reserved,
+                    said::SANDBOX => Stage::Prepared,
+                    _ => found.stage,
+                };
                 return;
             }
         }
-        if let Some(stuck) = not_ready(node, self.heartbeat(node)) {
-            found.stuck = Some(stuck);
+        found.stuck = containers(pod)
+            .find_map(|container| halted(pod, container))
+            .or_else(|| self.not_ready(node, self.heartbeat(node)));
+        if found.stuck.is_some() {
             return;
         }
         let since = pod.status.start_time.or(pod.metadata.creation_timestamp);
@@ -386,18 +404,18 @@ impl<'c> Stages<'c> {
             let said = Said::of_event(event);
             let is_progress = matches!(
                 event.reason.as_str(),
-                "Pulling" | "Pulled" | "Created" | "Started"
+                "Pulling" | "Pulled" | "Created" | "Started" | "BackOff"
             );
-            // Of the same second, what got further is the later.
-            (said.is_some() || is_progress).then_some((seen, is_progress, event, said))
+            (said.is_some() || is_progress).then_some((seen, said::step(&event.reason), event, said))
         });
-        let newest = of_start.max_by_key(|(seen, is_progress, ..)| (*seen, *is_progress));
+        let newest = of_start.max_by_key(|(seen, step, ..)| (*seen, *step));
         newest.map(|(_, _, event, said)| (event, said))
     }
 
     /// What the kubelet's word means, unless the objects show that it is over.
     fn judge(&self, pod: &'c Arc<Pod>, node: &Str, event: &'c Event, said: &Said<'_>) -> Option<Stuck<'c>> {
         let namespace = &pod.metadata.namespace;
+        let lasts = first_seen(event).is_some_and(|first| self.now.since(first).as_secs() >= SILENT_SECONDS);
         let cause = match said {
             Said::NotRegistered { driver } => {
                 let driver = Str::from(*driver);
@@ -410,10 +428,19 @@ impl<'c> Stages<'c> {
                     .filter(|uid| self.is_gone(uid))
                     .map(Str::from)
                 {
-                    Some(uid) => Cause::PreparedForDeletedClaim { claim, uid, text },
+                    Some(uid) => Cause::PreparedForDeletedClaim {
+                        claim,
+                        uid,
+                        text,
+                        lasts,
+                    },
                     None => Cause::PrepareRefused { claim, text },
                 }
             }
+            Said::NoAnswer { text } if said::is_unanswered(text) => Cause::DriverDown {
+                drivers: self.drivers_named(pod, text),
+                text: (*text).to_owned(),
+            },
             Said::NoAnswer { text } => Cause::DriverFails {
                 text: (*text).to_owned(),
             },
@@ -453,19 +480,41 @@ impl<'c> Stages<'c> {
                 Cause::EarlierClaim {
                     claim,
                     uid: (*uid).into(),
+                    lasts,
                 }
             }
             Said::BeingUnprepared { claim } => Cause::BeingUnprepared {
                 claim: (*claim).into(),
+                lasts,
+            },
+            Said::RuntimeDown { text } => Cause::RuntimeDown {
+                text: (*text).to_owned(),
+            },
+            Said::NoSandbox { text } => Cause::SandboxFails {
+                text: (*text).to_owned(),
+            },
+            Said::NotMounted { text } => Cause::VolumesNotMounted {
+                text: (*text).to_owned(),
             },
             Said::Unresolvable { .. } | Said::NotPrepared { .. } => self.lost(pod, node, said)?,
             Said::Else { text } => Cause::Unrecognized {
                 text: (*text).to_owned(),
             },
         };
-        let seen = event.last_seen();
-        let since = event.first_timestamp.or(event.event_time).or(seen);
-        Some(Stuck::new(cause, since, Evidence::Event(event)))
+        Some(Stuck::told(cause, event))
+    }
+
+    /// The drivers of the pod that a text of gRPC may be about: the name of the socket has that of the driver, where there is one.
+    fn drivers_named(&self, pod: &Pod, text: &str) -> Vec<Str> {
+        let drivers = self.claims(pod).flat_map(|claim| claim.results());
+        let drivers: BTreeSet<&Str> = drivers.map(|result| &result.driver).collect();
+        let is_named = |driver: &&&Str| text.contains(driver.as_str());
+        let named: Vec<Str> = drivers.iter().filter(is_named).copied().cloned().collect();
+        if named.is_empty() {
+            drivers.into_iter().cloned().collect()
+        } else {
+            named
+        }
     }
 
     /// Whether no claim of any namespace has this UID, for all that was read.
@@ -502,6 +551,7 @@ impl<'c> Stages<'c> {
         Some(match said {
             Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
                 devices: devices.iter().map(|device| (*device).to_owned()).collect(),
+                has_run: self.has_run_here(pod, node),
                 rebooted: self.rebooted(pod, node),
             },
             Said::NotPrepared { claim } => Cause::PreparationForgotten {
@@ -509,6 +559,39 @@ impl<'c> Stages<'c> {
             },
             _ => return None,
         })
+    }
+
+    /// Why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
+    fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
+        let cause = match heartbeat {
+            Heartbeat::Ready => return None,
+            Heartbeat::NotReady { .. } => self.runtime_down(node),
+            Heartbeat::Silent { .. } => None,
+        };
+        let cause = cause.unwrap_or_else(|| Cause::NodeSilent { node: node.clone() });
+        let evidence = Evidence::Heartbeat(node.clone(), heartbeat);
+        Some(Stuck::new(cause, None, evidence))
+    }
+
+    /// The kubelet itself says that its container runtime is gone. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
+    fn runtime_down(&self, node: &Str) -> Option<Cause<'c>> {
+        let mut conditions = self.cluster.node(node)?.status.conditions.iter();
+        let text = &conditions.find(|condition| condition.type_ == "Ready")?.message;
+        text.contains("container runtime is down")
+            .then(|| Cause::RuntimeDown {
+                text: text.to_string(),
+            })
+    }
+
+    /// Whether the pod, or another one with one of its claims, has run on the node.
+    fn has_run_here(&self, pod: &Pod, node: &Str) -> bool {
+        let ran = |pod: &Pod| pod.status.phase == "Running" || has_run(pod);
+        let mut keys = self.claims(pod).map(|claim| claim.key());
+        ran(pod)
+            || keys.any(|key| {
+                let mut others = self.cluster.pods_of_claim(&key);
+                others.any(|other| other.node() == Some(node) && ran(other))
+            })
     }
 
     /// When the node was started anew after the pod had begun, as the kubelet tells of itself. An event of another boot is no evidence.
@@ -535,11 +618,26 @@ impl<'c> Stages<'c> {
     }
 }
 
-/// Why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
-fn not_ready<'c>(node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
-    let cause = Cause::NodeSilent { node: node.clone() };
-    let evidence = Evidence::Heartbeat(node.clone(), heartbeat);
-    (heartbeat != Heartbeat::Ready).then(|| Stuck::new(cause, None, evidence))
+/// Why a container does not run that is to run.
+fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
+    let name = &container.name;
+    let Some(waiting) = &container.state.waiting else {
+        let end = end_before_restart(pod, container)?;
+        let cause = Cause::ContainerEnds(name, Some(end));
+        return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(name)));
+    };
+    let evidence = Evidence::Waiting(Waiting::of(container)?);
+    let last = container.last_state.terminated.as_ref();
+    let cause = if waiting.reason == "CrashLoopBackOff" {
+        Cause::ContainerEnds(name, last)
+    } else if said::is_unanswered(&waiting.message) {
+        Cause::RuntimeDown {
+            text: waiting.message.to_string(),
+        }
+    } else {
+        Cause::ContainerNotStarted(name, waiting)
+    };
+    Some(Stuck::new(cause, None, evidence))
 }
 
 /// The containers that have something to tell.
@@ -548,7 +646,7 @@ fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
     status
         .container_statuses
         .iter()
-        .chain(&status.init_container_statuses)
+        .chain(status.init_container_statuses.iter())
 }
 
 /// Words for containers that wait as every container does at first.
@@ -556,12 +654,9 @@ const BEGINNING: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
 
 /// How far a pod that is on its node and is not to end has got.
 fn stage_of(pod: &Pod) -> Stage {
-    let is_held_up = containers(pod).any(|container| {
-        let waiting = container.state.waiting.as_ref();
-        waiting.is_some_and(|waiting| waiting.reason != "CrashLoopBackOff")
-    });
-    // A container that ends and is started again has its devices.
-    if pod.status.phase == "Running" && !is_held_up {
+    let is_held_up = containers(pod)
+        .any(|container| container.state.waiting.is_some() || end_before_restart(pod, container).is_some());
+    if pod.status.phase == "Running" && (is_ready(pod) || !is_held_up) {
         return Stage::Running;
     }
     let has_begun = containers(pod).any(|container| {

@@ -60,6 +60,12 @@ pub(super) enum Said<'e> {
     Unresolvable { devices: Vec<&'e str> },
     /// The kubelet does not know what was prepared for the claim, although the pod's sandbox was made after that.
     NotPrepared { claim: &'e str },
+    /// The container runtime does not answer.
+    RuntimeDown { text: &'e str },
+    /// The container runtime does not make the pod's sandbox.
+    NoSandbox { text: &'e str },
+    /// Volumes of the pod are not mounted.
+    NotMounted { text: &'e str },
     /// Something about devices that is not known here.
     Else { text: &'e str },
 }
@@ -105,8 +111,47 @@ pub(super) fn claim_named(text: &str) -> Option<&str> {
     found.map(|(_, word)| *word)
 }
 
-/// Reasons of the kubelet's events about starting a pod, of which the newest tells how far it is.
-const PREPARE: &str = "FailedPrepareDynamicResources";
+pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
+pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
+
+/// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them. Mirrors
+/// `kubelet/kuberuntime/kuberuntime_manager.go`, `SyncPod`, and `kubelet/events/event.go`, v1.37.2.
+const STEPS: [&str; 12] = [
+    "FailedMount",
+    "FailedMapVolume",
+    PREPARE,
+    SANDBOX,
+    "FailedSync",
+    "Pulling",
+    "Pulled",
+    "InspectFailed",
+    "Failed",
+    "Created",
+    "Started",
+    "BackOff",
+];
+
+/// How far a pod is that has an event with this reason: where several are of the same second, the latest is that of the furthest step.
+pub(super) fn step(reason: &str) -> Option<usize> {
+    STEPS.iter().position(|step| *step == reason)
+}
+
+/// Whether a text of gRPC's client says that nobody answers at the other end. What a server says itself has other words behind the code.
+pub(super) fn is_unanswered(text: &str) -> bool {
+    const OF_CLIENT: [&str; 6] = [
+        "connection error",
+        "error reading from server",
+        "connection closed",
+        "transport is closing",
+        "keepalive ping failed",
+        // containerd, until it is ready.
+        "server is not initialized yet",
+    ];
+    let rest = text
+        .split_once("code = Unavailable desc = ")
+        .map(|(_, rest)| rest);
+    rest.is_some_and(|rest| OF_CLIENT.iter().any(|words| rest.starts_with(words)))
+}
 
 impl<'e> Said<'e> {
     /// What an event of the kubelet about a pod says of its devices; nothing if it is about something else.
@@ -122,10 +167,18 @@ impl<'e> Said<'e> {
         if of_container.is_some() {
             return of_container;
         }
+        if event.reason != "FailedKillPod" && is_unanswered(text) {
+            return Some(Self::RuntimeDown { text });
+        }
+        match event.reason.as_str() {
+            SANDBOX => return Some(Self::NoSandbox { text }),
+            "FailedMount" | "FailedMapVolume" => return Some(Self::NotMounted { text }),
+            _ => {}
+        }
         let about_devices = ["dynamic resources", "ResourceClaim", "CDI device", "DRA driver"];
         let is_start = matches!(
             event.reason.as_str(),
-            "UnexpectedAdmissionError" | "FailedCreatePodSandBox" | "Failed" | "FailedSync"
+            "UnexpectedAdmissionError" | "Failed" | "FailedSync"
         );
         (is_start && about_devices.iter().any(|word| text.contains(word))).then_some(Self::Else { text })
     }

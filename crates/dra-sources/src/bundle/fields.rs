@@ -270,7 +270,7 @@ spec.affinity.{podAffinity?, podAntiAffinity?}
 spec.tolerations.{key, operator, value, effect, tolerationSeconds}
 spec.topologySpreadConstraints?
 spec.volumes.{persistentVolumeClaim?, ephemeral?}
-status.{phase, startTime}
+status.{phase, startTime, reason, message}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.resourceClaimStatuses.{name, resourceClaimName}
 status.extendedResourceClaimStatus.resourceClaimName
@@ -279,7 +279,7 @@ status.{containerStatuses, initContainerStatuses}.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.resources.{resourceID, health, message}
 status.{containerStatuses, initContainerStatuses}.state.waiting.{reason, message}
-status.{containerStatuses, initContainerStatuses}.state.terminated.{exitCode, finishedAt}";
+status.{containerStatuses, initContainerStatuses}.{state, lastState}.terminated.{exitCode, reason, finishedAt}";
 
 const GROUP: &str = "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
