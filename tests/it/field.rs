@@ -32,7 +32,7 @@ const CASES: [Case; 15] = [
     Case {
         args: &["check"],
         file: "sandbox-fails-by-nri",
-        exits: 0,
+        exits: 1,
         names: &["DRA086", "busy"],
         never: &["kubectl delete pod"],
     },
@@ -47,7 +47,7 @@ const CASES: [Case; 15] = [
     Case {
         args: &["check", "--kubernetes-version=v1.35.0"],
         file: "kubelet-refuses-extended",
-        exits: 0,
+        exits: 1,
         names: &["OutOfexample.com/gpu"],
         never: &[],
     },

@@ -30,6 +30,7 @@ use super::remedy::{Remedy, end_consumers};
 use crate::script::{Command, no_finalizers, remake_with};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
+use dra_rules::kubelet::ready_since;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::Origin;
 use dra_rules::scheduling::{
@@ -570,13 +571,6 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
         warnings.push(warning);
     }
     warnings
-}
-
-/// Since when the pod is ready: what was warned of before is over.
-fn ready_since(pod: &Pod) -> Option<Time> {
-    let mut conditions = pod.status.conditions.iter();
-    let ready = conditions.find(|condition| condition.type_ == "Ready" && condition.status == "True")?;
-    ready.last_transition_time
 }
 
 /// Names what could not be read of what does not decide the verdict, and would be told.

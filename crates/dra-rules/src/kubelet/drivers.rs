@@ -193,6 +193,12 @@ pub fn is_ready(pod: &Pod) -> bool {
     ready_condition(pod).is_some_and(|ready| ready.status == "True")
 }
 
+/// Since when the pod is ready: what was warned of before is over.
+pub fn ready_since(pod: &Pod) -> Option<Time> {
+    let ready = ready_condition(pod).filter(|ready| ready.status == "True")?;
+    ready.last_transition_time
+}
+
 fn ready_condition(pod: &Pod) -> Option<&Condition> {
     let mut conditions = pod.status.conditions.iter();
     conditions.find(|condition| condition.type_ == "Ready")

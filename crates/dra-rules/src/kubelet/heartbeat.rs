@@ -1,6 +1,6 @@
 //! What a node says of its kubelet.
 
-use dra_model::{Node, Time};
+use dra_model::{Condition, Node, Time};
 
 /// What the condition `Ready` of a node says of its kubelet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +26,7 @@ impl Heartbeat {
     /// Mirrors `kubelet/nodestatus/setters.go`, `ReadyCondition`, which sets `True` or `False`, and
     /// `controller/nodelifecycle/node_lifecycle_controller.go`, `tryUpdateNodeHealth`, which sets `Unknown`, v1.37.2.
     pub fn of(node: &Node) -> Self {
-        let mut conditions = node.status.conditions.iter();
-        let Some(ready) = conditions.find(|condition| condition.type_ == "Ready") else {
+        let Some(ready) = ready_condition(node) else {
             return Self::Ready;
         };
         let since = ready.last_transition_time;
@@ -42,4 +41,15 @@ impl Heartbeat {
     pub fn is_silent(self) -> bool {
         matches!(self, Self::Silent { .. })
     }
+}
+
+/// Whether the kubelet itself says that its container runtime is gone, in its words. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
+pub(super) fn runtime_down(node: &Node) -> Option<&str> {
+    let text = ready_condition(node)?.message.as_str();
+    text.contains("container runtime is down").then_some(text)
+}
+
+fn ready_condition(node: &Node) -> Option<&Condition> {
+    let mut conditions = node.status.conditions.iter();
+    conditions.find(|condition| condition.type_ == "Ready")
 }

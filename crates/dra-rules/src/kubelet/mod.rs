@@ -31,9 +31,12 @@ use dra_model::{
 
 pub use cause::{Attaching, Cause, Evidence, Party};
 use drivers::Drivers;
-pub use drivers::{KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off};
+pub use drivers::{
+    KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, ready_since,
+};
 pub use ending::has_run;
 pub use heartbeat::Heartbeat;
+use heartbeat::runtime_down;
 pub use problems::{Problem, Problems, problems, rests_on};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
@@ -565,22 +568,17 @@ impl<'c> Stages<'c> {
     fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
         let cause = match heartbeat {
             Heartbeat::Ready => return None,
-            Heartbeat::NotReady { .. } => self.runtime_down(node),
+            Heartbeat::NotReady { .. } => self.cluster.node(node).and_then(|node| runtime_down(node)),
             Heartbeat::Silent { .. } => None,
         };
-        let cause = cause.unwrap_or_else(|| Cause::NodeSilent { node: node.clone() });
+        let cause = match cause {
+            Some(text) => Cause::RuntimeDown {
+                text: text.to_owned(),
+            },
+            None => Cause::NodeSilent { node: node.clone() },
+        };
         let evidence = Evidence::Heartbeat(node.clone(), heartbeat);
         Some(Stuck::new(cause, None, evidence))
-    }
-
-    /// The kubelet itself says that its container runtime is gone. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
-    fn runtime_down(&self, node: &Str) -> Option<Cause<'c>> {
-        let mut conditions = self.cluster.node(node)?.status.conditions.iter();
-        let text = &conditions.find(|condition| condition.type_ == "Ready")?.message;
-        text.contains("container runtime is down")
-            .then(|| Cause::RuntimeDown {
-                text: text.to_string(),
-            })
     }
 
     /// Whether the pod, or another one with one of its claims, has run on the node.

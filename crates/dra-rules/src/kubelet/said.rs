@@ -114,8 +114,7 @@ pub(super) fn claim_named(text: &str) -> Option<&str> {
 pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
 
-/// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them. Mirrors
-/// `kubelet/kuberuntime/kuberuntime_manager.go`, `SyncPod`, and `kubelet/events/event.go`, v1.37.2.
+/// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them.
 const STEPS: [&str; 12] = [
     "FailedMount",
     "FailedMapVolume",
