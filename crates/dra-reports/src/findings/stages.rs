@@ -63,9 +63,11 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if reason.starts_with("OutOf") => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
-        // Of devices they say nothing.
-        Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::PodFailed { .. } => return None,
-        Cause::Claim(_)
+        // Those of containers say nothing of devices.
+        Cause::ContainerNotStarted(..)
+        | Cause::ContainerEnds(..)
+        | Cause::PodFailed { .. }
+        | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
         | Cause::NodeSilent { .. }

@@ -257,9 +257,9 @@ impl Cause<'_> {
             | Self::UnprepareFails { .. }
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
-            | Self::Binding { .. } => Party::Driver,
+            | Self::Binding { .. }
             // What the driver has not written yet is not there for a new pod either.
-            Self::DevicesUnresolvable {
+            | Self::DevicesUnresolvable {
                 has_run: false,
                 rebooted: None,
                 ..

@@ -159,7 +159,7 @@ mod tests {
                 {"name":"secret","persistentVolumeClaim":{"claimName":"secret"}}],
             "imagePullSecrets":[{"name":"secret"}],"affinity":{"podAffinity":{"x":"secret"}},
             "topologySpreadConstraints":[{"topologyKey":"secret"}],"initContainers":null},
-            "status":{"phase":"Running","message":"secret","conditions":[{"type":"Ready","message":"m"},{"type":"Other","message":"secret"}],
+            "status":{"phase":"Running","message":"m","conditions":[{"type":"Ready","message":"m"},{"type":"Other","message":"secret"}],
             "containerStatuses":[{"name":"c","state":{"terminated":{"message":"secret"}}}]}}"#;
         assert_eq!(
             redacted(Redaction::On, Kind::Pod, pod),
@@ -168,7 +168,8 @@ mod tests {
                 r#"{"resource.kubernetes.io/pod-claim-name":"gpu"}},"spec":{"nodeName":"n","containers":[{"name":"c","#,
                 r#""resources":{"claims":[{"name":"gpu"}]}}],"volumes":[{},{"persistentVolumeClaim":{}}],"#,
                 r#""affinity":{"podAffinity":{}},"topologySpreadConstraints":[{}],"initContainers":null},"#,
-                r#""status":{"phase":"Running","conditions":[{"type":"Ready","message":"m"}],"containerStatuses":[{"name":"c","state":{"terminated":{}}}]}}"#
+                r#""status":{"phase":"Running","message":"m","conditions":[{"type":"Ready","message":"m"}],"#,
+                r#""containerStatuses":[{"name":"c","state":{"terminated":{}}}]}}"#
             )
         );
     }
