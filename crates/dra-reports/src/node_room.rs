@@ -6,14 +6,16 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::allocation::Settings;
+use super::stage::broken_link_text;
 use super::warnings::missing;
 use super::{DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::Limits;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
 use dra_model::{
-    Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str,
+    Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str, Time,
 };
 use dra_rules::health::Health;
+use dra_rules::kubelet::{Stages, known_drivers};
 use dra_rules::scheduling::{Scheduler, Start, Verdict};
 
 /// The report.
@@ -37,6 +39,9 @@ pub struct NodeRoom {
     pub drivers: Vec<DriverRoom>,
     /// The classes that such devices belong to, by name.
     pub classes: Vec<ClassRoom>,
+    /// Drivers that publish nothing for the node although something shows that they should, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub silent_drivers: Vec<SilentDriver>,
     /// What would have to be known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
@@ -83,6 +88,30 @@ pub struct DriverRoom {
     /// What blocks, with the number of devices. A device may be blocked by several things.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<BlockedCount>,
+}
+
+/// A driver that publishes nothing for a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct SilentDriver {
+    /// The driver.
+    pub driver: Str,
+    /// What is broken first between it and its devices.
+    pub reason: String,
+}
+
+impl SilentDriver {
+    fn of(cluster: &Cluster, node: &Node, now: Time) -> Vec<Self> {
+        let stages = Stages::of(cluster, now);
+        let drivers = known_drivers(cluster).into_iter();
+        let broken = drivers.filter_map(|driver| {
+            let link = stages.broken_link(&driver, node)?;
+            let reason = broken_link_text(&link);
+            Some(Self { driver, reason })
+        });
+        broken.collect()
+    }
 }
 
 /// Devices that one thing blocks.
@@ -163,6 +192,7 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         taints: node.spec.taints.iter().map(ToString::to_string).collect(),
         drivers: DriverRoom::of(&published),
         classes,
+        silent_drivers: SilentDriver::of(cluster, node, settings.now),
         unknown,
         warnings: listed.warnings,
     }

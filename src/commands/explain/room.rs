@@ -112,6 +112,11 @@ fn rest(room: &NodeRoom, columns: &[Column<DriverRoom>], detail: Detail, layout:
             }
         });
     }
+    if !room.silent_drivers.is_empty() {
+        let silent = room.silent_drivers.iter();
+        let silent = silent.map(|silent| format!("driver {}: {}", silent.driver, silent.reason));
+        layout.list("Publish nothing here", silent);
+    }
     if !room.obstacles.is_empty() {
         layout.list("Closed", &room.obstacles);
     }

@@ -65,6 +65,14 @@ const NOT_RUN: &[(&str, &str)] = &[
         "no command: an administrator decides between device plugin and driver",
     ),
     (
+        "DRA038",
+        "no command: only whoever runs the driver can have it publish",
+    ),
+    (
+        "DRA039",
+        "no command: only whoever runs the driver knows which nodes are meant",
+    ),
+    (
         "DRA042",
         "the API server of this release refuses an unknown effect",
     ),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use dra_allocator::{AttemptError, ErrorSubject};
 use dra_cel::AttributeWanted;
 use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str};
+use dra_rules::kubelet::BrokenLink;
 use dra_rules::reservation::{ClaimNameError, Lacks, claim_names};
 use dra_rules::scheduling::{AssumedGate, ClaimProblem, Obstacle, Spared, Stage};
 
@@ -294,6 +295,8 @@ pub(crate) enum Cause {
     OnNode(Str, Fact),
     /// No device is left for the request at this step, so that no node has any.
     Absent(Absence),
+    /// No node that is left has a device for the request, as its driver publishes nothing there.
+    Unserved(Unserved),
     /// None of these nodes has so many usable devices of the kind.
     TooFew(Among, u64, DeviceKind),
     /// This node has so many usable devices of the kind, and another filter rejects it.
@@ -318,6 +321,15 @@ pub(crate) enum Cause {
     NotMade(String),
     /// The status of the pod names a claim that it cannot use.
     Status(StatusProblem),
+}
+
+/// A driver that publishes nothing for nodes that a pod could use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unserved {
+    pub(super) driver: Str,
+    /// The nodes of which the same is broken, the first of which `link` is about.
+    pub(super) nodes: Vec<Str>,
+    pub(super) link: BrokenLink,
 }
 
 /// What the first pod of a PodGroup lacks that is not placed.
@@ -598,6 +610,7 @@ impl Cause {
             ) => own.erase_claim(claim),
             Self::Nowhere(_)
             | Self::Absent(_)
+            | Self::Unserved(_)
             | Self::TooFew(..)
             | Self::Filtered(..)
             | Self::NotAll(_)

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::diagnosis::{Answer, Diagnosis};
+use super::diagnosis::{Answer, Diagnosis, Unserved};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::{gets, waiting};
+use crate::listing::some;
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
 use crate::script::{self, Command, delete, delete_in, lift_node_taint, recreate_pod};
+use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{AllocatedDevice, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
 use dra_rules::health::{Health, HealthIndex};
@@ -122,6 +124,20 @@ impl Diagnosis {
             self.notes
                 .push("other equally small changes may exist".to_owned());
         }
+    }
+}
+
+impl FixItem {
+    /// Has a driver publish its devices. Which it would publish cannot be known, so it cannot be proven to help.
+    pub(super) fn of_driver(unserved: &Unserved) -> Self {
+        let Unserved { driver, nodes, link } = unserved;
+        Self::unproven(
+            "RestoreDriver",
+            format!("driver/{driver}"),
+            format!("have driver {driver} publish its devices of {}", some(nodes)),
+            Remedy::by_hand(mend_link(driver, link)),
+        )
+        .look(look_at_link(link))
     }
 }
 

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::absence::absence;
+use super::absence::{Absence, absence};
 use super::diagnosis::{
-    Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, NotAll, Place, Reason,
+    Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, NotAll, Place, Reason, Unserved,
 };
 use super::fact::{Brief, Evidence, Fact, Together};
 use super::items::{Amounts, DeviceCount, FilterCount};
-use dra_allocator::devices::{ClassSelectors, RuledOut};
+use dra_allocator::devices::{ClassSelectors, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
-use dra_model::{AllocationMode, Claim, DeviceRequest, Key, Quantity, Str};
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Quantity, Str, Time};
+use dra_rules::kubelet::{BrokenLink, Stages, drivers_named};
 use dra_rules::scheduling::Cycle;
 
 /// How the devices of a node count for each request.
@@ -446,6 +447,99 @@ impl Asked<'_> {
         }
         users
     }
+}
+
+/// Whether the node reaches no device that the request of `wanted` selects.
+fn has_none(node: &NodeDiagnosis, wanted: &DeviceCount) -> bool {
+    node.devices.iter().all(|count| {
+        count.claim != wanted.claim || count.request != wanted.request || count.matching + count.unknown == 0
+    })
+}
+
+/// Nodes of which a broken link is looked for.
+const MOST_LOOKED_AT: usize = 200;
+
+/// The driver that publishes nothing for the nodes that are left, where these have no device for a request, and the request is not the
+/// reason. A pod that is there and does not do its work says more than a DaemonSet that has none there.
+pub(super) fn unserved(
+    report: &Diagnosis,
+    cycle: &Cycle<'_>,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> Option<Unserved> {
+    let is_of_driver = matches!(
+        report.cause,
+        Some(
+            Cause::Nowhere(_)
+                | Cause::TooFew(..)
+                | Cause::Filtered(..)
+                | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
+        )
+    );
+    let judged: Vec<&NodeDiagnosis> = report
+        .nodes
+        .iter()
+        .filter(|node| node.plugin == Some("DynamicResources"))
+        .collect();
+    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
+    let wanted = short.find(|wanted| judged.iter().all(|node| has_none(node, wanted)))?;
+    if !is_of_driver {
+        return None;
+    }
+    let cluster = cycle.scheduler().cluster();
+    let claim = cycle
+        .user_claims()
+        .iter()
+        .find(|claim| claim.key() == wanted.claim)?;
+    let class = &spec(claim, &wanted.request)?.device_class_name;
+    let stages = Stages::of(cluster, now);
+    let mut found: Option<Unserved> = None;
+    for driver in drivers_of(cluster, selectors, class) {
+        for node in judged.iter().take(MOST_LOOKED_AT) {
+            let Some(link) = cluster
+                .node(&node.node)
+                .and_then(|node| stages.broken_link(&driver, node))
+            else {
+                continue;
+            };
+            let is_weak = |link: &BrokenLink| matches!(link, BrokenLink::NoPod(..));
+            match &mut found {
+                Some(known) if !is_weak(&known.link) || is_weak(&link) => {
+                    let is_same = std::mem::discriminant(&known.link) == std::mem::discriminant(&link);
+                    if known.driver == driver && is_same {
+                        known.nodes.push(node.node.clone());
+                    }
+                }
+                _ => {
+                    found = Some(Unserved {
+                        driver: driver.clone(),
+                        nodes: vec![node.node.clone()],
+                        link,
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The drivers whose devices are of the class: those that it names, or else those that publish some.
+fn drivers_of(cluster: &Cluster, selectors: &ClassSelectors, class: &Str) -> BTreeSet<Str> {
+    let mut drivers = cluster
+        .class(class)
+        .map(|class| drivers_named(class))
+        .unwrap_or_default();
+    if drivers.is_empty() {
+        for pool in cluster.pools() {
+            if selectors
+                .devices(&pool)
+                .any(|(_, _, device)| selectors.matches(class, &device) == Match::Yes)
+            {
+                drivers.insert(pool.id.driver.clone());
+            }
+        }
+    }
+    drivers
 }
 
 /// What the request asks for; nothing where it has alternatives, none of which alone is the cause.

@@ -518,6 +518,10 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::ADMIN_ACCESS.to_owned());
             }
             waiting::add(report, self);
+            if let Some(unserved) = groups::unserved(report, cycle, &selectors, settings.now) {
+                report.fixes.push(FixItem::of_driver(&unserved));
+                report.cause = Some(Cause::Unserved(unserved));
+            }
         }
         self.releases(report, cycle, &verdicts);
         self.fixes(report);

@@ -9,14 +9,14 @@ use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
 use super::absence::{Absence, ForNodes, Nearest};
 use super::diagnosis::{
     Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, NotAll, OnNode, Place,
-    StatusProblem, Why,
+    StatusProblem, Unserved, Why,
 };
 use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Speaker, Term, Together, Word};
 use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::describe::selector_terms;
 use crate::listing::some;
-use crate::stage::template_missing;
+use crate::stage::{broken_link_text, template_missing};
 
 fn claims(keys: &[Key]) -> String {
     let names: Vec<String> = keys.iter().map(claim).collect();
@@ -164,6 +164,11 @@ pub(super) fn cause(cause: &Cause) -> String {
         Cause::Alike(brief) => self::brief(brief),
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
+        Cause::Unserved(Unserved { driver, nodes, link }) => format!(
+            "driver {driver} publishes no device for {}: {}",
+            some(nodes),
+            broken_link_text(link)
+        ),
         Cause::TooFew(among, wanted, kind) => {
             let which = which(*among);
             match wanted {

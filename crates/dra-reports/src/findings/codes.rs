@@ -161,6 +161,10 @@ codes! {
         "A driver publishes a pool without devices";
     HardwareTwice = "DRA037", "hardware-twice", Warning, Now, [ResourceSlice, Node],
         "A device plugin and a driver offer the same hardware of a node";
+    DriverSilent = "DRA038", "driver-silent", Warning, Now, [DeviceClass, ResourceSlice, ResourceClaim, Pod, Node],
+        "A driver publishes nothing for nodes that it is to serve";
+    NodesUnmatched = "DRA039", "nodes-unmatched", Warning, Now, [ResourceSlice, Node],
+        "Devices are published for labels that no node has";
     RuleSelectsAll = "DRA040", "rule-selects-all", Error, Now, [DeviceTaintRule],
         "A taint rule evicts every pod that has devices";
     RuleWithoutSelector = "DRA041", "rule-without-selector", Info, Now, [DeviceTaintRule],
@@ -303,6 +307,7 @@ impl Code {
                 | Self::CapacityOversubscribed
                 | Self::RuleSelectsNothing
                 | Self::NodeWithoutSlices
+                | Self::DriverSilent
                 | Self::DriverInUse
                 | Self::DriverPublished
                 | Self::DriverGone
@@ -342,6 +347,7 @@ impl Code {
             | Self::PodgroupObjects
             | Self::DriverInUse => &[Kind::Pod, Kind::PodGroup],
             Self::NodeWithoutSlices => &[Kind::Pod],
+            Self::DriverSilent => &[Kind::Event],
             Self::DriverNotRegistered | Self::DevicesLost => &[Kind::Node, Kind::Event],
             Self::HardwareTwice => &[Kind::DeviceClass],
             Self::TolerationSeconds => &[Kind::Pod, Kind::PodGroup, Kind::ResourceClaimTemplate],

@@ -9,9 +9,8 @@ use super::{Code, Finding, Look, Severity};
 use crate::remedy::{Remedy, can_taint, end_consumers, end_groups, end_pods};
 use crate::script::{Command, NoCommand, Script, delete_in, taint_driver};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
-use dra_cel::drivers_wanted;
 use dra_model::{Claim, Class, DeviceId, Kind, Pod, Str, TOO_MUCH_WORK};
-use dra_rules::kubelet::{Stage, Stages};
+use dra_rules::kubelet::{Stage, Stages, drivers_named};
 use dra_rules::reservation::{owning_group, users};
 
 pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
@@ -184,12 +183,8 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     let has_none = |class: &&Arc<Class>| !drivers_of.contains_key(&class.metadata.name);
     let without: Vec<_> = cluster.classes().filter(has_none).collect();
     for class in without {
-        let named = class.spec.selectors.iter().filter_map(|selector| {
-            let expression = &selector.cel.as_ref()?.expression;
-            drivers_wanted(expression)
-        });
         let drivers = drivers_of.entry(class.metadata.name.clone()).or_default();
-        drivers.extend(named.flatten().map(Str::from));
+        drivers.extend(drivers_named(class));
     }
     if !not_judged.is_empty() {
         look.found.unknown.add(format!(

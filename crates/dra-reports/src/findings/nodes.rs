@@ -2,16 +2,19 @@
 //! like them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use super::finding::{Subject, counted, pod_key, scoped_key, some};
+use super::stages::stages;
 use super::{Code, Finding, Look, Severity};
+use crate::describe::selector_terms;
 use crate::script::{Command, delete, describe_pool};
-use crate::stage::{kept_off_text, pods_on};
-use dra_model::{Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
+use crate::stage::{broken_link_text, kept_off_text, look_at_link, mend_link, pods_on};
+use dra_model::{Claim, Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
 use dra_rules::kubelet::{
-    KeptOff, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, nodes_of_devices,
-    nodes_of_slice,
+    BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, drivers_named, is_called_like, is_called_plugin,
+    is_ready, kept_off, known_drivers, nodes_of_devices, nodes_of_slice,
 };
 use dra_rules::scheduling::classes_of_resources;
 
@@ -24,9 +27,6 @@ const HARDWARE: [&str; 2] = [
     "feature.node.kubernetes.io/usb-",
 ];
 
-/// How long a pod of a driver may take until it is ready.
-const STARTING_SECONDS: u64 = 300;
-
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
     if look.is_hidden(Kind::Node, "") || look.is_hidden(Kind::ResourceSlice, "") {
@@ -37,8 +37,17 @@ pub(super) fn look(look: &mut Look<'_>) {
             node_is_missing(look, slice);
         }
     }
+    let mut told = BTreeSet::new();
     if look.wants_any(&[Code::NodeWithoutSlices, Code::PoolWithoutDevices]) {
-        drivers(look);
+        told = drivers(look);
+    }
+    if look.wants(Code::DriverSilent) {
+        silent_drivers(look, &told);
+    }
+    if look.wants(Code::NodesUnmatched) {
+        for pool in cluster.pools() {
+            unmatched(look, &pool);
+        }
     }
     if look.wants(Code::HardwareTwice) {
         hardware_twice(look);
@@ -185,8 +194,10 @@ fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str
     found
 }
 
-fn drivers(look: &mut Look<'_>) {
+/// Tells of the drivers that publish something, and returns each with the nodes that it should serve as it serves others like them.
+fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
     let cluster = look.cluster;
+    let mut told = BTreeSet::new();
     let plugins = plugins(cluster);
     let mut pools: BTreeMap<Str, Vec<Pool<'_>>> = BTreeMap::new();
     if look.wants(Code::PoolWithoutDevices) {
@@ -209,7 +220,10 @@ fn drivers(look: &mut Look<'_>) {
         if look.wants(Code::NodeWithoutSlices) && is_expected {
             for node in cluster.nodes() {
                 if !service.named.contains(&node.metadata.name) {
-                    found.extend(without_slices(look, driver, node, &alike, plugin));
+                    if let Some(finding) = without_slices(look, driver, node, &alike, plugin) {
+                        found.push(finding);
+                        told.insert((driver, &node.metadata.name));
+                    }
                 }
             }
         }
@@ -217,6 +231,7 @@ fn drivers(look: &mut Look<'_>) {
     for finding in found {
         look.add(finding);
     }
+    told
 }
 
 fn has_devices(pool: &Pool<'_>) -> bool {
@@ -384,6 +399,101 @@ fn without_slices(
         Some(pod) => finding.joins([pod_key(pod.key())]),
         None => finding,
     })
+}
+
+/// Drivers that publish nothing for nodes on which they are to run, each with what is broken first. A DaemonSet that has no pod on a node
+/// may have none on purpose, and a ready pod may have found nothing there, unless nodes have nothing of the driver at all or a claim waits for
+/// it. Nodes of which it is `told` already count no more.
+fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
+    let cluster = look.cluster;
+    let stages = stages(look);
+    for driver in known_drivers(cluster) {
+        let mut broken: Vec<(BrokenLink, Vec<&Str>)> = Vec::new();
+        for node in cluster.nodes() {
+            let Some(link) = stages.broken_link(&driver, node) else {
+                continue;
+            };
+            let is_same = |known: &BrokenLink| discriminant(known) == discriminant(&link);
+            let name = &node.metadata.name;
+            match broken.iter_mut().find(|(known, _)| is_same(known)) {
+                _ if matches!(link, BrokenLink::NoPod(..)) || told.contains(&(&driver, name)) => {}
+                Some((_, nodes)) => nodes.push(name),
+                None => broken.push((link, vec![name])),
+            }
+        }
+        let is_missed = cluster.slices().all(|slice| slice.spec.driver != driver);
+        let is_missed = is_missed || is_waited_for(cluster, &driver);
+        for (link, nodes) in broken {
+            if is_missed || !matches!(link, BrokenLink::Silent(_)) {
+                look.add(silent(&driver, &link, &nodes));
+            }
+        }
+    }
+}
+
+fn silent(driver: &Str, link: &BrokenLink, nodes: &[&Str]) -> Finding {
+    let message = format!(
+        "publishes nothing for {}: {}",
+        some(nodes.iter().map(|node| format!("node/{node}"))),
+        broken_link_text(link)
+    );
+    let finding = Finding::new(Code::DriverSilent, Subject::driver(driver), message)
+        .advice(mend_link(driver, link))
+        .look(look_at_link(link))
+        .joins(nodes.iter().map(|node| scoped_key(Kind::Node, node)));
+    match link.pod() {
+        Some(pod) => finding.joins([pod_key(pod.clone())]),
+        None => finding,
+    }
+}
+
+/// Whether a claim without devices asks for a class that names the driver.
+fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
+    let names_driver = |class: &Str| {
+        let class = cluster.class(class);
+        class.is_some_and(|class| drivers_named(class).contains(driver))
+    };
+    let waits = |claim: &&Arc<Claim>| claim.status.allocation.is_none() && !claim.metadata.is_deleting();
+    let requests = cluster
+        .claims()
+        .filter(waits)
+        .flat_map(|claim| &claim.spec.devices.requests);
+    requests.into_iter().any(|request| {
+        let exactly = request.exactly.iter().map(|exactly| &exactly.device_class_name);
+        let alternatives = request.first_available.iter();
+        let mut classes = exactly.chain(alternatives.map(|one| &one.device_class_name));
+        classes.any(names_driver)
+    })
+}
+
+/// A pool of which a slice is for nodes by their labels, and no node has them.
+fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
+    let cluster = look.cluster;
+    let unmatched = pool.slices.iter().find_map(|slice| {
+        let selector = slice.spec.node_selector.as_ref()?;
+        // A single node that is gone is told of as such.
+        let is_of_labels = selector.single_node().is_none();
+        let mut nodes = cluster.nodes();
+        let is_unmatched = nodes.all(|node| selector.matches(&node.metadata) == Ok(false));
+        (is_of_labels && is_unmatched).then_some((slice, selector))
+    });
+    let Some((slice, selector)) = unmatched else {
+        return;
+    };
+    let message = format!(
+        "has {} for nodes with {}, and no node has that: no pod can use them",
+        counted(slice.spec.devices.len(), "device", "devices"),
+        selector_terms(selector).join(" or "),
+    );
+    look.add(
+        Finding::new(Code::NodesUnmatched, Subject::pool(&pool.id), message)
+            .advice(format!(
+                "whoever runs the driver {} finds out which nodes reach the devices, and who is to label them",
+                pool.id.driver
+            ))
+            .look(Command::kubectl("get").args(&["nodes", "--show-labels"]).done())
+            .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
+    );
 }
 
 /// Whether an extended resource of a device plugin is about the same hardware as a driver: `example.com/gpu` and `gpu.example.com`, or
@@ -647,6 +757,47 @@ mod tests {
         assert!(
             message.ends_with("has no pod there: its nodeSelector asks for dra=on, which the node lacks"),
             "{message}"
+        );
+    }
+
+    #[test]
+    fn the_first_broken_link_of_a_driver_is_told() {
+        let set = "d-kubelet-plugin";
+        let base = || World::default().node("a", &json!({})).class("d");
+        let event = |name: &str, reason: &str, last: &str| {
+            json!({"metadata": {"namespace": "kube-system", "name": name}, "reason": reason, "type": "Warning",
+                   "involvedObject": {"kind": "DaemonSet", "namespace": "kube-system", "name": set},
+                   "message": "pods is forbidden: exceeded quota: critical", "count": 3,
+                   "reportingComponent": "daemonset-controller", "lastTimestamp": last})
+        };
+        let refused = || base().with(Kind::Event, &event("one", "FailedCreate", "2026-01-01T00:00:00Z"));
+        let (severity, message) = told(refused()).remove(0);
+        assert_eq!(severity, Severity::Warning);
+        assert_eq!(
+            message,
+            "DRA038 driver/d publishes nothing for node/a: the API server refuses the pods of daemonset/kube-system/d-kubelet-plugin: \
+             daemonset-controller said 3 times, last at 2026-01-01T00:00:00Z: pods is forbidden: exceeded quota: critical"
+        );
+        let later = event("two", "SuccessfulCreate", "2026-01-01T00:01:00Z");
+        assert!(told(refused().with(Kind::Event, &later)).is_empty());
+
+        let running = || daemon_pod(base(), set, "a", "True", &json!({"serviceAccountName": "driver"}));
+        let message = told(running()).remove(0).1;
+        assert!(message.ends_with("is ready, and publishes nothing"), "{message}");
+        // Which may create slices depends on what is bound to its account.
+        let with_role = |account: &str| {
+            let rule = json!({"verbs": ["create"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"]});
+            let subject = json!({"kind": "ServiceAccount", "namespace": "kube-system", "name": account});
+            super::super::tests::granted(running(), &subject, &json!([rule]))
+        };
+        let of_driver = |world: World| {
+            let mut told = told(world).into_iter();
+            told.find(|(_, message)| message.starts_with("DRA038")).unwrap().1
+        };
+        assert!(of_driver(with_role("driver")).ends_with("is ready, and publishes nothing"));
+        assert!(
+            of_driver(with_role("other"))
+                .ends_with("serviceaccount/kube-system/driver, which no role lets create resourceslices")
         );
     }
 

@@ -11,7 +11,7 @@ use crate::script::{
 };
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, Cause, KeptOff, Plugin, PodStage, Problem, Stages, Unread, daemon_set_of,
+    Attaching, BrokenLink, Cause, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread, daemon_set_of,
 };
 use dra_rules::reservation::{Lacks, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
@@ -481,13 +481,49 @@ fn describe(pod: &Pod) -> Result<Script, NoCommand> {
 /// The logs of the driver's pod, or else what is on the node.
 fn logs(pod: Option<&Arc<Pod>>, node: &str) -> Result<Script, NoCommand> {
     match pod {
-        Some(pod) => Command::kubectl("logs")
-            .object(Kind::Pod, &pod.metadata.name)
-            .namespace(&pod.metadata.namespace)
-            .args(&["--all-containers", "--tail=50"])
-            .done(),
+        Some(pod) => logs_of(&pod.key()),
         None => pods_on(node),
     }
+}
+
+fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
+    Command::kubectl("logs")
+        .object(Kind::Pod, &pod.name)
+        .namespace(&pod.namespace)
+        .args(&["--all-containers", "--tail=50"])
+        .done()
+}
+
+/// What shows more of a broken link: the logs of the driver's pod, or what makes its pods, with its events.
+pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
+    let (kind, maker) = match link {
+        BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
+        BrokenLink::NoPod(set, _) => (Maker::DaemonSet.resource(), set),
+        BrokenLink::Crashing { pod, .. }
+        | BrokenLink::NotReady(pod)
+        | BrokenLink::Forbidden(pod, _)
+        | BrokenLink::Silent(pod) => return logs_of(pod),
+    };
+    Command::kubectl("describe")
+        .object(Resource::called(kind), &maker.name)
+        .namespace(&maker.namespace)
+        .done()
+}
+
+/// Who mends a broken link of a driver, and how.
+pub(crate) fn mend_link(driver: &str, link: &BrokenLink) -> String {
+    let what = match link {
+        BrokenLink::Refused(_) => {
+            "has its namespace allow its pods, such as by a ResourceQuota for their priority class"
+        }
+        BrokenLink::NoPod(..) => "decides whether it is to serve such nodes",
+        BrokenLink::Crashing { .. } | BrokenLink::NotReady(_) => "finds out why its pod does not run",
+        BrokenLink::Forbidden(..) => {
+            "lets its service account write resourceslices by a ClusterRole and its binding"
+        }
+        BrokenLink::Silent(_) => "finds out why it publishes nothing: what do the logs of its pod say?",
+    };
+    format!("whoever runs the driver {driver} {what}")
 }
 
 /// The pods of a node.

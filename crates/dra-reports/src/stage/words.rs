@@ -4,8 +4,8 @@ use crate::listing::some;
 use crate::warnings::missing;
 use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str};
 use dra_rules::kubelet::{
-    Attaching, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Stuck, Unknown, Unread, Waiting,
-    Waits, daemon_set_of,
+    Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Stuck,
+    Unknown, Unread, Waiting, Waits, daemon_set_of,
 };
 
 /// Whose turn it is.
@@ -330,12 +330,8 @@ fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
             elsewhere: Some(pod),
             kept_off,
         } => {
-            let set = daemon_set_of(pod).map_or("", Str::as_str);
-            let set = format!("daemonset/{}/{set} has no pod there", pod.metadata.namespace);
-            match kept_off {
-                Some(why) => format!("{set}, as {}", kept_off_text(why)),
-                None => set,
-            }
+            let set = daemon_set_of(pod).cloned().unwrap_or_default();
+            no_pod(&Key::new(pod.metadata.namespace.clone(), set), kept_off.as_ref())
         }
         Plugin::Crashing(pod, waiting) => format!("{} crashes ({})", named(pod), waiting_text(waiting)),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
@@ -352,6 +348,50 @@ fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
             format!("{} is ready{since}, but {kubelet} does not know it", named(pod))
         }
     })
+}
+
+/// That a DaemonSet has no pod on a node.
+fn no_pod(set: &Key, kept_off: Option<&KeptOff>) -> String {
+    let set = format!("daemonset/{set} has no pod there");
+    match kept_off {
+        Some(why) => format!("{set}, as {}", kept_off_text(why)),
+        None => set,
+    }
+}
+
+/// Why a driver publishes nothing for a node.
+pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
+    match link {
+        BrokenLink::Refused(refused) => {
+            let Refused {
+                kind,
+                maker,
+                component,
+                message,
+                times,
+                last,
+            } = refused;
+            let times = match times {
+                1 => String::new(),
+                times => format!(" {times} times"),
+            };
+            let last = last.map(|last| format!(", last at {last}")).unwrap_or_default();
+            let maker = format!("{}/{maker}", kind.resource());
+            format!("the API server refuses the pods of {maker}: {component} said{times}{last}: {message}")
+        }
+        BrokenLink::NoPod(set, kept_off) => no_pod(set, kept_off.as_ref()),
+        BrokenLink::Crashing {
+            pod,
+            container,
+            reason,
+        } => format!("pod/{pod} crashes (container {container}: {reason})"),
+        BrokenLink::NotReady(pod) => format!("pod/{pod} is not ready"),
+        BrokenLink::Forbidden(pod, account) => format!(
+            "pod/{pod} runs with serviceaccount/{}/{account}, which no role lets create resourceslices",
+            pod.namespace
+        ),
+        BrokenLink::Silent(pod) => format!("pod/{pod} is ready, and publishes nothing"),
+    }
 }
 
 /// The pod's name for messages.

@@ -9,6 +9,7 @@ mod drivers;
 mod ending;
 mod heartbeat;
 mod problems;
+mod publishing;
 mod reach;
 mod running;
 mod said;
@@ -38,6 +39,7 @@ pub use ending::has_run;
 pub use heartbeat::Heartbeat;
 use heartbeat::runtime_down;
 pub use problems::{Problem, Problems, problems, rests_on};
+pub use publishing::{BrokenLink, Maker, Refused, drivers_named, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
 
@@ -84,6 +86,9 @@ impl fmt::Display for Stage {
 
 /// A pod that waits without a word for this long is worth a question. The kubelet tries again every minute or two at most.
 const SILENT_SECONDS: u64 = 300;
+
+/// How long a pod of a driver may take until it is ready, and then until it publishes.
+pub const STARTING_SECONDS: u64 = 300;
 
 /// How long a pod may take beyond its grace period until something is said to be stuck.
 pub const ENDING_SECONDS: u64 = 60;

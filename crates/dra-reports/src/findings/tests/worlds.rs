@@ -238,6 +238,15 @@ pub(super) fn peer_nodes(slices: &[&str]) -> World {
         .fold(nodes, |world, name| world.slice(name, &json!([{"name": "x"}])))
 }
 
+/// The ready pod of driver `d` on a node.
+pub(super) fn plugin(world: World, node: &str) -> World {
+    let owner = json!({"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d-kubelet-plugin", "uid": "set-uid", "controller": true});
+    let more = json!({"metadata": {"namespace": "n", "name": format!("d-kubelet-plugin-{node}"), "uid": format!("{node}-uid"),
+                                   "ownerReferences": [owner]},
+                      "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}});
+    pod_from(world, "", &json!({"nodeName": node}), &more)
+}
+
 pub(super) fn pool_part(name: &str, generation: i64, count: i64) -> Value {
     json!({"pool": {"name": name, "generation": generation, "resourceSliceCount": count}, "devices": []})
 }
@@ -519,6 +528,26 @@ pub(super) fn worlds(code: Code) -> (World, World) {
                 world().with(Kind::Node, &node).slice_with("node-1", &slice)
             };
             (with("8"), with("0"))
+        }
+        Code::DriverSilent => {
+            let with = |slices: &[&str]| {
+                let world = plugin(world().node("node-1", &json!({})).class("d"), "node-1");
+                slices
+                    .iter()
+                    .fold(world, |world, name| world.slice(name, &json!([{"name": "x"}])))
+            };
+            (with(&[]), with(&["node-1"]))
+        }
+        Code::NodesUnmatched => {
+            let with = |value: &str| {
+                let requirement = json!({"key": "rack", "operator": "In", "values": [value]});
+                let slice = json!({"devices": [{"name": "x"}], "nodeSelector": {"nodeSelectorTerms": [
+                    {"matchExpressions": [requirement]}]}});
+                world()
+                    .node("node-1", &json!({"rack": "r1"}))
+                    .slice_with("far", &slice)
+            };
+            (with("r2"), with("r1"))
         }
         Code::RuleSelectsAll => (rule(&json!({}), "NoExecute"), rule(&json!({}), "None")),
         Code::RuleWithoutSelector => (rule(&json!(null), "None"), rule(&json!({}), "None")),

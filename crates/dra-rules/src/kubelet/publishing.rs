@@ -1,0 +1,236 @@
+//! Why a driver publishes nothing for a node: the first broken link from those who make its pods to its slices.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin};
+use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
+use crate::access::{Access, Answer, Request, User};
+use dra_model::{Class, Cluster, Event, Key, Kind, Node, Pod, Str, Time};
+
+/// What makes the pods of a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// A DaemonSet.
+    DaemonSet,
+    /// The ReplicaSet of a Deployment.
+    ReplicaSet,
+    /// A StatefulSet.
+    StatefulSet,
+}
+
+impl Maker {
+    /// Of the kind of an object.
+    fn of(kind: &str) -> Option<Self> {
+        match kind {
+            "DaemonSet" => Some(Self::DaemonSet),
+            "ReplicaSet" => Some(Self::ReplicaSet),
+            "StatefulSet" => Some(Self::StatefulSet),
+            _ => None,
+        }
+    }
+
+    /// How kubectl calls the kind.
+    pub fn resource(self) -> &'static str {
+        match self {
+            Self::DaemonSet => "daemonset",
+            Self::ReplicaSet => "replicaset",
+            Self::StatefulSet => "statefulset",
+        }
+    }
+}
+
+/// The first broken link between a driver and its devices on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BrokenLink {
+    /// The API server refuses the pods of what runs it, such as by a quota.
+    Refused(Refused),
+    /// The DaemonSet that runs it elsewhere has no pod there, and what keeps it off.
+    NoPod(Key, Option<KeptOff>),
+    /// A container of its pod ends again and again, or cannot be started.
+    Crashing {
+        /// The pod.
+        pod: Key,
+        /// The container.
+        container: Str,
+        /// Why, in the kubelet's word.
+        reason: Str,
+    },
+    /// Its pod has been there for long, and is not ready.
+    NotReady(Key),
+    /// Its pod runs with a service account of this name that may not create slices.
+    Forbidden(Key, Str),
+    /// Its pod runs and publishes nothing.
+    Silent(Key),
+}
+
+/// Pods that the API server does not let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The kind of what makes them.
+    pub kind: Maker,
+    /// What makes them.
+    pub maker: Key,
+    /// The component that says so.
+    pub component: Str,
+    /// Its words.
+    pub message: Str,
+    /// How often it said so.
+    pub times: i32,
+    /// When it said so last.
+    pub last: Option<Time>,
+}
+
+impl BrokenLink {
+    /// The pod of the driver on the node.
+    pub fn pod(&self) -> Option<&Key> {
+        match self {
+            Self::Refused(_) | Self::NoPod(..) => None,
+            Self::Crashing { pod, .. }
+            | Self::NotReady(pod)
+            | Self::Forbidden(pod, _)
+            | Self::Silent(pod) => Some(pod),
+        }
+    }
+}
+
+/// The drivers that a class names: those whose devices each of its selectors can match. None where no selector names drivers.
+pub fn drivers_named(class: &Class) -> BTreeSet<Str> {
+    let named = class.spec.selectors.iter().filter_map(|selector| {
+        let expression = &selector.cel.as_ref()?.expression;
+        dra_cel::drivers_wanted(expression)
+    });
+    named.flatten().map(Str::from).collect()
+}
+
+/// The drivers that publish something, and those that classes name.
+pub fn known_drivers(cluster: &Cluster) -> BTreeSet<Str> {
+    let publishing = cluster.slices().map(|slice| slice.spec.driver.clone());
+    publishing
+        .chain(cluster.classes().flat_map(|class| drivers_named(class)))
+        .collect()
+}
+
+impl Stages<'_> {
+    /// Why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
+    pub fn broken_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
+        let cluster = self.cluster;
+        if publishes_for(cluster, driver, &node.metadata) != Some(false) {
+            return None;
+        }
+        let name = &node.metadata.name;
+        let lasts = |since: Option<Time>| {
+            since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
+        };
+        let plugin = self.plugin(driver, name);
+        if plugin.pod().is_some_and(|pod| !self.is_for(driver, node, pod)) {
+            return None;
+        }
+        match plugin {
+            Plugin::Hidden(_) => None,
+            Plugin::None { elsewhere, kept_off } => {
+                let set = elsewhere.and_then(|pod| Some((pod, daemon_set_of(pod)?)));
+                let set = set.map(|(pod, set)| Key::new(pod.metadata.namespace.clone(), set.clone()));
+                if kept_off.is_none()
+                    && let Some(refused) = refused(cluster, driver, set.as_ref())
+                {
+                    return Some(BrokenLink::Refused(refused));
+                }
+                set.map(|set| BrokenLink::NoPod(set, kept_off))
+            }
+            Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing {
+                pod: pod.key(),
+                container: why.container.clone(),
+                reason: why.reason.clone(),
+            }),
+            Plugin::NotReady(pod) => {
+                lasts(pod.metadata.creation_timestamp).then(|| BrokenLink::NotReady(pod.key()))
+            }
+            Plugin::OtherFolder(pod, ..) => Some(of_ready(cluster, pod)),
+            Plugin::Ready(pod, since, _) => lasts(since).then(|| of_ready(cluster, pod)),
+        }
+    }
+
+    /// Whether the pod is this driver's, and not that of another which is called like it and publishes for the node: then pods of its
+    /// DaemonSet are where this driver publishes.
+    fn is_for(&self, driver: &Str, node: &Node, pod: &Pod) -> bool {
+        let cluster = self.cluster;
+        let names = [Some(&pod.metadata.name), daemon_set_of(pod)];
+        let others: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
+        let is_other = |other: &&Str| {
+            *other != driver
+                && names.iter().flatten().any(|name| is_called_like(other, name))
+                && publishes_for(cluster, other, &node.metadata) == Some(true)
+        };
+        if !others.into_iter().any(|other| is_other(&other)) {
+            return true;
+        }
+        let Some(set) = daemon_set_of(pod) else {
+            return false;
+        };
+        cluster.pods().any(|other| {
+            daemon_set_of(other) == Some(set)
+                && other.metadata.namespace == pod.metadata.namespace
+                && other
+                    .node()
+                    .and_then(|name| cluster.node(name))
+                    .is_some_and(|node| publishes_for(cluster, driver, &node.metadata) == Some(true))
+        })
+    }
+}
+
+/// Why a driver publishes nothing whose pod is ready.
+fn of_ready(cluster: &Cluster, pod: &Pod) -> BrokenLink {
+    match lacks_rights(cluster, pod) {
+        Some(account) => BrokenLink::Forbidden(pod.key(), account),
+        None => BrokenLink::Silent(pod.key()),
+    }
+}
+
+/// Who makes pods of `driver` and was refused the last time: `set`, or what is called like plugins and the driver.
+fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused> {
+    let is_of_driver = |event: &&Arc<Event>| {
+        let object = &event.involved_object;
+        let is_set = set.is_some_and(|set| set.namespace == object.namespace && set.name == object.name);
+        Maker::of(&object.kind).is_some()
+            && (is_set || is_called_plugin(&object.name) && is_called_like(driver, &object.name))
+    };
+    let last = cluster
+        .events()
+        .filter(is_of_driver)
+        .filter(|event| event.reason == "FailedCreate" || event.reason == "SuccessfulCreate")
+        .max_by_key(|event| (event.last_seen(), event.metadata.key()))?;
+    let object = &last.involved_object;
+    let kind = Maker::of(&object.kind)?;
+    (last.reason == "FailedCreate").then(|| Refused {
+        kind,
+        maker: Key::new(object.namespace.clone(), object.name.clone()),
+        component: last.component().clone(),
+        message: last.message.clone(),
+        times: last.times(),
+        last: last.last_seen(),
+    })
+}
+
+/// The service account of the pod, if no role lets it create slices. Nothing where roles were not read, or none is bound.
+fn lacks_rights(cluster: &Cluster, pod: &Pod) -> Option<Str> {
+    if Kind::OF_RIGHTS
+        .into_iter()
+        .any(|kind| cluster.gap(kind, "").is_some())
+        || cluster.cluster_role_bindings().next().is_none()
+    {
+        return None;
+    }
+    let account = match &pod.spec.service_account_name {
+        name if name.is_empty() => "default".into(),
+        name => name.clone(),
+    };
+    let request = Request {
+        verb: "create",
+        group: "resource.k8s.io",
+        resource: "resourceslices",
+        ..Request::default()
+    };
+    let user = User::service_account(&pod.metadata.namespace, &account);
+    (Access::of(cluster).allowed_by_roles(&user, &request) == Answer::No).then_some(account)
+}
