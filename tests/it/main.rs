@@ -19,6 +19,7 @@ mod credentials;
 mod destination;
 mod documentation;
 mod field;
+mod field_chain;
 mod fields;
 mod hostile;
 mod inspect;

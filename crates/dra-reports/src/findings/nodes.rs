@@ -788,7 +788,12 @@ mod tests {
         let with_role = |account: &str| {
             let rule = json!({"verbs": ["create"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"]});
             let subject = json!({"kind": "ServiceAccount", "namespace": "kube-system", "name": account});
-            super::super::tests::granted(running(), &subject, &json!([rule]))
+            let role = json!({"metadata": {"name": "r"}, "rules": [rule]});
+            let reference = json!({"kind": "ClusterRole", "name": "r"});
+            let binding = json!({"metadata": {"name": "r"}, "roleRef": reference, "subjects": [subject]});
+            running()
+                .with(Kind::ClusterRole, &role)
+                .with(Kind::ClusterRoleBinding, &binding)
         };
         let of_driver = |world: World| {
             let mut told = told(world).into_iter();
