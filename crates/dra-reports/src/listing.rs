@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use dra_model::{NodeRequirement, NodeSelector};
+
 /// The first of `items` as text, and how many more there are.
 pub fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
     const SHOWN: usize = 3;
@@ -17,4 +19,29 @@ pub fn some<T: fmt::Display>(items: impl IntoIterator<Item = T>) -> String {
         0 => text,
         more => format!("{text} and {more} more"),
     }
+}
+
+/// One line for each term: `zone In [a,b], metadata.name In [node-1]`.
+pub(crate) fn selector_terms(selector: &NodeSelector) -> Vec<String> {
+    let requirement = |requirement: &NodeRequirement| {
+        let NodeRequirement {
+            key,
+            operator,
+            values,
+        } = requirement;
+        let values: Vec<_> = values.iter().map(|value| value.as_str()).collect();
+        if values.is_empty() {
+            format!("{key} {operator}")
+        } else {
+            format!("{key} {operator} [{}]", values.join(","))
+        }
+    };
+    selector
+        .node_selector_terms
+        .iter()
+        .map(|term| {
+            let all = term.match_expressions.iter().chain(&term.match_fields);
+            all.map(requirement).collect::<Vec<_>>().join(", ")
+        })
+        .collect()
 }

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity, as_map};
-use super::text::{selector_terms, toleration};
+use super::text::toleration;
+use crate::listing::selector_terms;
 use crate::references::Consumer;
 use crate::stage::PodStageItem;
 use crate::{

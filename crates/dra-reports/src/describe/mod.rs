@@ -21,7 +21,7 @@ pub use identity::{ConditionItem, Identity};
 pub use node::{NODE_NEEDS, NodeDescription, PoolItem, node};
 pub use pod::{ContainerItem, POD_NEEDS, PodClaimDescription, PodDescription, Reserved, pod};
 pub use pool::{POOL_NEEDS, PoolDescription, SliceItem, pool};
-pub use text::{attribute, selector_terms, toleration};
+pub use text::{attribute, toleration};
 
 use super::Warnings;
 use dra_model::{Cluster, Kind};

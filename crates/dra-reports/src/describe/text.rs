@@ -1,31 +1,6 @@
-//! Selectors, tolerations and attributes in one line, as people read them.
+//! Tolerations and attributes in one line, as people read them.
 
-use dra_model::{AttributeValue, NodeRequirement, NodeSelector, Toleration};
-
-/// One line for each term: `zone In [a,b], metadata.name In [node-1]`.
-pub fn selector_terms(selector: &NodeSelector) -> Vec<String> {
-    let requirement = |requirement: &NodeRequirement| {
-        let NodeRequirement {
-            key,
-            operator,
-            values,
-        } = requirement;
-        let values: Vec<_> = values.iter().map(|value| value.as_str()).collect();
-        if values.is_empty() {
-            format!("{key} {operator}")
-        } else {
-            format!("{key} {operator} [{}]", values.join(","))
-        }
-    };
-    selector
-        .node_selector_terms
-        .iter()
-        .map(|term| {
-            let all = term.match_expressions.iter().chain(&term.match_fields);
-            all.map(requirement).collect::<Vec<_>>().join(", ")
-        })
-        .collect()
-}
+use dra_model::{AttributeValue, Toleration};
 
 /// As `kubectl describe` writes tolerations of nodes: `key=value:Effect for 20s`, `key:Effect op=Exists`.
 pub fn toleration(toleration: &Toleration) -> String {
@@ -79,6 +54,8 @@ pub fn attribute(value: &AttributeValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::listing::selector_terms;
+    use dra_model::NodeSelector;
 
     #[test]
     fn selectors_tolerations_and_attributes_fit_one_line() {

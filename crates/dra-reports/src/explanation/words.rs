@@ -14,8 +14,7 @@ use super::diagnosis::{
 use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Speaker, Term, Together, Word};
 use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
-use crate::describe::selector_terms;
-use crate::listing::some;
+use crate::listing::{selector_terms, some};
 use crate::stage::{broken_link_text, template_missing};
 
 fn claims(keys: &[Key]) -> String {

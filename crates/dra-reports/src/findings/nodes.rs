@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::finding::{Subject, counted, pod_key, scoped_key, some};
 use super::stages::stages;
 use super::{Code, Finding, Look, Severity};
-use crate::describe::selector_terms;
+use crate::listing::selector_terms;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{broken_link_text, kept_off_text, look_at_link, mend_link, pods_on};
 use dra_model::{Claim, Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
@@ -219,11 +219,11 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
         let is_expected = !service.with.is_empty() && (plugin.is_some() || !alike.is_empty());
         if look.wants(Code::NodeWithoutSlices) && is_expected {
             for node in cluster.nodes() {
-                if !service.named.contains(&node.metadata.name) {
-                    if let Some(finding) = without_slices(look, driver, node, &alike, plugin) {
-                        found.push(finding);
-                        told.insert((driver, &node.metadata.name));
-                    }
+                if !service.named.contains(&node.metadata.name)
+                    && let Some(finding) = without_slices(look, driver, node, &alike, plugin)
+                {
+                    found.push(finding);
+                    told.insert((driver, &node.metadata.name));
                 }
             }
         }
