@@ -61,7 +61,7 @@ fn check_foretells_which_pods_hang_without_the_driver() {
     machine.stop_driver();
     machine.remove("fail-prepare");
     machine.remove("fail-unprepare");
-    let before = ["PrepareRefused", CLOSING[0], "UnprepareFails"];
+    let before = ["PrepareRefused", CLOSING[0], CLOSING[1], "UnprepareFails"];
     for name in ["c", "d"] {
         waits_for(&machine, &cluster, name, "DriverNotRegistered", 600, &before);
     }
