@@ -107,7 +107,19 @@ pub(super) fn absence(
             .nodes()
             .map(|node| WantedNode::of(cluster, &node.metadata.name))
             .collect();
+        let meter = cluster.meter();
+        let mut known: Option<&Slice> = None;
         for found in &selected {
+            // All devices of a slice are for the same nodes, unless each says for which.
+            let is_known = known.is_some_and(|slice| std::ptr::eq(slice, found.slice));
+            if is_known && !found.slice.spec.per_device_node_selection {
+                continue;
+            }
+            known = Some(found.slice);
+            meter.look(nodes.len());
+            if meter.exhausted().is_some() {
+                return None;
+            }
             for node in &nodes {
                 if node.reaches(found.slice, found.device).ok()? {
                     return None;
@@ -213,7 +225,8 @@ fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
     let wanted: Quantity = least.parse().ok()?;
     let mut capacity = found.device.capacity.iter();
     let (_, capacity) = capacity.find(|(known, _)| found.is_called(known, &domain, &name))?;
-    Some(Nearest::Amount {
+    // A term that wants more than an amount is not true for just as much, of which nothing is short.
+    (capacity.value < wanted).then(|| Nearest::Amount {
         device: found.id(),
         name,
         most: capacity.value.clone(),
@@ -312,6 +325,14 @@ mod tests {
                 vec!["device.capacity['d'].memory.compareTo(quantity('24Gi')) >= 0"],
                 Some(
                     "none of 2 devices of class d has 24Gi of memory: the most is 24564Mi (d/node-1/b), 12Mi short",
+                ),
+            ),
+            (
+                World::default().slice("node-1", &json!([device("b", "large", "24Gi")])),
+                vec!["device.capacity['d'].memory.compareTo(quantity('24Gi')) > 0"],
+                Some(
+                    "the request selects none of 1 device of class d: of d/node-1/b, device.capacity['d'].memory.compareTo(quantity('24Gi')) \
+                     > 0 (device.capacity[\"d\"].memory is quantity(\"24Gi\"))",
                 ),
             ),
             (
