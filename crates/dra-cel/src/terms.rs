@@ -110,15 +110,7 @@ pub fn attribute_wanted(expression: &str) -> Option<AttributeWanted> {
     let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
     let terms = terms(&ast);
     let [only] = terms.as_slice() else { return None };
-    let ExprKind::Call {
-        function,
-        target: None,
-        args,
-    } = &only.expr.kind
-    else {
-        return None;
-    };
-    match (&**function, args.as_slice()) {
+    match call(only.expr)? {
         (operators::EQUALS, [left, right]) => {
             let (domain, name) = of_map(left, "attributes")?;
             let value = text_of(right)?;
@@ -181,15 +173,8 @@ pub fn amount_wanted(term: &str) -> Option<AmountWanted> {
 
 /// The quantity that `quantity("TEXT")` makes.
 fn quantity_of(expr: &Expr) -> Option<String> {
-    match &expr.kind {
-        ExprKind::Call {
-            function,
-            target: None,
-            args,
-        } if &**function == "quantity" => match args.as_slice() {
-            [text] => text_of(text),
-            _ => None,
-        },
+    match call(expr)? {
+        ("quantity", [text]) => text_of(text),
         _ => None,
     }
 }
@@ -213,15 +198,20 @@ fn of_map(expr: &Expr, map: &str) -> Option<(String, String)> {
 
 /// What is indexed, and by what.
 fn indexed(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    match call(expr)? {
+        (operators::INDEX, [whole, index]) => Some((whole, index)),
+        _ => None,
+    }
+}
+
+/// The function and the arguments of a call that is not of a method.
+fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
     match &expr.kind {
         ExprKind::Call {
             function,
             target: None,
             args,
-        } if &**function == operators::INDEX => match args.as_slice() {
-            [whole, index] => Some((whole, index)),
-            _ => None,
-        },
+        } => Some((function, args)),
         _ => None,
     }
 }
@@ -235,15 +225,7 @@ fn text_of(expr: &Expr) -> Option<String> {
 
 /// The drivers that one term is true for.
 fn drivers_of(term: &Expr) -> Option<BTreeSet<String>> {
-    let ExprKind::Call {
-        function,
-        target: None,
-        args,
-    } = &term.kind
-    else {
-        return None;
-    };
-    match (&**function, args.as_slice()) {
+    match call(term)? {
         (operators::EQUALS, [left, right]) if is_driver(left) => Some([text_of(right)?].into()),
         (operators::EQUALS, [left, right]) if is_driver(right) => Some([text_of(left)?].into()),
         (operators::IN, [left, right]) if is_driver(left) => match &right.kind {
