@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use dra_allocator::{AttemptError, ErrorSubject};
+use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str};
 use dra_rules::kubelet::BrokenLink;
-use dra_rules::reservation::{ClaimNameError, Lacks, claim_names};
-use dra_rules::scheduling::{AssumedGate, ClaimProblem, Obstacle, Spared, Stage};
+use dra_rules::reservation::Lacks;
+use dra_rules::scheduling::{AssumedGate, Obstacle, Spared, Stage};
 
 use super::absence::Absence;
-use super::fact::{Brief, Fact, Together, Word};
+use super::fact::{Brief, Fact, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
@@ -476,87 +476,6 @@ pub(crate) enum Why {
     Answer(Answer),
 }
 
-impl Why {
-    /// The same without the keys of what is the pod's own, which others have of their own.
-    pub(crate) fn without(mut self, own: &Own) -> Self {
-        match &mut self {
-            Self::Cause(cause) => cause.erase(own),
-            Self::Fact(fact) => fact.erase(own),
-            Self::Answer(answer) => answer.erase(own),
-        }
-        self
-    }
-}
-
-/// The keys of a pod and of the claims that were made for it, or of a claim.
-pub(crate) struct Own {
-    target: Key,
-    claims: Vec<Key>,
-}
-
-impl Own {
-    pub(crate) fn of_pod(cluster: &Cluster, pod: &Pod) -> Self {
-        let claims = claim_names(pod).filter_map(|name| name.key());
-        let is_own = |key: &Key| {
-            let owner = cluster.claim(key).and_then(|claim| claim.metadata.controller());
-            owner.is_some_and(|owner| owner.uid == pod.metadata.uid)
-        };
-        Self {
-            target: pod.key(),
-            claims: claims.filter(is_own).collect(),
-        }
-    }
-
-    pub(crate) fn of_claim(key: Key) -> Self {
-        Self {
-            target: Key::default(),
-            claims: vec![key],
-        }
-    }
-
-    /// Leaves the empty key, which no object has, for one that is the subject's own.
-    fn erase_claim(&self, key: &mut Key) {
-        if self.claims.contains(key) {
-            *key = Key::default();
-        }
-    }
-
-    fn erase_target(&self, key: &mut Key) {
-        if *key == self.target {
-            *key = Key::default();
-        }
-    }
-}
-
-impl Answer {
-    fn erase(&mut self, own: &Own) {
-        match self {
-            Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
-            Self::Full(_, _, claim) => own.erase_claim(claim),
-            Self::Gang(gang) => gang.erase(own),
-            Self::KeptByQuota(_, answer) | Self::Attaching(answer, _) | Self::Contradicted(answer, _) => {
-                answer.erase(own);
-            }
-            Self::NotGone(fact) | Self::Failed(fact) => fact.erase(own),
-            Self::Bound(bound) => match &mut bound.how {
-                OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => fact.erase(own),
-                _ => {}
-            },
-            Self::Unjudged
-            | Self::Unread(_)
-            | Self::Hidden(_)
-            | Self::Open(_)
-            | Self::OpenNode(_)
-            | Self::Error
-            | Self::Fits(..)
-            | Self::GaveUp(_)
-            | Self::Nowhere(_)
-            | Self::Allocated(_)
-            | Self::Ended(_) => {}
-        }
-    }
-}
-
 impl Cause {
     /// The fact with which its sentence ends.
     pub(super) fn fact(&self) -> Option<Fact> {
@@ -569,125 +488,6 @@ impl Cause {
             Self::NotMade(why) => Some(Fact::NotMade(why.clone())),
             _ => None,
         }
-    }
-
-    fn erase(&mut self, own: &Own) {
-        match self {
-            Self::Error(error) => erase_error(error, own),
-            Self::Allocated(claim, _, place) => {
-                own.erase_claim(claim);
-                if let Place::Other(fact) = place {
-                    fact.erase(own);
-                }
-            }
-            Self::Alike(brief) => brief.erase(own),
-            Self::OnNode(_, fact) => fact.erase(own),
-            Self::Held(cause, _) | Self::Deallocated(cause) => cause.erase(own),
-            Self::Alternatives(_, causes) => {
-                for (_, cause) in causes {
-                    cause.erase(own);
-                }
-            }
-            Self::Gang(gang, lacks) => {
-                gang.erase(own);
-                match lacks.as_deref_mut() {
-                    Some(GangCause::Cause(cause)) => cause.erase(own),
-                    Some(GangCause::Answer(answer)) => answer.erase(own),
-                    Some(GangCause::Waits(pod, obstacle)) => {
-                        own.erase_target(pod);
-                        erase_obstacle(obstacle, own);
-                    }
-                    None => {}
-                }
-            }
-            Self::NoTemplate(_, pod) => own.erase_target(pod),
-            Self::TooManyConsumers(claim)
-            | Self::Status(
-                StatusProblem::Gone(claim)
-                | StatusProblem::OfEarlierPod(claim)
-                | StatusProblem::Of(claim, _)
-                | StatusProblem::NotMade(claim),
-            ) => own.erase_claim(claim),
-            Self::Nowhere(_)
-            | Self::Absent(_)
-            | Self::Unserved(_)
-            | Self::TooFew(..)
-            | Self::Filtered(..)
-            | Self::NotAll(_)
-            | Self::NotAlike(_)
-            | Self::NotEnough(_)
-            | Self::NotMade(_) => {}
-        }
-    }
-}
-
-impl Brief {
-    fn erase(&mut self, own: &Own) {
-        match self {
-            Self::Elsewhere(claim, _) => own.erase_claim(claim),
-            Self::Requests(requests) => {
-                for (claim, _) in requests {
-                    own.erase_claim(claim);
-                }
-            }
-            Self::Fact(fact) => fact.erase(own),
-            Self::Amounts(_) | Self::Slices(..) | Self::Seen(_) => {}
-        }
-    }
-}
-
-impl Fact {
-    fn erase(&mut self, own: &Own) {
-        match self {
-            Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
-            Self::NoTemplate(_, pod) => own.erase_target(pod),
-            Self::Error(error) => erase_error(error, own),
-            Self::Together(Together::Constraints(constraints, _)) => {
-                for constraint in constraints {
-                    own.erase_claim(&mut constraint.claim);
-                }
-            }
-            Self::Together(Together::Requests { requests, .. }) => {
-                for (claim, _) in requests {
-                    own.erase_claim(claim);
-                }
-            }
-            Self::Gang(gang) => gang.erase(own),
-            _ => {}
-        }
-    }
-}
-
-impl Gang {
-    fn erase(&mut self, own: &Own) {
-        if let GangLacks::Fits(_, pod, _) = &mut self.lacks {
-            own.erase_target(pod);
-        }
-    }
-}
-
-fn erase_obstacle(obstacle: &mut Obstacle, own: &Own) {
-    match obstacle {
-        Obstacle::Claim(ClaimProblem::Name(
-            ClaimNameError::NotCreated { pod } | ClaimNameError::Unsupported { pod, .. },
-        )) => own.erase_target(pod),
-        Obstacle::Claim(
-            ClaimProblem::Missing { claim }
-            | ClaimProblem::Deleting { claim }
-            | ClaimProblem::Owner { claim, .. },
-        ) => own.erase_claim(claim),
-        _ => {}
-    }
-}
-
-fn erase_error(error: &mut AttemptError, own: &Own) {
-    match &mut error.subject {
-        ErrorSubject::Request(claim, _)
-        | ErrorSubject::Subrequest(claim, _)
-        | ErrorSubject::RequestSelector(claim, ..)
-        | ErrorSubject::Constraint(claim, _)
-        | ErrorSubject::ClaimSelector(claim, ..) => own.erase_claim(claim),
-        ErrorSubject::Attempt | ErrorSubject::ClassSelector(..) => {}
     }
 }
 

@@ -10,6 +10,7 @@ mod gets;
 mod group;
 mod groups;
 mod items;
+mod own;
 mod reasons;
 mod report;
 mod unmade;
@@ -40,13 +41,14 @@ use dra_rules::scheduling::{
 };
 
 pub use super::remedy::Remake;
+pub(crate) use diagnosis::Why;
 pub use diagnosis::{Diagnosis, NodeDiagnosis};
-pub(crate) use diagnosis::{Own, Why};
 pub use fixes::RISKY;
 pub use items::{
     Amounts, ClusterVerdict, DeviceCount, FilterCount, FixChange, FixItem, GetsItem, Helps, Holding,
     WaitingItem,
 };
+pub(crate) use own::Own;
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
 pub(crate) use words::why;
 
