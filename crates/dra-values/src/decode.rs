@@ -13,28 +13,30 @@ use super::{Interner, Str};
 
 thread_local! {
     static INTERNER: RefCell<Option<Interner>> = const { RefCell::new(None) };
-    /// Bytes of memory that the object being read has taken so far.
-    static WEIGHT: Cell<usize> = const { Cell::new(0) };
+    /// Bytes of memory that the object being read has taken so far. None where nothing is read with [`weighed`].
+    static WEIGHT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// The memory that one object may take. An API server stores none of more than some mebibytes; `{},` in a list of a file takes a
 /// hundred times its text.
 const HEAVIEST: usize = 32 << 20;
 
-/// Begins to count the memory of an object.
-pub fn weigh_anew() {
-    WEIGHT.set(0);
-}
-
-/// The memory that the last object read takes beside itself, in bytes: its lists and texts.
-pub fn weight() -> usize {
-    WEIGHT.get()
+/// Runs `decode`, with the memory that what it reads takes beside itself, in bytes: its lists and texts. Reading fails when they are
+/// more than an object of a cluster has.
+pub fn weighed<T>(decode: impl FnOnce() -> T) -> (T, usize) {
+    let outer = WEIGHT.replace(Some(0));
+    let result = decode();
+    let weight = WEIGHT.replace(outer).unwrap_or_default();
+    (result, weight)
 }
 
 /// Counts memory of the object being read.
 fn add_weight<E: serde::de::Error>(bytes: usize) -> Result<(), E> {
-    let weight = WEIGHT.get().saturating_add(bytes);
-    WEIGHT.set(weight);
+    let Some(weight) = WEIGHT.get() else {
+        return Ok(());
+    };
+    let weight = weight.saturating_add(bytes);
+    WEIGHT.set(Some(weight));
     if weight > HEAVIEST {
         return Err(E::custom(format_args!(
             "has so many parts that it would take more than {} MiB of memory, as no object of a cluster does",
@@ -282,6 +284,21 @@ mod tests {
         driver: Str,
         #[serde(default, deserialize_with = "or_default")]
         count: i64,
+    }
+
+    #[test]
+    fn memory_is_counted_for_one_object_and_no_further() {
+        let text = serde_json::to_string(&"a".repeat(20 << 20)).unwrap();
+        let read = || serde_json::from_str::<Str>(&text).map(|_| ());
+        for _ in 0..3 {
+            read().unwrap();
+            let (read, memory) = weighed(read);
+            read.unwrap();
+            assert!(memory > 20 << 20, "{memory}");
+        }
+        let (both, _) = weighed(|| read().and_then(|()| read()));
+        assert!(both.unwrap_err().to_string().contains("so many parts"));
+        read().unwrap();
     }
 
     #[test]

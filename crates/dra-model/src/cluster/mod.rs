@@ -20,7 +20,7 @@ use super::{
     Key, Kind, Meta, Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Role, RoleBinding, Slice,
     Str, TaintRule,
 };
-use dra_values::decode::{alone, weigh_anew, weight};
+use dra_values::decode::{alone, weighed};
 use dra_values::json;
 use dra_values::json::Head;
 
@@ -54,51 +54,61 @@ impl Object {
     /// # Errors
     /// Names the place where the JSON is not of that shape.
     pub fn from_json(kind: Kind, json: &[u8]) -> Result<Self, serde_json::Error> {
-        Self::read(kind, None, json)
+        Ok(Self::read(kind, None, json)?.0)
     }
 
-    fn read(kind: Kind, api_version: Option<(&str, &str)>, json: &[u8]) -> Result<Self, serde_json::Error> {
+    /// The object, with the memory of its lists and texts, in bytes.
+    fn read(
+        kind: Kind,
+        api_version: Option<(&str, &str)>,
+        json: &[u8],
+    ) -> Result<(Self, usize), serde_json::Error> {
         fn read<'a, T: serde::Deserialize<'a>>(
             json: &'a [u8],
             head: Head<'_>,
+            weight: &mut usize,
         ) -> Result<Arc<T>, serde_json::Error> {
             // One check of the whole text costs less than one of each text in it.
             let text = std::str::from_utf8(json).map_err(|error| {
                 serde::de::Error::custom(format!("no UTF-8 at byte {}", error.valid_up_to()))
             })?;
             // What is shared is read by itself; where in the object it is wrong shows when it is not.
-            weigh_anew();
-            json::object(text, head)
-                .or_else(|_| {
-                    weigh_anew();
-                    alone(|| json::object(text, head))
-                })
-                .map(Arc::new)
+            let (object, memory) = match weighed(|| json::object(text, head)) {
+                (Ok(object), memory) => (object, memory),
+                (Err(_), _) => {
+                    let (object, memory) = weighed(|| alone(|| json::object(text, head)));
+                    (object?, memory)
+                }
+            };
+            *weight = memory;
+            Ok(Arc::new(object))
         }
         let head = Head {
             kind: kind.name(),
             api_version,
         };
-        Ok(match kind {
-            Kind::Namespace => Self::Namespace(read(json, head)?),
-            Kind::Node => Self::Node(read(json, head)?),
-            Kind::DeviceClass => Self::DeviceClass(read(json, head)?),
-            Kind::ResourceSlice => Self::ResourceSlice(read(json, head)?),
-            Kind::DeviceTaintRule => Self::DeviceTaintRule(read(json, head)?),
-            Kind::ResourceClaimTemplate => Self::ResourceClaimTemplate(read(json, head)?),
-            Kind::ResourceClaim => Self::ResourceClaim(read(json, head)?),
-            Kind::Pod => Self::Pod(read(json, head)?),
-            Kind::PodGroup => Self::PodGroup(read(json, head)?),
-            Kind::Workload => Self::Workload(read(json, head)?),
-            Kind::CompositePodGroup => Self::CompositePodGroup(read(json, head)?),
-            Kind::PodDisruptionBudget => Self::PodDisruptionBudget(read(json, head)?),
-            Kind::ResourceQuota => Self::ResourceQuota(read(json, head)?),
-            Kind::Event => Self::Event(read(json, head)?),
-            Kind::ClusterRole => Self::ClusterRole(read(json, head)?),
-            Kind::ClusterRoleBinding => Self::ClusterRoleBinding(read(json, head)?),
-            Kind::Role => Self::Role(read(json, head)?),
-            Kind::RoleBinding => Self::RoleBinding(read(json, head)?),
-        })
+        let weight = &mut 0;
+        let object = match kind {
+            Kind::Namespace => Self::Namespace(read(json, head, weight)?),
+            Kind::Node => Self::Node(read(json, head, weight)?),
+            Kind::DeviceClass => Self::DeviceClass(read(json, head, weight)?),
+            Kind::ResourceSlice => Self::ResourceSlice(read(json, head, weight)?),
+            Kind::DeviceTaintRule => Self::DeviceTaintRule(read(json, head, weight)?),
+            Kind::ResourceClaimTemplate => Self::ResourceClaimTemplate(read(json, head, weight)?),
+            Kind::ResourceClaim => Self::ResourceClaim(read(json, head, weight)?),
+            Kind::Pod => Self::Pod(read(json, head, weight)?),
+            Kind::PodGroup => Self::PodGroup(read(json, head, weight)?),
+            Kind::Workload => Self::Workload(read(json, head, weight)?),
+            Kind::CompositePodGroup => Self::CompositePodGroup(read(json, head, weight)?),
+            Kind::PodDisruptionBudget => Self::PodDisruptionBudget(read(json, head, weight)?),
+            Kind::ResourceQuota => Self::ResourceQuota(read(json, head, weight)?),
+            Kind::Event => Self::Event(read(json, head, weight)?),
+            Kind::ClusterRole => Self::ClusterRole(read(json, head, weight)?),
+            Kind::ClusterRoleBinding => Self::ClusterRoleBinding(read(json, head, weight)?),
+            Kind::Role => Self::Role(read(json, head, weight)?),
+            Kind::RoleBinding => Self::RoleBinding(read(json, head, weight)?),
+        };
+        Ok((object, *weight))
     }
 
     /// The same of an object that says no other group and version of itself, with the memory that it takes, about, in bytes.
@@ -110,8 +120,8 @@ impl Object {
         api_version: (&str, &str),
         json: &[u8],
     ) -> Result<(Self, usize), serde_json::Error> {
-        let object = Self::read(kind, Some(api_version), json)?;
-        Ok((object, weight() + size_of_kind(kind)))
+        let (object, weight) = Self::read(kind, Some(api_version), json)?;
+        Ok((object, weight + size_of_kind(kind)))
     }
 
     /// The object's kind.
