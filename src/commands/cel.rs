@@ -1,12 +1,12 @@
 //! `kubectl dra cel`: try a CEL selector on the devices of a cluster.
 
-mod screen;
+mod alike;
 
 use std::fmt::Write;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View};
+use crate::output::{Column, Doc, Page, Report, Table, Tone, View};
 use dra_cel::MAX_COST;
 use dra_model::{Kind, Str};
 use dra_reports::presence::Mention;
@@ -68,57 +68,50 @@ const COLUMNS: &[Column<SelectedDevice>] = &[
         Selected::Error => cell.toned(Tone::Bad, "Error"),
     }),
     Column::inner("COST", |item, cell| cell.text(item.cost)),
-    Column::inner("WHY", |item, cell| cell.option(why(item, cell.detail))),
+    Column::inner("WHY", |item, cell| cell.option(why(item))),
 ];
 
 impl Report for SelectorReport {
     const KIND: &'static str = "SelectorReport";
 
-    fn view(&self, detail: Detail) -> View {
-        let mut layout = head(self);
-        if self.compile_error.is_none() {
-            layout.table(Table::new(COLUMNS, detail, &self.devices));
+    fn view(&self, page: Page) -> View {
+        let mut doc = head(self);
+        if page.is_wide() {
+            doc.table(Table::new(COLUMNS, page.detail(), &self.devices));
+        } else {
+            doc.table(alike::table(self, page));
         }
         for hint in &self.hints {
-            layout.text(format_args!("hint: {}", hint.messages.join("; ")));
-            layout.text(format_args!("      {}", hint.expression));
+            alike::hint(&mut doc, page, hint, self.devices.len());
         }
-        layout.into()
-    }
-
-    fn screen(&self, screen: Screen) -> View {
-        screen::of(self, screen).into()
+        doc.into()
     }
 }
 
 /// What the API server and the scheduler say, and how many devices match.
-fn head(report: &SelectorReport) -> Layout {
-    let mut layout = Layout::new();
+fn head(report: &SelectorReport) -> Doc {
+    let mut doc = Doc::new();
     match (&report.new_objects.error, report.new_objects.max_cost) {
-        (None, Some(max_cost)) => layout.toned(
+        (None, Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Good,
             format_args!("accepted, costs {max_cost} of {MAX_COST} at most"),
         ),
-        (None, None) => layout.toned("New Objects", Tone::Good, "accepted"),
-        (Some(error), Some(max_cost)) => layout.toned(
+        (None, None) => doc.toned("New Objects", Tone::Good, "accepted"),
+        (Some(error), Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Bad,
             format_args!("refused, may cost {max_cost} of {MAX_COST}: {error}"),
         ),
         // The scheduler's answer shows the details.
-        (Some(_), None) if report.compile_error.is_some() => {
-            layout.toned("New Objects", Tone::Bad, "refused")
-        }
-        (Some(error), None) => layout.toned("New Objects", Tone::Bad, "refused").text(error),
+        (Some(_), None) if report.compile_error.is_some() => doc.toned("New Objects", Tone::Bad, "refused"),
+        (Some(error), None) => doc.toned("New Objects", Tone::Bad, "refused").text(error),
     };
     if let Some(error) = &report.compile_error {
-        layout
-            .toned("Scheduler", Tone::Bad, "does not compile")
-            .text(error);
-        return layout;
+        doc.toned("Scheduler", Tone::Bad, "does not compile").text(error);
+        return doc;
     }
-    layout.toned("Scheduler", Tone::Good, "compiles");
+    doc.toned("Scheduler", Tone::Good, "compiles");
     let count = |result| {
         let devices = report.devices.iter();
         devices.filter(|device| device.result == result).count()
@@ -127,22 +120,13 @@ fn head(report: &SelectorReport) -> Layout {
     if count(Selected::Error) > 0 {
         let _ = write!(summary, ", {} fail", count(Selected::Error));
     }
-    layout.field("Devices", summary);
-    layout
+    doc.field("Devices", summary);
+    doc
 }
 
-/// The error, or the first term that is not true with what it saw; all of them in a wide table.
-fn why(item: &SelectedDevice, detail: Detail) -> Option<String> {
-    if detail == Detail::Normal
-        && let Some(error) = &item.error
-    {
-        return Some(error.clone());
-    }
-    let shown = if detail == Detail::Wide { usize::MAX } else { 1 };
-    let mut terms: Vec<String> = item.failing.iter().take(shown).map(term).collect();
-    if item.failing.len() > shown {
-        terms.push(format!("+ {} more", item.failing.len() - shown));
-    }
+/// The terms that are not true with what they saw, or the error.
+fn why(item: &SelectedDevice) -> Option<String> {
+    let terms: Vec<String> = item.failing.iter().map(term).collect();
     if terms.is_empty() {
         item.error.clone()
     } else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{
-    Cell, Column, Detail, Format, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
+    Cell, Column, Detail, Format, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
 };
 use dra_model::{Change, Cluster, Key, Kind, Object, Time};
 use dra_reports::presence::Mention;
@@ -100,7 +100,7 @@ pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
 /// What the rows of a terminal have in common.
 struct Seen {
     now: Time,
-    screen: Screen,
+    page: Page,
 }
 
 /// What a terminal shows: the namespace as a heading, and devices in short.
@@ -109,14 +109,14 @@ const ON_SCREEN: &[Column<ClaimItem, Seen>] = &[
         cell.toned(Tone::Strong, &item.claim().metadata.namespace);
     }),
     Column::inner("NAME", |item, cell| cell.text(&item.claim().metadata.name)),
-    Column::inner_whole("STATE", state),
+    Column::inner("STATE", state),
     Column::inner("NODE", |item, cell| cell.text(item.node())),
     Column::inner("DEVICES", |item, cell| {
         let names = item.devices().map(|device| device.to_string());
-        cell.list(folded(names, cell.context.screen));
+        cell.list(folded(names, cell.context.page));
     }),
     Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers(false))),
-    Column::inner_whole("AGE", |item, cell| {
+    Column::inner("AGE", |item, cell| {
         cell.text(age(cell.context.now, item.claim().metadata.creation_timestamp));
     }),
 ];
@@ -124,17 +124,13 @@ const ON_SCREEN: &[Column<ClaimItem, Seen>] = &[
 impl Report for ClaimList {
     const KIND: &'static str = "ClaimList";
 
-    fn screen(&self, screen: Screen) -> View {
-        let seen = Seen {
-            now: self.now,
-            screen,
-        };
-        let table = Table::with(ON_SCREEN, Detail::Normal, &seen, &self.items);
+    fn view(&self, page: Page) -> View {
+        if !page.is_terminal() {
+            return Table::with(COLUMNS, page.detail(), &self.now, &self.items).into();
+        }
+        let seen = Seen { now: self.now, page };
+        let table = Table::with(ON_SCREEN, page.detail(), &seen, &self.items);
         table.grouped().into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        Table::with(COLUMNS, detail, &self.now, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {

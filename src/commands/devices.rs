@@ -1,7 +1,7 @@
 //! `kubectl dra devices`: every device, who holds it, and how it is.
 
 mod map;
-mod screen;
+mod pools;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use itertools::Itertools;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{
-    Cell, Column, Detail, Format, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View,
+    Cell, Column, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
 };
 use dra_allocator::devices::{ClassSelectors, DeviceNode, DeviceState};
 use dra_model::{Cluster, Kind, Str};
@@ -117,15 +117,11 @@ pub(super) const COLUMNS: &[Column<DeviceItem>] = &[
 impl Report for DeviceList {
     const KIND: &'static str = "DeviceList";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.items).into()
-    }
-
-    fn screen(&self, screen: Screen) -> View {
-        match screen::of(self, screen) {
-            Some(table) => table.into(),
-            None => self.view(Detail::Normal),
-        }
+    fn view(&self, page: Page) -> View {
+        let pools = page.is_terminal().then(|| pools::of(self, page)).flatten();
+        pools
+            .unwrap_or_else(|| Table::new(COLUMNS, page.detail(), &self.items))
+            .into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -4,7 +4,6 @@ mod emit;
 mod list;
 mod report;
 mod room;
-mod screen;
 mod target;
 
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use super::objects::{Found, Named};
 use super::{Accepts, judging, presence, threads};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
-use crate::output::{Detail, Report, Screen, View};
+use crate::output::{Page, Report, View};
 use dra_model::{Cluster, Key, Kind, Object, Str};
 use dra_reports::allocation::Settings;
 use dra_reports::explanation::{
@@ -314,11 +313,7 @@ pub(super) struct Explained {
 impl Report for Explained {
     const KIND: &'static str = "Explanation";
 
-    fn screen(&self, screen: Screen) -> View {
-        screen::on(&self.report, screen, self.is_live).into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        report::layout(&self.report, detail).into()
+    fn view(&self, page: Page) -> View {
+        report::doc(&self.report, page, self.is_live).into()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Column, Detail, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View};
+use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
 use dra_model::Kind;
 use dra_reports::{AnyPodItem, Consumer, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList};
 use dra_rules::reservation::EntryStatus;
@@ -65,10 +65,10 @@ impl<'l> Line<'l> {
         Column::inner("CLAIM", |line, cell| cell.text(line.claim)),
         Column::inner("KIND", |line, cell| cell.text(&line.kind)),
         Column::inner("NAME", |line, cell| cell.text(line.name)),
-        Column::inner_whole("STATUS", |line, cell| {
+        Column::inner("STATUS", |line, cell| {
             cell.toned(line.tone, line.status);
         }),
-        Column::inner_whole("CONSUMER", |line, cell| cell.text(line.consumer)),
+        Column::inner("CONSUMER", |line, cell| cell.text(line.consumer)),
     ];
 
     fn all(list: &'l ReservationList) -> impl Iterator<Item = Self> {
@@ -139,13 +139,13 @@ pub(super) fn consumer(item: &ReservationItem) -> &'static str {
 impl Report for ReservationList {
     const KIND: &'static str = "ReservationList";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::new(Line::COLUMNS, detail, Line::all(self)).into()
-    }
-
-    fn screen(&self, _screen: Screen) -> View {
-        let table = Table::new(Line::ON_SCREEN, Detail::Normal, Line::all(self));
-        table.grouped().into()
+    fn view(&self, page: Page) -> View {
+        if page.is_terminal() {
+            let table = Table::new(Line::ON_SCREEN, page.detail(), Line::all(self));
+            table.grouped().into()
+        } else {
+            Table::new(Line::COLUMNS, page.detail(), Line::all(self)).into()
+        }
     }
 
     fn names(&self) -> Vec<String> {

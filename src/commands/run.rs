@@ -16,7 +16,7 @@ use anyhow::Context as _;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
-use crate::output::{Cell, Column, Detail, LogFormat, Report, Table, Tone, View, counted};
+use crate::output::{Cell, Column, LogFormat, Page, Report, Table, Tone, View, counted};
 use dra_model::Environment;
 use dra_reports::{ShadowItem, ShadowReport, shadow_report};
 use dra_runner::{Failure, JobCounts, Listed, Options, Probes, Recheck, Telemetry};
@@ -139,8 +139,8 @@ fn until(item: &ShadowItem, cell: &mut Cell<'_, ()>) {
 impl Report for ShadowReport {
     const KIND: &'static str = "ShadowReport";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::with(COLUMNS, detail, &(), &self.items).into()
+    fn view(&self, page: Page) -> View {
+        Table::with(COLUMNS, page.detail(), &(), &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {

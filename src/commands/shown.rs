@@ -1,31 +1,10 @@
-//! What the screens of several commands have in common: commands to copy, names in short, and what a downgrade costs.
+//! What several commands show alike: names in short, and what a downgrade costs.
 
 use std::collections::HashMap;
 
-use crate::output::{Layout, Screen, Tone, counted, span};
+use crate::output::{Doc, Page, Tone, counted, span};
 use dra_model::Key;
 use dra_reports::conversion::DowngradeCost;
-use dra_reports::script::Script;
-
-/// Adds a command that somebody copies, behind `before` and `indent` columns: in one line, or broken so that a shell reads its lines as
-/// one. Nothing is added where the terminal has no room for it, which the answer says.
-pub(super) fn command(
-    layout: &mut Layout,
-    screen: Screen,
-    indent: usize,
-    before: &str,
-    script: &Script,
-) -> bool {
-    let taken = indent + before.len();
-    let Some(lines) = script.within(screen.width().saturating_sub(taken)) else {
-        return false;
-    };
-    let below = " ".repeat(before.len());
-    for (number, line) in lines.iter().enumerate() {
-        layout.verbatim(&format!("{}{line}", if number == 0 { before } else { &below }));
-    }
-    true
-}
 
 /// Names that differ by their last number only, one after the other.
 struct Run {
@@ -53,16 +32,13 @@ impl Run {
     }
 
     /// What is told of them, and of how many each.
-    fn tell(&self, screen: Screen, told: &mut Vec<(String, usize)>) {
+    fn tell(&self, page: Page, told: &mut Vec<(String, usize)>) {
         /// From how many on they are told by the first and the last one.
         const MANY: usize = 3;
         let Self { before, first, last } = self;
         let count = usize::try_from(last - first).map_or(usize::MAX, |more| more.saturating_add(1));
         if count >= MANY {
-            told.push((
-                format!("{before}{first}{}{last}", screen.either("…", "..")),
-                count,
-            ));
+            told.push((format!("{before}{first}{}{last}", page.either("…", "..")), count));
         } else {
             told.extend((*first..=*last).map(|number| (format!("{before}{number}"), 1)));
         }
@@ -70,13 +46,13 @@ impl Run {
 }
 
 /// Names in their order, those that follow each other by number as one: `gpu-0…3`.
-pub(super) fn folded<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Screen) -> Vec<String> {
-    let told = counted_runs(names, screen);
+pub(super) fn folded<N: AsRef<str>>(names: impl IntoIterator<Item = N>, page: Page) -> Vec<String> {
+    let told = counted_runs(names, page);
     told.into_iter().map(|(text, _)| text).collect()
 }
 
 /// The same, with how many names each stands for.
-fn counted_runs<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Screen) -> Vec<(String, usize)> {
+fn counted_runs<N: AsRef<str>>(names: impl IntoIterator<Item = N>, page: Page) -> Vec<(String, usize)> {
     let mut told = Vec::new();
     let mut run: Option<Run> = None;
     for name in names {
@@ -85,7 +61,7 @@ fn counted_runs<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Scree
             (Some(run), Some(next)) if run.goes_on_with(&next) => run.last = next.last,
             (_, next) => {
                 if let Some(run) = run.take() {
-                    run.tell(screen, &mut told);
+                    run.tell(page, &mut told);
                 }
                 if next.is_none() {
                     told.push((name.to_owned(), 1));
@@ -95,13 +71,13 @@ fn counted_runs<N: AsRef<str>>(names: impl IntoIterator<Item = N>, screen: Scree
         }
     }
     if let Some(run) = run {
-        run.tell(screen, &mut told);
+        run.tell(page, &mut told);
     }
     told
 }
 
 /// Devices by pool and name, those of pools that are alike as one: `gpu-node-1…3/gpu-0…7 and those of 1 more pool`.
-pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>, screen: Screen) -> String {
+pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>, page: Page) -> String {
     /// Pools, or several that are alike, whose devices are named.
     const SHOWN: usize = 3;
     let mut pools: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -125,10 +101,10 @@ pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>,
     }
     let mut told = Vec::new();
     for (names, mut pools) in alike {
-        let names = folded(names, screen).join(",");
+        let names = folded(names, page).join(",");
         // By name, the tenth comes before the second.
         pools.sort_by_cached_key(|pool| Run::of(pool).map(|run| (run.before, run.first)));
-        let pools = counted_runs(pools, screen).into_iter();
+        let pools = counted_runs(pools, page).into_iter();
         told.extend(pools.map(|(pool, count)| (format!("{pool}/{names}"), count)));
     }
     let more: usize = told.iter().skip(SHOWN).map(|(_, count)| count).sum();
@@ -153,7 +129,7 @@ pub(super) fn first(names: &[&str], shown: usize) -> String {
 }
 
 /// What a downgrade costs: a line for what ends, what is converted, what somebody has to be asked about, and what is deleted.
-pub(super) fn cost(layout: &mut Layout, cost: &DowngradeCost) {
+pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
     /// Names that are told.
     const SHOWN: usize = 6;
     let DowngradeCost {
@@ -171,7 +147,7 @@ pub(super) fn cost(layout: &mut Layout, cost: &DowngradeCost) {
         workloads,
     } = cost;
     let mut say = |word: &str, tone: Tone, text: String| {
-        layout.line(
+        doc.line(
             11,
             [
                 span(Tone::Plain, "  "),
@@ -268,7 +244,7 @@ mod tests {
             "12",
             "a-18446744073709551615",
         ];
-        let told = folded(names, Screen::new(Some(80), true));
+        let told = folded(names, Page::terminal(Some(80), true));
         let expected = [
             "gpu-0…3",
             "gpu-5",
@@ -282,7 +258,7 @@ mod tests {
         ];
         assert_eq!(told, expected);
         assert_eq!(
-            folded(["a0", "a1", "a2"], Screen::new(Some(80), false)),
+            folded(["a0", "a1", "a2"], Page::terminal(Some(80), false)),
             ["a0..2"]
         );
     }
@@ -293,7 +269,7 @@ mod tests {
             let names = ["gpu-0", "gpu-1", "gpu-2"];
             names.into_iter().take(count).map(move |name| (pool, name))
         };
-        let screen = Screen::new(Some(80), true);
+        let page = Page::terminal(Some(80), true);
         let all = devices_of("n1", 3)
             .chain(devices_of("n2", 3))
             .chain(devices_of("n3", 3))
@@ -302,14 +278,11 @@ mod tests {
             .chain(devices_of("n6", 2))
             .chain(devices_of("n7", 2));
         assert_eq!(
-            devices(all, screen),
+            devices(all, page),
             "n1…3/gpu-0…2, n5/gpu-0…2, n4/gpu-0,gpu-1 and those of 2 more pools"
         );
         let by_name = ["n1", "n10", "n11", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
-        assert_eq!(
-            devices(by_name.map(|pool| (pool, "gpu-0")), screen),
-            "n1…11/gpu-0"
-        );
-        assert_eq!(devices([], screen), "");
+        assert_eq!(devices(by_name.map(|pool| (pool, "gpu-0")), page), "n1…11/gpu-0");
+        assert_eq!(devices([], page), "");
     }
 }

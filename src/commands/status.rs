@@ -2,11 +2,11 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Cell, Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View};
+use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View};
 use dra_model::Kind;
 use dra_reports::findings::Counts;
 use dra_reports::stage::StageCount;
-use dra_reports::{ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount, UsageItem};
+use dra_reports::{ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount};
 
 use super::usage::{self, By};
 use super::{Accepts, objects, presence, threads};
@@ -35,31 +35,14 @@ pub(crate) struct Args {
     by: By,
 }
 
-pub(super) const DRIVERS: &[Column<DriverStatus>] = &[
+pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
     Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
-    Column::inner("NODES", |driver, cell| cell.text(driver.nodes)),
-    Column::inner("POOLS", |driver, cell| cell.text(driver.pools)),
-    Column::inner("DEVICES", |driver, cell| cell.text(driver.devices.total)),
-    Column::inner("ALLOCATED", |driver, cell| {
+    Column::inner_wide("NODES", |driver, cell| cell.text(driver.nodes)),
+    Column::inner_wide("POOLS", |driver, cell| cell.text(driver.pools)),
+    Column::inner_wide("DEVICES", |driver, cell| cell.text(driver.devices.total)),
+    Column::inner_wide("ALLOCATED", |driver, cell| {
         use_of(driver, driver.devices.allocated, cell);
     }),
-    Column::inner("SHARED", |driver, cell| {
-        use_of(driver, driver.devices.shared, cell);
-    }),
-    Column::inner("TAINTED", |driver, cell| {
-        unless_zero(driver.devices.tainted, Tone::Notice, cell);
-    }),
-    Column::inner("UNHEALTHY", |driver, cell| {
-        unless_zero(driver.devices.unhealthy, Tone::Bad, cell);
-    }),
-    Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
-    Column::inner("ON A NODE", on_a_node),
-    Column::inner("USED", used),
-];
-
-/// How much is in use, on a terminal.
-const USE: &[Column<DriverStatus, Screen>] = &[
-    Column::inner("DRIVER", |driver, cell| cell.text(&driver.driver)),
     Column::inner("IN USE", |driver, cell| {
         let DriverStatus { devices, units, .. } = driver;
         match &units.used {
@@ -71,15 +54,23 @@ const USE: &[Column<DriverStatus, Screen>] = &[
             Some(used) => cell.text(format_args!("{}/{}", usage::decimal(used), units.total)),
         }
     }),
-    Column::inner("USED", used),
+    Column::inner("USED", |driver, cell| match &driver.units.used {
+        Some(used) => cell.text(usage::percent(used, driver.units.total)),
+        None => cell.text(UNKNOWN),
+    }),
     Column::inner("", |driver, cell| {
         if let Some(used) = &driver.units.used {
-            let bar = usage::bar(*cell.context, used, driver.units.total);
-            cell.text(bar);
+            usage::bar(used, driver.units.total, cell);
         }
     }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
-    Column::inner("ON A NODE", on_a_node),
+    Column::inner("ON A NODE", |driver, cell| {
+        // The largest number of free devices that one node reaches.
+        match driver.most_free_on_one_node {
+            Some(most) => cell.text(most),
+            None => cell.text(UNKNOWN),
+        }
+    }),
     Column::inner("SHARED", |driver, cell| {
         cell.unless_zero(Tone::Plain, driver.devices.shared as u64);
     }),
@@ -100,27 +91,6 @@ fn use_of<C>(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, C>) {
     }
 }
 
-/// The largest number of free devices that one node reaches.
-fn on_a_node<C>(driver: &DriverStatus, cell: &mut Cell<'_, C>) {
-    match driver.most_free_on_one_node {
-        Some(most) => cell.text(most),
-        None => cell.text(UNKNOWN),
-    }
-}
-
-/// How much of the hardware is used.
-fn used<C>(driver: &DriverStatus, cell: &mut Cell<'_, C>) {
-    match &driver.units.used {
-        Some(used) => cell.text(usage::percent(used, driver.units.total)),
-        None => cell.text(UNKNOWN),
-    }
-}
-
-/// A number in a tone, unless it is zero.
-fn unless_zero(count: usize, tone: Tone, cell: &mut Cell<'_, ()>) {
-    cell.toned(if count == 0 { Tone::Plain } else { tone }, count);
-}
-
 pub(super) const CLAIMS: &[Column<StateCount>] = &[
     Column::inner("STATE", |count, cell| cell.text(count.state)),
     Column::inner("CLAIMS", |count, cell| cell.text(count.count)),
@@ -129,7 +99,9 @@ pub(super) const CLAIMS: &[Column<StateCount>] = &[
 const STAGES: &[Column<StageCount>] = &[
     Column::inner("STAGE", |count, cell| cell.text(count.stage)),
     Column::inner("PODS", |count, cell| cell.text(count.count)),
-    Column::inner("STUCK", |count, cell| unless_zero(count.stuck, Tone::Bad, cell)),
+    Column::inner("STUCK", |count, cell| {
+        cell.unless_zero(Tone::Bad, count.stuck as u64);
+    }),
 ];
 
 const GATES: &[Column<GateLine>] = &[
@@ -142,84 +114,67 @@ const GATES: &[Column<GateLine>] = &[
 impl Report for ClusterStatus {
     const KIND: &'static str = "ClusterStatus";
 
-    fn screen(&self, screen: Screen) -> View {
-        let drivers = |section: &mut Layout| {
-            section.table(Table::with(USE, Detail::Normal, &screen, &self.drivers));
-        };
-        let users = |section: &mut Layout, items: &[UsageItem]| {
-            usage::screen(self.usage_by, items, screen, section);
-        };
-        layout(self, Detail::Normal, drivers, users)
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        let drivers = |section: &mut Layout| {
-            section.table(Table::new(DRIVERS, detail, &self.drivers));
-        };
-        let users = |section: &mut Layout, items: &[UsageItem]| usage::table(self.usage_by, items, section);
-        layout(self, detail, drivers, users)
+    fn view(&self, page: Page) -> View {
+        doc(self, page).into()
     }
 }
 
-/// The report with what `drivers` shows of the drivers, and `users` of who uses them.
-fn layout(
-    status: &ClusterStatus,
-    detail: Detail,
-    drivers: impl FnOnce(&mut Layout),
-    users: impl FnOnce(&mut Layout, &[UsageItem]),
-) -> View {
-    let mut layout = Layout::new();
+fn doc(status: &ClusterStatus, page: Page) -> Doc {
+    let detail = page.detail();
+    let mut doc = Doc::new();
     let assumed = if status.version_is_assumed {
         " (assumed)"
     } else {
         ""
     };
-    layout.field("Kubernetes", format_args!("{}{assumed}", status.version));
-    layout.list(
+    doc.field("Kubernetes", format_args!("{}{assumed}", status.version));
+    doc.list(
         "Kubelets",
         status
             .kubelets
             .iter()
             .map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes))),
     );
-    layout.section("Drivers", |section| {
-        drivers(section);
+    doc.section("Drivers", |section| {
+        section.table(Table::with(DRIVERS, detail, &page, &status.drivers));
         for remark in remarks(status) {
             section.text(remark);
         }
     });
     match &status.usage {
         None => {
-            layout.field("Usage", UNKNOWN);
+            doc.field("Usage", UNKNOWN);
         }
         Some(items) if items.is_empty() => {}
         Some(items) => {
-            layout.section("Usage", |section| users(section, items));
+            doc.section("Usage", |section| {
+                usage::table(status.usage_by, items, page, section);
+            });
         }
     }
     match &status.idle {
         None => {
-            layout.field("Idle", UNKNOWN);
+            doc.field("Idle", UNKNOWN);
         }
-        Some(idle) => usage::idle(idle, status.now, detail, &mut layout),
+        Some(idle) => usage::idle(idle, status.now, page, &mut doc),
     }
     match &status.claims {
         None => {
-            layout.field("Claims", UNKNOWN);
+            doc.field("Claims", UNKNOWN);
         }
         Some(claims) => {
-            layout.section("Claims", |section| {
+            doc.section("Claims", |section| {
                 section.table(Table::new(CLAIMS, detail, &claims.states));
             });
         }
     }
     match &status.pod_stages {
         None => {
-            layout.field("Pods With Devices", UNKNOWN);
+            doc.field("Pods With Devices", UNKNOWN);
         }
         Some(stages) if stages.is_empty() => {}
         Some(stages) => {
-            layout.section("Pods With Devices", |section| {
+            doc.section("Pods With Devices", |section| {
                 section.table(Table::new(STAGES, detail, stages));
             });
         }
@@ -246,16 +201,16 @@ fn layout(
     if !is_clean || status.findings_are_incomplete {
         findings.push_str(" (see kubectl dra check)");
     }
-    layout.toned("Findings", tone, findings);
+    doc.toned("Findings", tone, findings);
     if status.gates.is_empty() {
-        layout.field("Feature Gates", "defaults of the release (assumed)");
+        doc.field("Feature Gates", "defaults of the release (assumed)");
     } else {
-        layout.section("Feature Gates", |section| {
+        doc.section("Feature Gates", |section| {
             section.table(Table::new(GATES, detail, &status.gates));
             section.text("All others have the defaults of the release (assumed).");
         });
     }
-    layout.into()
+    doc
 }
 
 fn nodes(count: usize) -> String {

@@ -1,13 +1,13 @@
 //! `kubectl dra taints`: every taint of devices, who it is about and who tolerates it.
 
-mod screen;
+mod paragraphs;
 
 use std::fmt;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{
-    Cell, Column, Detail, NONE, Report, Screen, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
+    Cell, Column, Detail, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
 };
 use dra_model::{Kind, NO_EFFECT, Time};
 use dra_reports::{Preview, TAINTS_NEEDS, TaintItem, TaintList, Tolerated, Tolerates};
@@ -63,16 +63,13 @@ const SHOWN: usize = 3;
 impl Report for TaintList {
     const KIND: &'static str = "TaintList";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::with(COLUMNS, detail, &self.now, &self.items).into()
-    }
-
-    fn screen(&self, screen: Screen) -> View {
-        if self.items.is_empty() {
-            // What there is to say of none is said by the printer.
-            return self.view(Detail::Normal);
+    fn view(&self, page: Page) -> View {
+        // What there is to say of none is said by the printer.
+        if page.is_terminal() && !self.items.is_empty() {
+            paragraphs::of(self, page).into()
+        } else {
+            Table::with(COLUMNS, page.detail(), &self.now, &self.items).into()
         }
-        screen::of(self, screen).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::output::{Cell, Column, Detail, Layout, Screen, Table, Tone, UNKNOWN, age, counted};
+use crate::output::{Cell, Column, Doc, Page, Table, Tone, UNKNOWN, age, counted};
 use dra_model::{Quantity, Time};
 use dra_reports::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
 
@@ -35,13 +35,17 @@ impl From<By> for UsageBy {
 const BAR: usize = 20;
 const SHORT_BAR: usize = 10;
 
-/// `part` of `whole` as a bar that leaves room for the rest of a line.
-pub(super) fn bar(screen: Screen, part: &Quantity, whole: usize) -> String {
-    let columns = match screen.width() {
+/// Draws `part` of `whole` as a bar that leaves room for the rest of a line. Pipes get no pictures.
+pub(super) fn bar(part: &Quantity, whole: usize, cell: &mut Cell<'_, Page>) {
+    let page = *cell.context;
+    if !page.is_terminal() {
+        return;
+    }
+    let columns = match page.width() {
         100.. => BAR,
         _ => SHORT_BAR,
     };
-    screen.bar(thousandths(part), whole as u64 * 1000, columns)
+    cell.text(page.bar(thousandths(part), whole as u64 * 1000, columns));
 }
 
 fn thousandths(units: &Quantity) -> u64 {
@@ -111,19 +115,6 @@ impl<'r> Line<'r> {
         lines
     }
 
-    fn devices<C>(&self, cell: &mut Cell<'_, C>) {
-        match self.usage {
-            Some(usage) => cell.text(usage.devices),
-            None => cell.text(0),
-        }
-    }
-
-    fn share<C>(&self, cell: &mut Cell<'_, C>) {
-        if let Some(usage) = self.usage.filter(|usage| usage.of_units > 0) {
-            cell.text(percent(&usage.units, usage.of_units));
-        }
-    }
-
     fn idle(&self) -> Option<usize> {
         match self.usage {
             Some(usage) => usage.idle_devices,
@@ -132,55 +123,36 @@ impl<'r> Line<'r> {
     }
 }
 
-/// The columns for scripts and wide terminals. Each line says everything.
-pub(super) const fn plain<'r>(header: &'static str) -> [Column<Line<'r>>; 7] {
-    [
-        Column::inner(header, |line, cell| cell.text(&line.group)),
-        Column::inner("DRIVER", |line, cell| match line.usage {
-            Some(usage) => cell.text(&usage.driver),
-            None => cell.text(crate::output::NONE),
-        }),
-        Column::inner("IN USE", |line, cell| line.devices(cell)),
-        Column::inner("SHARE", |line, cell| match line.usage {
-            Some(usage) => cell.text(percent(&usage.units, usage.of_units)),
-            None => cell.text(crate::output::NONE),
-        }),
-        Column::inner("IDLE", |line, cell| match line.idle() {
-            Some(idle) => cell.text(idle),
-            None => cell.text(UNKNOWN),
-        }),
-        Column::inner("CLAIMS", |line, cell| cell.text(line.item.claims)),
-        Column::inner("PENDING", |line, cell| cell.text(line.item.pending_claims)),
-    ]
-}
-
-/// The columns for a terminal, where what a line above says is not repeated.
-const fn drawn<'r>(header: &'static str) -> [Column<Line<'r>, Screen>; 7] {
+/// The columns. On a terminal what a line above says is not repeated; in a pipe each line says everything.
+pub(super) const fn columns<'r>(header: &'static str) -> [Column<Line<'r>, Page>; 8] {
     [
         Column::inner(header, |line, cell| {
-            if line.is_first {
+            if line.is_first || !cell.context.is_terminal() {
                 cell.text(&line.group);
             }
         }),
         Column::inner("DRIVER", |line, cell| {
-            if let Some(usage) = line.usage {
-                cell.text(&usage.driver);
-            }
+            cell.option(line.usage.map(|usage| &usage.driver));
         }),
-        Column::inner("IN USE", |line, cell| line.devices(cell)),
-        Column::inner("SHARE", |line, cell| line.share(cell)),
+        Column::inner("IN USE", |line, cell| {
+            cell.text(line.usage.map_or(0, |usage| usage.devices));
+        }),
+        Column::inner("SHARE", |line, cell| {
+            let share = line.usage.filter(|usage| usage.of_units > 0);
+            cell.option(share.map(|usage| percent(&usage.units, usage.of_units)));
+        }),
         Column::inner("", |line, cell| {
             if let Some(usage) = line.usage.filter(|usage| usage.of_units > 0) {
-                let bar = bar(*cell.context, &usage.units, usage.of_units);
-                cell.text(bar);
+                bar(&usage.units, usage.of_units, cell);
             }
         }),
         Column::inner("IDLE", |line, cell| match line.idle() {
             Some(idle) => cell.unless_zero(Tone::Notice, idle as u64),
             None => cell.text(UNKNOWN),
         }),
+        Column::inner_wide("CLAIMS", |line, cell| cell.text(line.item.claims)),
         Column::inner("PENDING", |line, cell| {
-            if line.is_first {
+            if line.is_first || !cell.context.is_terminal() {
                 cell.unless_zero(Tone::Notice, line.item.pending_claims as u64);
             }
         }),
@@ -200,17 +172,10 @@ fn words(by: UsageBy) -> (&'static str, &'static str, &'static str) {
 /// Groups that a terminal shows.
 const GROUPS: usize = 8;
 
-/// Who uses what, by name.
-pub(super) fn table(by: UsageBy, items: &[UsageItem], layout: &mut Layout) {
-    let columns = plain(words(by).0);
-    let lines: Vec<Line<'_>> = items.iter().flat_map(Line::of).collect();
-    layout.table(Table::new(&columns, Detail::Normal, lines));
-}
-
-/// Who uses most, in a form for a terminal.
-pub(super) fn screen(by: UsageBy, items: &[UsageItem], screen: Screen, layout: &mut Layout) {
+/// Who uses what, those that use most first.
+pub(super) fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc) {
     let (header, one, several) = words(by);
-    let columns = drawn(header);
+    let columns = columns(header);
     // Units of different drivers do not compare; parts of all that there is do.
     let most = |item: &UsageItem| {
         let parts = item.drivers.iter().map(|usage| {
@@ -222,16 +187,12 @@ pub(super) fn screen(by: UsageBy, items: &[UsageItem], screen: Screen, layout: &
     };
     let mut ordered: Vec<&UsageItem> = items.iter().collect();
     ordered.sort_by_cached_key(|item| std::cmp::Reverse(most(item)));
-    let lines: Vec<Line<'_>> = ordered
-        .iter()
-        .take(GROUPS)
-        .flat_map(|item| Line::of(item))
-        .collect();
-    layout.table(Table::with(&columns, Detail::Normal, &screen, lines));
-    let rest = items.len().saturating_sub(GROUPS);
-    if rest > 0 {
+    let (told, rest) = ordered.split_at(page.told(GROUPS, ordered.len()));
+    let lines: Vec<Line<'_>> = told.iter().flat_map(|item| Line::of(item)).collect();
+    doc.table(Table::with(&columns, page.detail(), &page, lines));
+    if !rest.is_empty() {
         let (one, several) = (format!("more {one}"), format!("more {several}"));
-        layout.text(format_args!("{}: -o wide", counted(rest, &one, &several)));
+        doc.remark(format_args!("{}: -o wide", counted(rest.len(), &one, &several)));
     }
 }
 
@@ -239,7 +200,7 @@ pub(super) fn screen(by: UsageBy, items: &[UsageItem], screen: Screen, layout: &
 const IDLE: usize = 3;
 
 /// Claims with which no pod runs: how many, then those that were allocated first.
-pub(super) fn idle(idle: &[IdleClaim], now: Time, detail: Detail, layout: &mut Layout) {
+pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
     if idle.is_empty() {
         return;
     }
@@ -257,7 +218,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, detail: Detail, layout: &mut L
             claim.creation_timestamp,
         )
     });
-    let told = if detail == Detail::Wide { idle.len() } else { IDLE };
+    let told = page.told(IDLE, idle.len());
     lines.extend(oldest.iter().take(told).map(|claim| {
         let since = match claim.allocation_timestamp {
             Some(_) => format!("allocated {} ago", age(now, claim.allocation_timestamp)),
@@ -273,7 +234,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, detail: Detail, layout: &mut L
     if rest > 0 {
         lines.push(format!("{}: -o wide", counted(rest, "more claim", "more claims")));
     }
-    layout.list("Idle", lines);
+    doc.list("Idle", lines);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Detail, Layout, Report, View};
+use crate::output::{Doc, Page, Report, View};
 use dra_model::{Environment, Version};
 use dra_sources::Needs;
 
@@ -96,21 +96,21 @@ struct ClientVersion {
 impl Report for Versions {
     const KIND: &'static str = "Version";
 
-    fn view(&self, _: Detail) -> View {
+    fn view(&self, _: Page) -> View {
         let client = &self.client_version;
-        let mut layout = Layout::new();
-        layout.field("Client Version", &client.git_version);
+        let mut doc = Doc::new();
+        doc.field("Client Version", &client.git_version);
         if let Some(commit) = client.git_commit {
-            layout.field("Git Commit", commit);
+            doc.field("Git Commit", commit);
         }
-        layout.field("Platform", &client.platform).field(
+        doc.field("Platform", &client.platform).field(
             "Kubernetes",
             format_args!("v{} to v{}", client.oldest_kubernetes, client.newest_kubernetes),
         );
         if let Some(server) = &self.server_version {
             match &server.git_version {
-                Some(version) => layout.field("Server Version", version),
-                None => layout.field(
+                Some(version) => doc.field("Server Version", version),
+                None => doc.field(
                     "Server Version",
                     format_args!("v{} (assumed)", server.kubernetes_version),
                 ),
@@ -119,10 +119,10 @@ impl Report for Versions {
                 .kubernetes_version
                 .starts_with(&format!("{}.", server.emulated_version))
             {
-                layout.field("Emulated Version", format_args!("v{}", server.emulated_version));
+                doc.field("Emulated Version", format_args!("v{}", server.emulated_version));
             }
         }
-        layout.into()
+        doc.into()
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::context::Ctx;
 use crate::error::UsageError;
-use crate::output::{Detail, Format, PrintError, Report, View, Widths};
+use crate::output::{Detail, Format, Page, PrintError, Report, View, Widths};
 use dra_model::{Change, Cluster};
 use dra_sources::live::{Persistence, Watched};
 use dra_sources::{Loaded, Needs};
@@ -30,9 +30,9 @@ impl<'c> Rows<'c> {
             Format::Wide => Detail::Wide,
             _ => return self.ctx.print(report),
         };
-        match report.view(detail) {
+        match report.view(Page::endless(detail, false)) {
             View::Table(table) => self.ctx.printer().rows(&table, &mut self.widths),
-            View::Layout(_) => self.ctx.print(report),
+            View::Doc(_) => self.ctx.print(report),
         }
     }
 }

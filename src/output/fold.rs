@@ -31,6 +31,34 @@ pub(crate) fn words(line: &str) -> Vec<&str> {
     words
 }
 
+/// The same, and what is between commas as words of their own: names in a list.
+pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
+    words(line).into_iter().flat_map(|word| {
+        let is_copied = word.trim_start().starts_with(['`', '\'']);
+        let places = word.match_indices(',').map(|(place, comma)| place + comma.len());
+        let ends = places
+            .filter(|_| !is_copied)
+            .filter(|end| *end < word.len())
+            .chain([word.len()]);
+        ends.scan(0, |start, end| Some(&word[std::mem::replace(start, end)..end]))
+            .collect::<Vec<_>>()
+    })
+}
+
+/// `text` in lines of `width` columns, as far as its words are not longer; lines are broken behind commas, too.
+pub(super) fn within(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for part in parts(text) {
+        let Some(line) = lines.last_mut() else { break };
+        if !line.is_empty() && width_of(line) + width_of(part) > width {
+            lines.push(part.trim_start_matches(' ').to_owned());
+        } else {
+            line.push_str(part);
+        }
+    }
+    lines
+}
+
 /// Whether a single quote in `rest` ends an argument.
 fn ends_quote(rest: &str) -> bool {
     rest.find('\'').is_some_and(|end| {

@@ -3,19 +3,19 @@
 //! A command builds a [`Report`] and hands it to the [`Printer`]; formats, sorting, colour, escaping and widths are
 //! decided here once. Whatever it is, it leaves through the `gate`, where a terminal is kept from obeying it. Of the model only times and quantities are known here: what a column means is said by the command.
 
+mod doc;
 mod envelope;
 mod fold;
 mod gate;
 mod json;
-mod layout;
 mod log;
+mod page;
 mod path;
 mod printer;
 mod progress;
 mod prompt;
 mod report;
 mod sanitize;
-mod screen;
 mod sort;
 mod stream;
 mod styles;
@@ -24,20 +24,20 @@ mod width;
 mod words;
 mod yaml;
 
+pub(crate) use doc::{Doc, Span, span};
 #[cfg(test)]
 pub(crate) use envelope::Document;
 pub(crate) use envelope::{Envelope, GateState, Source};
 pub(crate) use fold::{glued, unglued, whole};
-pub(crate) use layout::{Layout, Span, span};
 pub(crate) use log::LogFormat;
+pub(crate) use page::{Detail, Page};
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::{LiveView, Progress};
 pub(crate) use report::{Export, Format, Report, View};
 pub(crate) use sanitize::{for_cell as one_line, is_plain};
-pub(crate) use screen::Screen;
 pub(crate) use sort::{SortBy, SortError};
 pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
-pub(crate) use table::{Cell, Column, Detail, Table, Widths};
+pub(crate) use table::{Cell, Column, Table, Widths};
 pub(crate) use width::width_of;
 pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none};
 

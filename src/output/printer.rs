@@ -2,7 +2,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one way out")]
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,15 +12,16 @@ use super::envelope::{Document, Envelope};
 use super::fold::folded;
 use super::gate::Gate;
 use super::log::LogFormat;
+use super::page::Detail;
+use super::page::Page;
 use super::progress::{Lines, LiveView, Progress};
 use super::prompt::{Question, can_ask};
 use super::report::{Export, Format, Report, View};
 use super::sanitize::{self, Notation};
-use super::screen::Screen;
 use super::sort::{SortBy, SortError};
 use super::stream::Stream;
 use super::styles::{Color, Styles, Terminal, Tone};
-use super::table::{Detail, Table, Widths};
+use super::table::{Table, Widths};
 use super::{json, log, yaml};
 
 /// What the user asked of the output.
@@ -178,12 +178,8 @@ impl Printer {
     }
 
     fn view<R: Report>(&self, stream: &Stream, report: &R, detail: Detail) -> Result<(), PrintError> {
-        let screen = stream.screen().filter(|_| detail == Detail::Normal);
-        let view = match screen {
-            Some(screen) => report.screen(screen),
-            None => report.view(detail),
-        };
-        match view {
+        let page = stream.page(detail);
+        match report.view(page) {
             View::Table(table) if table.is_empty() => {
                 if let Some(nothing) = report.nothing() {
                     self.note(&nothing);
@@ -191,31 +187,39 @@ impl Printer {
                 Ok(())
             }
             View::Table(table) => {
-                let table = match screen {
-                    Some(_) => table.without_empty(),
-                    None => Cow::Borrowed(&table),
-                };
-                self.rows_on(stream, &table, screen, &mut Widths::default())
+                let (table, same) = table.on(page, 0, false);
+                if let Some(same) = same {
+                    self.on(stream, |gate| {
+                        let same = folded(&gate.shown(&same), page.width(), 0);
+                        gate.text(&same)?;
+                        gate.text("\n")
+                    })?;
+                }
+                self.rows_on(stream, &table, page, &mut Widths::default())
             }
-            View::Layout(layout) => self.on(stream, |gate| layout.print(gate, stream.width(), screen)),
+            View::Doc(doc) => self.on(stream, |gate| doc.print(gate, stream.width(), page)),
         }
     }
 
     /// Prints the rows of `table` below those that `widths` remembers, with headers if it remembers none.
     pub(crate) fn rows(&self, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
-        let screen = self.out.screen().filter(|_| self.options.format == Format::Table);
-        self.rows_on(&self.out, table, screen, widths)
+        let detail = if self.options.format == Format::Table {
+            Detail::Normal
+        } else {
+            Detail::Wide
+        };
+        self.rows_on(&self.out, table, self.out.page(detail), widths)
     }
 
     fn rows_on(
         &self,
         stream: &Stream,
         table: &Table,
-        screen: Option<Screen>,
+        page: Page,
         widths: &mut Widths,
     ) -> Result<(), PrintError> {
         let headers = !self.options.no_headers && widths.is_new();
-        self.on(stream, |gate| table.print(gate, 0, headers, screen, widths))
+        self.on(stream, |gate| table.print(gate, 0, headers, page, widths))
     }
 
     /// Prints text of the program's own on stdout: help, a completion script.
@@ -324,7 +328,7 @@ impl Printer {
 
     /// Whether a report is shown on a terminal, in the form that is made for it.
     pub(crate) fn has_screen(&self) -> bool {
-        self.options.format == Format::Table && self.out.screen().is_some()
+        self.options.format == Format::Table && self.out.terminal
     }
 
     /// Ends a line that Ctrl-C left open on a terminal.
@@ -336,7 +340,7 @@ impl Printer {
     }
 
     fn stderr(&self, label: Option<(Tone, &str)>, text: &str) {
-        let screen = self.err.screen();
+        let page = self.err.page(Detail::Normal);
         let print = |gate: &mut Gate<'_>| {
             let mut taken = 0;
             if let Some((tone, label)) = label {
@@ -344,9 +348,10 @@ impl Printer {
                 gate.text(" ")?;
                 taken = label.len() + 2;
             }
-            match screen {
-                Some(screen) => gate.text(&folded(&gate.shown(text), screen.width(), taken))?,
-                None => gate.text(text)?,
+            if page.is_terminal() {
+                gate.text(&folded(&gate.shown(text), page.width(), taken))?;
+            } else {
+                gate.text(text)?;
             }
             gate.text("\n")
         };
@@ -441,8 +446,8 @@ mod tests {
     impl Report for Boxes {
         const KIND: &'static str = "BoxList";
 
-        fn view(&self, detail: Detail) -> View {
-            Table::new(COLUMNS, detail, &self.items).into()
+        fn view(&self, page: Page) -> View {
+            Table::new(COLUMNS, page.detail(), &self.items).into()
         }
 
         fn names(&self) -> Vec<String> {

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::layout::Layout;
-use super::screen::Screen;
+use super::doc::Doc;
+use super::page::Page;
 use super::sort::{SortBy, SortError};
-use super::table::{Detail, Table};
+use super::table::Table;
 
 /// A result for readers: serialized for scripts, viewed for people. Made for this, never a type of the model or of a
 /// solver, since its fields are a promise.
@@ -13,14 +13,9 @@ pub(crate) trait Report: Serialize {
     /// The `kind` of the document, as in `docs/schema/KIND.json`.
     const KIND: &'static str;
 
-    /// What `-o table` and `-o wide` print.
-    fn view(&self, detail: Detail) -> View;
-
-    /// What `-o table` shows on a terminal: the answer first, fitted to it. What is not fitted here is fitted by the printer: columns
-    /// without a value are left out, cells are shortened, text is wrapped.
-    fn screen(&self, _screen: Screen) -> View {
-        self.view(Detail::Normal)
-    }
+    /// What people read. Lists are plain tables unless the page is a terminal; everything else is one document for all pages. What is
+    /// not fitted to the page here is fitted by the printer: columns without a value are left out, text is wrapped.
+    fn view(&self, page: Page) -> View;
 
     /// What the formats of other programs are made of. Only asked of commands that offer them.
     fn export(&self, _format: Export) -> String {
@@ -47,7 +42,7 @@ pub(crate) trait Report: Serialize {
 #[derive(Debug)]
 pub(crate) enum View {
     Table(Table),
-    Layout(Layout),
+    Doc(Doc),
 }
 
 /// The values of `-o`.
@@ -80,8 +75,8 @@ impl From<Table> for View {
     }
 }
 
-impl From<Layout> for View {
-    fn from(layout: Layout) -> Self {
-        Self::Layout(layout)
+impl From<Doc> for View {
+    fn from(layout: Doc) -> Self {
+        Self::Doc(layout)
     }
 }

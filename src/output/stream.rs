@@ -4,7 +4,8 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, PoisonError};
 
 use super::gate::Gate;
-use super::screen::Screen;
+use super::page::Detail;
+use super::page::Page;
 use super::styles::Styles;
 
 /// A stream that everything leaves through the gate.
@@ -27,9 +28,13 @@ impl Stream {
         buffer.flush()
     }
 
-    /// The terminal that somebody looks at; nothing for a pipe.
-    pub(super) fn screen(&self) -> Option<Screen> {
-        self.terminal.then(|| Screen::new(self.width(), self.unicode))
+    /// What is shown here: a wide page has no end of lines on a terminal either.
+    pub(super) fn page(&self, detail: Detail) -> Page {
+        if self.terminal && detail == Detail::Normal {
+            Page::terminal(self.width(), self.unicode)
+        } else {
+            Page::endless(detail, self.unicode)
+        }
     }
 
     /// The columns that lines have, where that is known: not in a pipe, and a terminal may say that it has none.

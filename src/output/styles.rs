@@ -43,6 +43,8 @@ pub(crate) struct Terminal {
 pub(crate) enum Tone {
     #[default]
     Plain,
+    /// A zero or the like: a column that has nothing else is left out on a terminal.
+    Nothing,
     /// As it should be.
     Good,
     /// Worth a look.
@@ -90,7 +92,7 @@ impl Styles {
             return Cow::Borrowed(text);
         }
         let painted = match tone {
-            Tone::Plain => return Cow::Borrowed(text),
+            Tone::Plain | Tone::Nothing => return Cow::Borrowed(text),
             Tone::Good => text.green(),
             Tone::Notice => text.yellow(),
             Tone::Bad => text.red(),

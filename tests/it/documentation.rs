@@ -38,6 +38,26 @@ impl Shown {
     fn title(&self) -> String {
         format!("{}: kubectl dra {}", self.page.display(), self.command)
     }
+
+    /// Puts what is printed in the place of what the page shows.
+    fn rewrite(&self, shown: &str, printed: &str) {
+        let block = |output: &str| {
+            let lines = output.trim_end().lines();
+            let lines = lines.map(|line| {
+                if line.is_empty() {
+                    String::new()
+                } else {
+                    format!("    {line}")
+                }
+            });
+            let lines: Vec<String> = lines.collect();
+            format!("    $ kubectl dra {}\n{}\n", self.command, lines.join("\n"))
+        };
+        let text = std::fs::read_to_string(&self.page).expect("a page");
+        let old = block(shown);
+        assert!(text.contains(&old), "{}", self.title());
+        std::fs::write(&self.page, text.replacen(&old, &block(printed), 1)).expect("a page");
+    }
 }
 
 fn pages() -> Vec<PathBuf> {
@@ -57,11 +77,10 @@ fn examples(page: &Path) -> Vec<Shown> {
     // The output goes on until a line that is not indented; the command of it is the last one.
     let mut inside = false;
     let mut is_screen = false;
-    // A terminal also shows empty lines.
     let mut empty = 0;
     for line in text.lines() {
         let Some(line) = line.strip_prefix("    ") else {
-            if inside && is_screen && line.is_empty() {
+            if inside && line.is_empty() {
                 empty += 1;
                 continue;
             }
@@ -79,7 +98,7 @@ fn examples(page: &Path) -> Vec<Shown> {
             shown.push(new(command, Some(String::new())));
             inside = true;
             empty = 0;
-        } else if inside {
+        } else if inside && (empty == 0 || !line.starts_with("kubectl dra ")) {
             let output = shown.last_mut().and_then(|last| last.output.as_mut());
             let output = output.expect("a command above its output");
             output.push_str(&"\n".repeat(std::mem::take(&mut empty)));
@@ -87,6 +106,7 @@ fn examples(page: &Path) -> Vec<Shown> {
             output.push('\n');
         } else if let Some(command) = line.strip_prefix("kubectl dra ") {
             shown.push(new(command, None));
+            inside = false;
         }
     }
     shown
@@ -176,11 +196,11 @@ fn every_example_prints_what_is_shown() {
         );
         if let Some(output) = &example.output {
             let printed = run.stdout.replace("\r\n", "\n");
-            if example.is_screen {
-                assert_eq!(printed.trim_end(), output.trim_end(), "{}", example.title());
-            } else {
-                assert_eq!(printed, *output, "{}", example.title());
+            if std::env::var_os("UPDATE_GENERATED").is_some() && printed.trim_end() != output.trim_end() {
+                example.rewrite(output, &printed);
+                continue;
             }
+            assert_eq!(printed.trim_end(), output.trim_end(), "{}", example.title());
         }
     }
 }

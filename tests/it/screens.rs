@@ -322,7 +322,7 @@ fn devices_stand_below_their_pools_and_those_alike_share_a_row() {
     // Devices of a pool do not stand together any more.
     let sorted = shown("devices --sort-by STATE", "gpus");
     assert!(sorted.starts_with("NODE "), "{sorted}");
-    assert_eq!(sorted.lines().count(), 49, "{sorted}");
+    assert_eq!(sorted.matches("gpu-node-2/gpu-7 ").count(), 1, "{sorted}");
 }
 
 #[test]
@@ -612,19 +612,36 @@ fn devices_are_called_by_a_model_and_described_by_other_attributes() {
 #[test]
 fn claims_and_reservations_stand_below_their_namespace() {
     insta::assert_snapshot!(shown("claims -A", "gpus"), @"
-      NAME           STATE               NODE        DEVICES       CONSUMERS     AGE
+    AGE 0s
+      NAME                       STATE       NODE        DEVICES     CONSUMERS
     default
-      notebook-gpu   allocated,reserved  gpu-node-2  gpu-1         pod/notebook  0s
-      spare          pending             <none>      <none>        <none>        0s
+      notebook-gpu               allocated,  gpu-node-2  gpu-1       pod/notebook
+                                 reserved
+      spare                      pending     <none>      <none>      <none>
     inference
-      web-0-…-bw6jz  allocated,reserved  gpu-node-2  gpu-0         pod/web-0     0s
-      web-1-…-txq68  allocated,reserved  gpu-node-1  gpu-6         pod/web-1     0s
+      web-0-gpu-bw6jz            allocated,  gpu-node-2  gpu-0       pod/web-0
+                                 reserved
+      web-1-gpu-txq68            allocated,  gpu-node-1  gpu-6       pod/web-1
+                                 reserved
     training
-      sweep-…-m9x2c  allocated,reserved  gpu-node-2  gpu-2,…rdma3  pod/sw…glg98  0s
-      sweep-…-875gq  allocated,reserved  gpu-node-3  gpu-2,…rdma3  pod/sw…krgjp  0s
-      traine…-w8cxl  allocated,reserved  gpu-node-3  gpu-0,…rdma1  pod/tr…ner-0  0s
-      traine…-nkw6l  allocated,reserved  gpu-node-1  gpu-4,…rdma5  pod/tr…ner-1  0s
-      traine…-zp8bf  allocated,reserved  gpu-node-1  gpu-0…3       pod/tr…ner-1  0s
+      sweep-glg98-devices-m9x2c  allocated,  gpu-node-2  gpu-2,      pod/sweep-glg98
+                                 reserved                rdma2,
+                                                         gpu-3,
+                                                         rdma3
+      sweep-krgjp-devices-875gq  allocated,  gpu-node-3  gpu-2,      pod/sweep-krgjp
+                                 reserved                rdma2,
+                                                         gpu-3,
+                                                         rdma3
+      trainer-0-devices-w8cxl    allocated,  gpu-node-3  gpu-0,      pod/trainer-0
+                                 reserved                rdma0,
+                                                         gpu-1,
+                                                         rdma1
+      trainer-1-devices-nkw6l    allocated,  gpu-node-1  gpu-4,      pod/trainer-1
+                                 reserved                rdma4,
+                                                         gpu-5,
+                                                         rdma5
+      trainer-1-extra-zp8bf      allocated,  gpu-node-1  gpu-0…3     pod/trainer-1
+                                 reserved
     ");
     insta::assert_snapshot!(shown("reserved -A", "stale"), @"
       CLAIM           KIND         NAME     STATUS        CONSUMER
@@ -638,7 +655,7 @@ fn claims_and_reservations_stand_below_their_namespace() {
       pod-recreated   pod          again    Missing       yes
     ");
     let sorted = shown("claims -A --sort-by NODE", "gpus");
-    assert!(sorted.starts_with("NAMESPACE  NAME "), "{sorted}");
+    assert!(sorted.contains("\nNAMESPACE  NAME "), "{sorted}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! `kubectl dra check`: what is wrong, what keeps a driver from being taken away, what a downgrade breaks.
 
+pub(super) mod blocks;
 mod export;
 pub(super) mod page;
 mod review;
-pub(super) mod screen;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{Column, Detail, Export, Report, Screen, SortBy, SortError, Table, Tone, View};
+use crate::output::{Column, Export, Page, Report, SortBy, SortError, Table, Tone, View};
 use dra_model::{Cluster, Gate, Kind, Version};
 use dra_reports::Selection;
 use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
@@ -228,12 +228,12 @@ impl Downgrade {
 impl Report for Checked {
     const KIND: &'static str = "FindingList";
 
-    fn screen(&self, screen: Screen) -> View {
-        screen::of(self, screen).into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.list.items).into()
+    fn view(&self, page: Page) -> View {
+        if page.is_terminal() {
+            blocks::of(self, page).into()
+        } else {
+            Table::new(COLUMNS, page.detail(), &self.list.items).into()
+        }
     }
 
     fn export(&self, format: Export) -> String {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::output::{Detail, Layout, Report, Tone, View, span};
+use crate::output::{Doc, Page, Report, Tone, View, span};
 use dra_reports::findings::{Code, Severity};
 
 /// What a code stands for.
@@ -41,19 +41,19 @@ impl CodePage {
 impl Report for CodePage {
     const KIND: &'static str = "CodePage";
 
-    fn view(&self, _: Detail) -> View {
-        let mut layout = Layout::new();
+    fn view(&self, _: Page) -> View {
+        let mut doc = Doc::new();
         for paragraph in paragraphs(self.text) {
             match paragraph {
-                Paragraph::Heading(text) => layout.line(2, [span(Tone::Strong, text)]),
-                Paragraph::Text { text, hanging } => layout.line(hanging, [span(Tone::Plain, text)]),
-                Paragraph::Verbatim(line) => layout.verbatim(line),
-                Paragraph::End => layout.line(0, []),
+                Paragraph::Heading(text) => doc.line(2, [span(Tone::Strong, text)]),
+                Paragraph::Text { text, hanging } => doc.line(hanging, [span(Tone::Plain, text)]),
+                Paragraph::Verbatim(line) => doc.verbatim(line),
+                Paragraph::End => doc.line(0, []),
             };
         }
-        layout.line(0, []);
-        layout.verbatim(&format!("see {}", self.docs));
-        layout.into()
+        doc.gap();
+        doc.verbatim(&format!("see {}", self.docs));
+        doc.into()
     }
 }
 

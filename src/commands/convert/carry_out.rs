@@ -13,7 +13,7 @@ use crate::commands::presence;
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::output::{
-    Column, Detail, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
+    Column, Page, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
 };
 use dra_model::{ClaimPatch, Environment, Gap, Key, Str};
 use dra_reports::Selection;
@@ -590,8 +590,8 @@ pub(super) fn tone(outcome: ClaimOutcome) -> Tone {
 impl Report for ConversionResult {
     const KIND: &'static str = "ConversionResult";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.claims).into()
+    fn view(&self, page: Page) -> View {
+        Table::new(COLUMNS, page.detail(), &self.claims).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -1,14 +1,12 @@
 //! `kubectl dra convert plan`: what is to be done with every claim, and why.
 
-mod screen;
+mod answer;
 
 use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{
-    Cell, Column, Detail, Format, Report, Screen, SortBy, SortError, Table, Tone, View, counted,
-};
+use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_reports::conversion::{
     ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
 };
@@ -18,7 +16,6 @@ use dra_rules::reservation::conversion::ClaimGate;
 use crate::commands::presence;
 
 use super::args::{PlanningArgs, SelectionArgs, needs};
-use super::runbook;
 use dra_sources::Needs;
 
 const EXAMPLES: &str = "\
@@ -113,21 +110,14 @@ impl Planned {
 impl Report for Planned {
     const KIND: &'static str = "ConversionPlan";
 
-    fn view(&self, detail: Detail) -> View {
-        let table = Table::new(COLUMNS, detail, self.claims());
-        if self.plan.steps.is_empty() {
-            table.into()
+    fn view(&self, page: Page) -> View {
+        let has_steps = !self.plan.steps.is_empty();
+        // What there is to say of no claim is said aside.
+        if has_steps || page.is_terminal() && self.claims().next().is_some() {
+            answer::of(self, page).into()
         } else {
-            runbook::layout(&self.plan, table, detail, self.only_blocking).into()
+            Table::new(COLUMNS, page.detail(), self.claims()).into()
         }
-    }
-
-    fn screen(&self, screen: Screen) -> View {
-        if self.plan.steps.is_empty() && self.claims().next().is_none() {
-            // What there is to say of none is said aside.
-            return self.view(Detail::Normal);
-        }
-        screen::of(self, screen).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
+use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
 use dra_model::{Meta, Str};
 use dra_reports::Selection;
 use dra_reports::presence::{Absence, absent_namespace};
@@ -297,8 +297,8 @@ pub(in crate::commands) const COLUMNS: &[Column<RestoredClaim>] = &[
 impl Report for RestorationResult {
     const KIND: &'static str = "RestorationResult";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.claims).into()
+    fn view(&self, page: Page) -> View {
+        Table::new(COLUMNS, page.detail(), &self.claims).into()
     }
 
     fn names(&self) -> Vec<String> {

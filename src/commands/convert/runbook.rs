@@ -1,7 +1,6 @@
 //! The steps of a downgrade as people read them.
 
-use crate::commands::shown;
-use crate::output::{Column, Detail, Layout, Screen, Table, Tone};
+use crate::output::{Column, Doc, Tone};
 use dra_reports::conversion::{ComponentChange, ConversionPlan, Decision, GroupPlan, Step};
 use dra_reports::script::{Arguments, Script};
 
@@ -15,38 +14,23 @@ pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
     Column::inner("WITHOUT NODE", |group, cell| cell.list(&group.pending)),
     Column::inner("CLAIMS", |group, cell| cell.list(&group.claims)),
     Column::inner("REASON", |group, cell| cell.option(group.reason.as_deref())),
-    Column::inner_wide("OWNERS", |group, cell| cell.list(&group.owners)),
+    Column::inner("OWNERS", |group, cell| cell.list(&group.owners)),
 ];
-
-/// The table of claims, that of groups, and the steps.
-pub(super) fn layout(plan: &ConversionPlan, claims: Table, detail: Detail, only_blocking: bool) -> Layout {
-    let mut layout = Layout::new();
-    let groups = plan.groups.iter();
-    let groups = groups.filter(|group| !only_blocking || blocks(group));
-    layout.section("Claims", |section| {
-        section.table(claims);
-    });
-    layout.section("Groups", |section| {
-        section.table(Table::new(GROUPS, detail, groups));
-    });
-    steps(&mut layout, plan, only_blocking, None);
-    layout
-}
 
 /// Whether something has to be decided about the group.
 pub(super) fn blocks(group: &GroupPlan) -> bool {
     group.decision == Decision::Drain || !group.pending.is_empty()
 }
 
-/// The steps, or those in which something has to be decided, for a terminal or not.
-pub(super) fn steps(layout: &mut Layout, plan: &ConversionPlan, only_blocking: bool, screen: Option<Screen>) {
+/// The steps, or those in which something has to be decided.
+pub(super) fn steps(doc: &mut Doc, plan: &ConversionPlan, only_blocking: bool) {
     for (name, step) in Step::names(&plan.steps).iter().zip(&plan.steps) {
         if only_blocking && (step.done || !step.confirm) {
             continue;
         }
         let done = if step.done { " (nothing to do)" } else { "" };
-        layout.section(&format!("Step {name}: {}{done}", step.title), |section| {
-            fill(section, step, screen);
+        doc.section(&format!("Step {name}: {}{done}", step.title), |section| {
+            fill(section, step);
         });
     }
 }
@@ -59,7 +43,7 @@ pub(super) fn tone(decision: Decision) -> Tone {
     }
 }
 
-fn fill(section: &mut Layout, step: &Step, screen: Option<Screen>) {
+fn fill(section: &mut Doc, step: &Step) {
     /// The step in which a condition is named that has nothing to do with owners.
     const FINALIZERS: u32 = 5;
     section.field("Why", &step.why);
@@ -96,7 +80,10 @@ fn fill(section: &mut Layout, step: &Step, screen: Option<Screen>) {
         }
         section.section(title, |section| {
             for (command, arguments) in commands {
-                print(section, command, arguments, screen);
+                match arguments {
+                    Some(arguments) => section.command("", &Script::from(arguments)),
+                    None => section.verbatim(command),
+                };
             }
         });
     }
@@ -111,18 +98,6 @@ fn only_saves(arguments: &Arguments) -> bool {
     arguments
         .argv
         .starts_with(&["kubectl", "dra", "snapshot"].map(str::to_owned))
-}
-
-/// A line to be copied: it is not wrapped, and on a terminal broken so that a shell reads it as one.
-fn print(section: &mut Layout, command: &str, arguments: Option<&Arguments>, screen: Option<Screen>) {
-    /// How far commands are indented: they stand in a section of a section.
-    const INDENT: usize = 4;
-    if let (Some(screen), Some(arguments)) = (screen, arguments)
-        && shown::command(section, screen, INDENT, "", &Script::from(arguments))
-    {
-        return;
-    }
-    section.verbatim(command);
 }
 
 /// `kube-scheduler with DRAWorkloadResourceClaims=false`.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
-use crate::output::{Column, Detail, Report, SortBy, SortError, Table, Tone, View, counted};
+use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_model::{Cluster, Key, Kind};
 use dra_reports::Selection;
 use dra_reports::conversion::{ConversionVerification, VerificationItem, verification};
@@ -48,8 +48,8 @@ pub(in crate::commands) const COLUMNS: &[Column<VerificationItem>] = &[
 impl Report for ConversionVerification {
     const KIND: &'static str = "ConversionVerification";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.items).into()
+    fn view(&self, page: Page) -> View {
+        Table::new(COLUMNS, page.detail(), &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {

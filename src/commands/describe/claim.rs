@@ -1,6 +1,6 @@
 //! A claim, described.
 
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, UNKNOWN, View, list_or_none};
+use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View, list_or_none};
 use dra_model::{Kind, Time};
 use dra_reports::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, Identity,
@@ -16,8 +16,8 @@ use super::{Description, parts};
 impl Report for ClaimDescription {
     const KIND: &'static str = "ClaimDescription";
 
-    fn view(&self, detail: Detail) -> View {
-        self.layout(detail).into()
+    fn view(&self, page: Page) -> View {
+        self.doc(page.detail()).into()
     }
 }
 
@@ -32,55 +32,55 @@ impl Description for ClaimDescription {
             .then_some((Kind::ResourceClaim, &self.identity))
     }
 
-    fn layout(&self, _: Detail) -> Layout {
+    fn doc(&self, _: Detail) -> Doc {
         let now = self.now;
-        let mut layout = Layout::new();
-        parts::identity(&mut layout, &self.identity, now);
-        layout.field("State", self.state);
+        let mut doc = Doc::new();
+        parts::identity(&mut doc, &self.identity, now);
+        doc.field("State", self.state);
         if let Some(consumer) = &self.spec_reserved_for {
-            layout.field("Spec Reserved For", Consumer(consumer));
+            doc.field("Spec Reserved For", Consumer(consumer));
         }
-        layout.section("Requests", |section| {
+        doc.section("Requests", |section| {
             for one in &self.requests {
                 request(section, one);
             }
         });
         if !self.constraints.is_empty() {
-            layout.list("Constraints", self.constraints.iter().map(constraint));
+            doc.list("Constraints", self.constraints.iter().map(constraint));
         }
         if !self.config.is_empty() {
-            layout.section("Config", |section| parts::config(section, &self.config));
+            doc.section("Config", |section| parts::config(section, &self.config));
         }
-        layout.section("Allocation", |section| {
+        doc.section("Allocation", |section| {
             if let Some(allocated) = &self.allocation {
                 allocation(section, allocated, now);
             }
         });
         if !self.device_reports.is_empty() {
-            layout.section("Device Status", |section| {
+            doc.section("Device Status", |section| {
                 for report in &self.device_reports {
                     device_report(section, report, now);
                 }
             });
         }
-        layout.section("Reserved For", |section| {
+        doc.section("Reserved For", |section| {
             section.table(Table::new(RESERVATIONS, Detail::Normal, &self.reservations));
         });
         if !self.missing.is_empty() {
             let pods = self.missing.iter().map(|missing| format!("pod/{}", missing.pod));
-            layout.list("Used Without Reservation By", pods);
+            doc.list("Used Without Reservation By", pods);
         }
-        parts::stages(&mut layout, &self.pods);
+        parts::stages(&mut doc, &self.pods);
         if let Some(eviction) = &self.eviction {
-            parts::eviction(&mut layout, eviction, now);
+            parts::eviction(&mut doc, eviction, now);
         }
-        parts::events(&mut layout, self.events.as_deref(), now);
-        layout
+        parts::events(&mut doc, self.events.as_deref(), now);
+        doc
     }
 }
 
-fn request(layout: &mut Layout, request: &RequestDescription) {
-    layout.section(&request.name, |section| {
+fn request(doc: &mut Doc, request: &RequestDescription) {
+    doc.section(&request.name, |section| {
         if let Some(exactly) = &request.exactly {
             item(section, exactly);
         }
@@ -92,23 +92,23 @@ fn request(layout: &mut Layout, request: &RequestDescription) {
     });
 }
 
-fn item(layout: &mut Layout, item: &RequestItem) {
-    layout.field("Class", &item.device_class_name);
+fn item(doc: &mut Doc, item: &RequestItem) {
+    doc.field("Class", &item.device_class_name);
     match item.count {
-        Some(count) => layout.field("Count", count),
-        None => layout.field("Mode", &item.allocation_mode),
+        Some(count) => doc.field("Count", count),
+        None => doc.field("Mode", &item.allocation_mode),
     };
     if item.admin_access {
-        layout.field("Admin Access", true);
+        doc.field("Admin Access", true);
     }
     if !item.selectors.is_empty() {
-        layout.list("Selectors", &item.selectors);
+        doc.list("Selectors", &item.selectors);
     }
     if !item.capacity.is_empty() {
-        layout.field("Capacity", pairs(&item.capacity));
+        doc.field("Capacity", pairs(&item.capacity));
     }
     if !item.tolerations.is_empty() {
-        layout.list("Tolerations", &item.tolerations);
+        doc.list("Tolerations", &item.tolerations);
     }
 }
 
@@ -153,31 +153,31 @@ const DEVICES: &[Column<ClaimDevice>] = &[
     }),
 ];
 
-fn allocation(layout: &mut Layout, allocation: &AllocationDescription, now: Time) {
+fn allocation(doc: &mut Doc, allocation: &AllocationDescription, now: Time) {
     match &allocation.node {
-        Some(node) => layout.field("Node", node),
-        None if allocation.node_selector.is_empty() => layout.field("Node", "<any>"),
-        None => layout.list("Node Selector", &allocation.node_selector),
+        Some(node) => doc.field("Node", node),
+        None if allocation.node_selector.is_empty() => doc.field("Node", "<any>"),
+        None => doc.list("Node Selector", &allocation.node_selector),
     };
     if let Some(at) = allocation.allocation_timestamp {
-        layout.field("Allocated", parts::instant(at, now));
+        doc.field("Allocated", parts::instant(at, now));
     }
     if allocation.reserved_for_any_pod {
-        layout.field("Reserved For Any Pod", true);
+        doc.field("Reserved For Any Pod", true);
     }
-    layout.section("Devices", |section| {
+    doc.section("Devices", |section| {
         section.table(Table::new(DEVICES, Detail::Normal, &allocation.devices));
     });
     for device in &allocation.devices {
-        more(layout, device, now);
+        more(doc, device, now);
     }
     if !allocation.config.is_empty() {
-        layout.section("Config", |section| parts::config(section, &allocation.config));
+        doc.section("Config", |section| parts::config(section, &allocation.config));
     }
 }
 
 /// What the table has no column for, where there is something to say.
-fn more(layout: &mut Layout, device: &ClaimDevice, now: Time) {
+fn more(doc: &mut Doc, device: &ClaimDevice, now: Time) {
     let nothing = device.share_id.is_none()
         && device.consumed_capacity.is_empty()
         && device.tolerations.is_empty()
@@ -188,7 +188,7 @@ fn more(layout: &mut Layout, device: &ClaimDevice, now: Time) {
     if nothing {
         return;
     }
-    layout.section(&format!("Device {}/{}", device.pool, device.device), |section| {
+    doc.section(&format!("Device {}/{}", device.pool, device.device), |section| {
         if let Some(share) = &device.share_id {
             section.field("Share", share);
         }
@@ -216,9 +216,9 @@ fn more(layout: &mut Layout, device: &ClaimDevice, now: Time) {
     });
 }
 
-fn device_report(layout: &mut Layout, report: &DeviceReport, now: Time) {
+fn device_report(doc: &mut Doc, report: &DeviceReport, now: Time) {
     let name = format!("{}/{}/{}", report.driver, report.pool, report.device);
-    layout.section(&name, |section| {
+    doc.section(&name, |section| {
         if let Some(share) = &report.share_id {
             section.field("Share", share);
         }

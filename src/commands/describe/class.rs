@@ -1,6 +1,6 @@
 //! A class, described.
 
-use crate::output::{Column, Detail, Layout, Report, Table, View};
+use crate::output::{Column, Detail, Doc, Page, Report, Table, View};
 use dra_reports::Warnings;
 use dra_reports::describe::{ClassDescription, ClassDevices};
 
@@ -16,8 +16,8 @@ const DRIVERS: &[Column<ClassDevices>] = &[
 impl Report for ClassDescription {
     const KIND: &'static str = "ClassDescription";
 
-    fn view(&self, detail: Detail) -> View {
-        self.layout(detail).into()
+    fn view(&self, page: Page) -> View {
+        self.doc(page.detail()).into()
     }
 }
 
@@ -26,28 +26,27 @@ impl Description for ClassDescription {
         &self.warnings
     }
 
-    fn layout(&self, _: Detail) -> Layout {
-        let mut layout = Layout::new();
+    fn doc(&self, _: Detail) -> Doc {
+        let mut doc = Doc::new();
         let now = self.now;
-        parts::identity(&mut layout, &self.identity, now);
-        layout
-            .list("Selectors", &self.selectors)
+        parts::identity(&mut doc, &self.identity, now);
+        doc.list("Selectors", &self.selectors)
             .list("Extended Resources", &self.extended_resources);
-        layout.section("Config", |section| parts::config(section, &self.config));
-        layout.section("Devices", |section| {
+        doc.section("Config", |section| parts::config(section, &self.config));
+        doc.section("Devices", |section| {
             section.table(Table::new(DRIVERS, Detail::Normal, &self.drivers));
         });
         if !self.errors.is_empty() {
             let errors = self.errors.iter();
-            layout.list(
+            doc.list(
                 "Selector Errors",
                 errors.map(|error| format!("{}: {}", error.device, error.error)),
             );
         }
-        layout.section("Claims", |section| {
+        doc.section("Claims", |section| {
             section.table(Table::new(CLAIMS, Detail::Normal, &self.claims));
         });
-        layout.list("Templates", &self.templates);
-        layout
+        doc.list("Templates", &self.templates);
+        doc
     }
 }

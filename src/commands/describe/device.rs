@@ -1,6 +1,6 @@
 //! A device, described.
 
-use crate::output::{Detail, Layout, Report, UNKNOWN, View, list_or_none};
+use crate::output::{Detail, Doc, Page, Report, UNKNOWN, View, list_or_none};
 use dra_reports::describe::DeviceDescription;
 use dra_reports::{DeviceItem, HolderItem, Warnings};
 
@@ -10,8 +10,8 @@ use super::{Description, parts};
 impl Report for DeviceDescription {
     const KIND: &'static str = "DeviceDescription";
 
-    fn view(&self, detail: Detail) -> View {
-        self.layout(detail).into()
+    fn view(&self, page: Page) -> View {
+        self.doc(page.detail()).into()
     }
 }
 
@@ -20,12 +20,11 @@ impl Description for DeviceDescription {
         &self.warnings
     }
 
-    fn layout(&self, _: Detail) -> Layout {
+    fn doc(&self, _: Detail) -> Doc {
         let now = self.now;
         let item = &self.item;
-        let mut layout = Layout::new();
-        layout
-            .field("Name", &item.device)
+        let mut doc = Doc::new();
+        doc.field("Name", &item.device)
             .field("Driver", &item.driver)
             .field("Pool", &item.pool)
             .option("Pool Generation", self.pool_generation)
@@ -34,51 +33,51 @@ impl Description for DeviceDescription {
             .field("State", State(item))
             .list("Classes", known_and_more(classes(item), item.classes_unknown()));
         if !item.class_errors.is_empty() {
-            layout.list(
+            doc.list(
                 "Class Errors",
                 item.class_errors
                     .iter()
                     .map(|error| format!("{}: {}", error.class, error.error)),
             );
         }
-        layout.section("Attributes", |section| {
+        doc.section("Attributes", |section| {
             for (name, value) in &self.attributes {
                 section.field(name, value);
             }
         });
-        layout.list(
+        doc.list(
             "Capacity",
             item.capacity
                 .iter()
                 .map(|(name, capacity)| Capacity(name, capacity)),
         );
         if self.allow_multiple_allocations {
-            layout.field("Several Allocations", true);
+            doc.field("Several Allocations", true);
         }
         if !item.counters.is_empty() {
-            layout.list("Counters", item.counters.iter().map(Counter));
+            doc.list("Counters", item.counters.iter().map(Counter));
         }
         if !self.binding_conditions.is_empty() || !self.binding_failure_conditions.is_empty() {
-            layout.list("Binding Conditions", &self.binding_conditions);
-            layout.list("Binding Failure Conditions", &self.binding_failure_conditions);
+            doc.list("Binding Conditions", &self.binding_conditions);
+            doc.list("Binding Failure Conditions", &self.binding_failure_conditions);
         }
         if self.binds_to_node {
-            layout.field("Binds To Node", true);
+            doc.field("Binds To Node", true);
         }
         let taints = item.taints.iter().map(|taint| parts::taint(taint, now));
-        layout.list("Taints", known_and_more(taints, item.taints_unknown));
+        doc.list("Taints", known_and_more(taints, item.taints_unknown));
         if let Some(health) = item.health {
-            layout.toned("Health", health_tone(health), health.text());
-            layout.list("Health Reports", parts::health(&item.health_reports));
+            doc.toned("Health", health_tone(health), health.text());
+            doc.list("Health Reports", parts::health(&item.health_reports));
         }
-        holders(&mut layout, item);
-        parts::stages(&mut layout, &self.pods);
-        layout
+        holders(&mut doc, item);
+        parts::stages(&mut doc, &self.pods);
+        doc
     }
 }
 
-fn holders(layout: &mut Layout, item: &DeviceItem) {
-    layout.section("Held By", |section| {
+fn holders(doc: &mut Doc, item: &DeviceItem) {
+    doc.section("Held By", |section| {
         for holder in &item.claims {
             let title = format!("claim/{}/{}", holder.namespace, holder.name);
             section.section(&title, |section| of_holder(section, holder));
@@ -86,23 +85,23 @@ fn holders(layout: &mut Layout, item: &DeviceItem) {
     });
 }
 
-fn of_holder(layout: &mut Layout, holder: &HolderItem) {
-    layout.field("Request", &holder.request);
+fn of_holder(doc: &mut Doc, holder: &HolderItem) {
+    doc.field("Request", &holder.request);
     if let Some(share) = &holder.share_id {
-        layout.field("Share", share);
+        doc.field("Share", share);
     }
     if !holder.consumed_capacity.is_empty() {
         let amounts = holder.consumed_capacity.iter();
-        layout.field(
+        doc.field(
             "Consumed",
             list_or_none(amounts.map(|(name, amount)| format!("{name}={amount}"))),
         );
     }
     if holder.admin_access {
-        layout.field("Admin Access", true);
+        doc.field("Admin Access", true);
     }
     match &holder.pods {
-        Some(pods) => layout.list("Pods", pods.iter().map(|pod| &pod.name)),
-        None => layout.field("Pods", UNKNOWN),
+        Some(pods) => doc.list("Pods", pods.iter().map(|pod| &pod.name)),
+        None => doc.field("Pods", UNKNOWN),
     };
 }

@@ -1,4 +1,4 @@
-//! `kubectl dra describe`: everything that is known of one object, in the layout of `kubectl describe`.
+//! `kubectl dra describe`: everything that is known of one object, in the doc of `kubectl describe`.
 
 mod claim;
 mod class;
@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
-use crate::output::{Detail, Layout, Report, Screen, View};
+use crate::output::{Detail, Doc, Page, Report, View};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Cluster, Key, Kind, Str};
 use dra_reports::describe::{
@@ -151,7 +151,7 @@ const HINT: &str =
 /// What a description says, and what it ends with.
 trait Description: Report {
     /// All but the end.
-    fn layout(&self, detail: Detail) -> Layout;
+    fn doc(&self, detail: Detail) -> Doc;
 
     /// What it cannot say.
     fn warnings(&self) -> &Warnings;
@@ -175,19 +175,13 @@ pub(super) struct Described<D> {
 impl<D: Description> Report for Described<D> {
     const KIND: &'static str = D::KIND;
 
-    fn view(&self, detail: Detail) -> View {
-        let mut layout = self.description.layout(detail);
-        parts::findings(&mut layout, &self.found);
-        layout.into()
-    }
-
-    fn screen(&self, screen: Screen) -> View {
-        let mut layout = self.description.layout(Detail::Normal);
-        parts::findings_on(&mut layout, screen, &self.found);
+    fn view(&self, page: Page) -> View {
+        let mut doc = self.description.doc(page.detail());
+        parts::findings(&mut doc, page, &self.found);
         if let Some((kind, identity)) = self.description.why() {
-            parts::why(&mut layout, screen, kind, identity);
+            parts::why(&mut doc, kind, identity);
         }
-        layout.into()
+        doc.into()
     }
 }
 

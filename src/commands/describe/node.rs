@@ -1,6 +1,6 @@
 //! A node, described.
 
-use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, UNKNOWN, View};
+use crate::output::{Column, Detail, Doc, NONE, Page, Report, Table, Tone, UNKNOWN, View};
 use dra_reports::describe::{NodeDescription, PoolItem};
 use dra_reports::{ClaimItem, Warnings};
 
@@ -36,8 +36,8 @@ const CLAIMS: &[Column<ClaimItem>] = &[
 impl Report for NodeDescription {
     const KIND: &'static str = "NodeDescription";
 
-    fn view(&self, detail: Detail) -> View {
-        self.layout(detail).into()
+    fn view(&self, page: Page) -> View {
+        self.doc(page.detail()).into()
     }
 }
 
@@ -46,13 +46,12 @@ impl Description for NodeDescription {
         &self.warnings
     }
 
-    fn layout(&self, detail: Detail) -> Layout {
+    fn doc(&self, detail: Detail) -> Doc {
         let now = self.now;
-        let mut layout = Layout::new();
+        let mut doc = Doc::new();
         if self.exists == Some(true) {
-            parts::identity(&mut layout, &self.identity, now);
-            layout
-                .field("Unschedulable", self.unschedulable)
+            parts::identity(&mut doc, &self.identity, now);
+            doc.field("Unschedulable", self.unschedulable)
                 .list("Taints", &self.taints)
                 .field(
                     "Kubelet Version",
@@ -63,26 +62,26 @@ impl Description for NodeDescription {
                     },
                 );
             if !self.conditions.is_empty() {
-                layout.section("Conditions", |section| {
+                doc.section("Conditions", |section| {
                     section.table(parts::conditions(&self.conditions, now));
                 });
             }
         } else {
-            layout.field("Name", &self.identity.name);
+            doc.field("Name", &self.identity.name);
             let exists = self.exists.map_or(UNKNOWN, |_| "no");
-            layout.toned("Exists", Tone::Notice, exists);
+            doc.toned("Exists", Tone::Notice, exists);
         }
-        layout.section("Pools", |section| {
+        doc.section("Pools", |section| {
             section.table(Table::new(POOLS, detail, &self.pools));
         });
-        layout.section("Devices", |section| {
+        doc.section("Devices", |section| {
             section.table(parts::devices(&self.devices, |item| item.id().to_string()));
         });
-        layout.section("Claims", |section| {
+        doc.section("Claims", |section| {
             section.table(Table::new(CLAIMS, detail, &self.claims));
         });
-        parts::stages(&mut layout, &self.pods);
-        parts::events(&mut layout, self.events.as_deref(), now);
-        layout
+        parts::stages(&mut doc, &self.pods);
+        parts::events(&mut doc, self.events.as_deref(), now);
+        doc
     }
 }

@@ -1,6 +1,6 @@
 //! Parts that several descriptions have.
 
-use crate::output::{Cell, Column, Detail, Layout, NONE, Screen, Table, Tone, UNKNOWN, age};
+use crate::output::{Cell, Column, Detail, Doc, NONE, Page, Table, Tone, UNKNOWN, age};
 use dra_model::{Kind, Time};
 use dra_reports::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use dra_reports::findings::ObjectFindings;
@@ -8,13 +8,13 @@ use dra_reports::script::Command;
 use dra_reports::stage::{PodStageItem, StageItem, party_text};
 use dra_reports::{DeviceItem, DeviceTaintItem, HealthReport};
 
-use super::super::{check, devices, shown};
+use super::super::{check, devices};
 
 /// Name, labels, age and owner.
-pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
-    layout.field("Name", &identity.name);
+pub(super) fn identity(doc: &mut Doc, identity: &Identity, now: Time) {
+    doc.field("Name", &identity.name);
     if !identity.namespace.is_empty() {
-        layout.field("Namespace", &identity.namespace);
+        doc.field("Namespace", &identity.namespace);
     }
     let pairs = |pairs: &[(dra_model::Str, dra_model::Str)]| -> Vec<String> {
         pairs
@@ -22,63 +22,34 @@ pub(super) fn identity(layout: &mut Layout, identity: &Identity, now: Time) {
             .map(|(key, value)| format!("{key}={value}"))
             .collect()
     };
-    layout
-        .field("UID", &identity.uid)
+    doc.field("UID", &identity.uid)
         .list("Labels", pairs(&identity.labels))
         .list("Annotations", pairs(&identity.annotations))
         .field("Age", age(now, identity.creation_timestamp));
     if let Some(deleted) = identity.deletion_timestamp {
-        layout.toned("Deleting", Tone::Notice, instant(deleted, now));
-        layout.list("Finalizers", &identity.finalizers);
+        doc.toned("Deleting", Tone::Notice, instant(deleted, now));
+        doc.list("Finalizers", &identity.finalizers);
     }
     if let Some(owner) = &identity.owner {
-        layout.field("Controlled By", owner);
+        doc.field("Controlled By", owner);
     }
 }
 
-/// What `check` finds of it, in a pipe.
-pub(super) fn findings(layout: &mut Layout, found: &ObjectFindings) {
-    layout.section("Findings", |section| {
-        for finding in &found.findings {
-            let title = format!("{} {}", finding.code, finding.name);
-            section.section(&title, |section| {
-                let tone = check::tone(finding.severity);
-                section
-                    .toned("Severity", tone, finding.severity)
-                    .field("Certainty", finding.certainty.text())
-                    .field("Object", &finding.object)
-                    .field("Message", &finding.message);
-                if let Some(fix) = &finding.fix {
-                    section.copied("Fix", fix);
-                }
-                if let Some(note) = &finding.fix_note {
-                    section.field("Note", note);
-                }
-            });
-        }
+/// What `check` finds of it, as `check` shows it.
+pub(super) fn findings(doc: &mut Doc, page: Page, found: &ObjectFindings) {
+    doc.section("Findings", |section| {
+        check::blocks::add(section, page, &found.findings);
     });
-    unknown(layout, found);
-}
-
-/// The same on a terminal, as `check` shows them.
-pub(super) fn findings_on(layout: &mut Layout, screen: Screen, found: &ObjectFindings) {
-    layout.section("Findings", |section| {
-        check::screen::blocks(section, screen, 2, &found.findings);
-    });
-    unknown(layout, found);
-}
-
-fn unknown(layout: &mut Layout, found: &ObjectFindings) {
     if !found.unknown_findings.is_empty() {
-        layout.list("Unknown", &found.unknown_findings);
+        doc.list("Unknown", &found.unknown_findings);
     }
 }
 
 /// The command that tells why it waits, if its name can be written.
-pub(super) fn why(layout: &mut Layout, screen: Screen, kind: Kind, identity: &Identity) {
+pub(super) fn why(doc: &mut Doc, kind: Kind, identity: &Identity) {
     let command = Command::dra("explain").object(kind, &identity.name);
     if let Ok(command) = command.namespace(&identity.namespace).done() {
-        shown::command(layout, screen, 0, "Why: ", &command);
+        doc.command("Why: ", &command);
     }
 }
 
@@ -114,12 +85,12 @@ fn interval(event: &EventItem, cell: &mut Cell<'_, Time>) {
 }
 
 /// The events, as `kubectl describe` ends.
-pub(super) fn events(layout: &mut Layout, events: Option<&[EventItem]>, now: Time) {
+pub(super) fn events(doc: &mut Doc, events: Option<&[EventItem]>, now: Time) {
     let Some(events) = events else {
-        layout.field("Events", UNKNOWN);
+        doc.field("Events", UNKNOWN);
         return;
     };
-    layout.section("Events", |section| {
+    doc.section("Events", |section| {
         section.table(Table::with(EVENTS, Detail::Normal, &now, events));
     });
 }
@@ -139,10 +110,10 @@ pub(super) fn conditions(conditions: &[ConditionItem], now: Time) -> Table {
 }
 
 /// Opaque configuration, one section each.
-pub(super) fn config(layout: &mut Layout, configs: &[ConfigItem]) {
+pub(super) fn config(doc: &mut Doc, configs: &[ConfigItem]) {
     for config in configs {
         let driver = config.driver.as_ref().map_or(UNKNOWN, |driver| driver.as_str());
-        layout.section(driver, |section| {
+        doc.section(driver, |section| {
             if !config.source.is_empty() {
                 section.field("Source", &config.source);
             }
@@ -158,8 +129,8 @@ pub(super) fn config(layout: &mut Layout, configs: &[ConfigItem]) {
 }
 
 /// How far a pod is on its node, what keeps it there, and what helps.
-pub(super) fn stage(layout: &mut Layout, item: &StageItem, now: Time) {
-    layout.section("Devices On The Node", |section| {
+pub(super) fn stage(doc: &mut Doc, item: &StageItem, now: Time) {
+    doc.section("Devices On The Node", |section| {
         section.field("Stage", item.stage);
         if let Some(stuck) = &item.stuck {
             section.toned("Cause", Tone::Bad, format!("{}: {}", stuck.cause, stuck.message));
@@ -189,7 +160,7 @@ pub(super) fn stage(layout: &mut Layout, item: &StageItem, now: Time) {
 }
 
 /// The pods that something keeps at their stage, or endangers.
-pub(super) fn stages(layout: &mut Layout, items: &[PodStageItem]) {
+pub(super) fn stages(doc: &mut Doc, items: &[PodStageItem]) {
     let stuck: Vec<PodStageItem> = items
         .iter()
         .filter(|item| item.at.stuck.is_some())
@@ -198,7 +169,7 @@ pub(super) fn stages(layout: &mut Layout, items: &[PodStageItem]) {
     if stuck.is_empty() {
         return;
     }
-    layout.section("Stuck Pods", |section| {
+    doc.section("Stuck Pods", |section| {
         section.table(Table::new(STAGES, Detail::Normal, &stuck));
     });
 }
@@ -244,8 +215,8 @@ pub(super) fn health(reports: &[HealthReport]) -> Vec<String> {
 }
 
 /// When pods have to go, and why.
-pub(super) fn eviction(layout: &mut Layout, eviction: &EvictionItem, now: Time) {
-    layout.section("Eviction", |section| {
+pub(super) fn eviction(doc: &mut Doc, eviction: &EvictionItem, now: Time) {
+    doc.section("Eviction", |section| {
         section
             .toned("At", Tone::Bad, instant(eviction.at, now))
             .list("Because Of", &eviction.reasons);

@@ -1,6 +1,6 @@
 //! A pod, described.
 
-use crate::output::{Detail, Layout, NONE, Report, Tone, View, list_or_none};
+use crate::output::{Detail, Doc, NONE, Page, Report, Tone, View, list_or_none};
 use dra_model::{Kind, Time};
 use dra_reports::Warnings;
 use dra_reports::describe::{Identity, PodClaimDescription, PodDescription, Reserved};
@@ -10,8 +10,8 @@ use super::{Description, parts};
 impl Report for PodDescription {
     const KIND: &'static str = "PodDescription";
 
-    fn view(&self, detail: Detail) -> View {
-        self.layout(detail).into()
+    fn view(&self, page: Page) -> View {
+        self.doc(page.detail()).into()
     }
 }
 
@@ -25,22 +25,21 @@ impl Description for PodDescription {
         waits.then_some((Kind::Pod, &self.identity))
     }
 
-    fn layout(&self, _: Detail) -> Layout {
+    fn doc(&self, _: Detail) -> Doc {
         let now = self.now;
-        let mut layout = Layout::new();
-        parts::identity(&mut layout, &self.identity, now);
-        layout
-            .option("Node", self.node.as_ref())
+        let mut doc = Doc::new();
+        parts::identity(&mut doc, &self.identity, now);
+        doc.option("Node", self.node.as_ref())
             .field("Status", if self.phase.is_empty() { NONE } else { &self.phase });
         if let Some(group) = &self.pod_group {
-            layout.field("Pod Group", group);
+            doc.field("Pod Group", group);
         }
         if !self.conditions.is_empty() {
-            layout.section("Conditions", |section| {
+            doc.section("Conditions", |section| {
                 section.table(parts::conditions(&self.conditions, now));
             });
         }
-        layout.section("Claims", |section| {
+        doc.section("Claims", |section| {
             for claim in &self.claims {
                 let title = if claim.entry.is_empty() {
                     "(extended resources)"
@@ -51,50 +50,50 @@ impl Description for PodDescription {
             }
         });
         if let Some(stage) = &self.stage {
-            parts::stage(&mut layout, stage, now);
+            parts::stage(&mut doc, stage, now);
         }
         if !self.containers.is_empty() {
-            layout.section("Containers", |section| {
+            doc.section("Containers", |section| {
                 for container in &self.containers {
                     section.field(&container.name, list_or_none(&container.claims));
                 }
             });
         }
         if !self.health_reports.is_empty() {
-            layout.list("Health", parts::health(&self.health_reports));
+            doc.list("Health", parts::health(&self.health_reports));
         }
-        parts::events(&mut layout, self.events.as_deref(), now);
-        layout
+        parts::events(&mut doc, self.events.as_deref(), now);
+        doc
     }
 }
 
-fn of_claim(layout: &mut Layout, claim: &PodClaimDescription, now: Time) {
+fn of_claim(doc: &mut Doc, claim: &PodClaimDescription, now: Time) {
     if let Some(template) = &claim.template {
-        layout.field("Template", template);
+        doc.field("Template", template);
     }
-    layout.option("Claim", claim.claim.as_ref());
+    doc.option("Claim", claim.claim.as_ref());
     if let Some(state) = claim.state {
-        layout.field("State", state);
+        doc.field("State", state);
     }
     if let Some(problem) = &claim.problem {
-        layout.toned("Problem", Tone::Bad, problem);
+        doc.toned("Problem", Tone::Bad, problem);
     }
     match claim.reserved {
         Some(Reserved::Pod) => {
-            layout.field("Reserved", "for the pod");
+            doc.field("Reserved", "for the pod");
         }
         Some(Reserved::PodGroup) => {
-            layout.field("Reserved", "for its group");
+            doc.field("Reserved", "for its group");
         }
         Some(Reserved::No) => {
-            layout.toned("Reserved", Tone::Notice, "no");
+            doc.toned("Reserved", Tone::Notice, "no");
         }
         None => {}
     }
     if claim.state.is_some() {
-        layout.list("Devices", &claim.devices);
+        doc.list("Devices", &claim.devices);
     }
     if let Some(eviction) = &claim.eviction {
-        parts::eviction(layout, eviction, now);
+        parts::eviction(doc, eviction, now);
     }
 }

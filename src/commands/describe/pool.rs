@@ -1,6 +1,6 @@
 //! A pool, described.
 
-use crate::output::{Column, Detail, Layout, Report, Table, Tone, View, age};
+use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, View, age};
 use dra_model::Time;
 use dra_reports::Warnings;
 use dra_reports::describe::{PoolDescription, SliceItem};
@@ -21,8 +21,8 @@ const SLICES: &[Column<SliceItem, Time>] = &[
 impl Report for PoolDescription {
     const KIND: &'static str = "PoolDescription";
 
-    fn view(&self, detail: Detail) -> View {
-        self.layout(detail).into()
+    fn view(&self, page: Page) -> View {
+        self.doc(page.detail()).into()
     }
 }
 
@@ -31,36 +31,35 @@ impl Description for PoolDescription {
         &self.warnings
     }
 
-    fn layout(&self, _: Detail) -> Layout {
+    fn doc(&self, _: Detail) -> Doc {
         let now = self.now;
-        let mut layout = Layout::new();
-        layout
-            .field("Name", &self.pool)
+        let mut doc = Doc::new();
+        doc.field("Name", &self.pool)
             .field("Driver", &self.driver)
             .field("Generation", self.generation);
         let count = format!("{} of {} slices", self.slices.len(), self.expected_slices);
         if self.complete {
-            layout.field("Complete", format_args!("yes, {count}"));
+            doc.field("Complete", format_args!("yes, {count}"));
         } else {
-            layout.toned("Complete", Tone::Notice, format_args!("no, {count}"));
+            doc.toned("Complete", Tone::Notice, format_args!("no, {count}"));
         }
         if !self.duplicate_devices.is_empty() {
-            layout.list("Duplicate Devices", &self.duplicate_devices);
+            doc.list("Duplicate Devices", &self.duplicate_devices);
         }
-        layout.section("Slices", |section| {
+        doc.section("Slices", |section| {
             section.table(Table::with(SLICES, Detail::Normal, &now, &self.slices));
         });
         if !self.outdated_slices.is_empty() {
-            layout.section("Outdated Slices", |section| {
+            doc.section("Outdated Slices", |section| {
                 section.table(Table::with(SLICES, Detail::Normal, &now, &self.outdated_slices));
             });
         }
         if !self.counters.is_empty() {
-            layout.list("Counters", self.counters.iter().map(Counter));
+            doc.list("Counters", self.counters.iter().map(Counter));
         }
-        layout.section("Devices", |section| {
+        doc.section("Devices", |section| {
             section.table(parts::devices(&self.devices, |item| item.device.to_string()));
         });
-        layout
+        doc
     }
 }

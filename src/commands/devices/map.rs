@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::output::{Column, Detail, Layout, Report, Screen, Span, Table, Tone, View, span, width_of};
+use crate::output::{Column, Detail, Doc, Page, Report, Span, Table, Tone, View, span, width_of};
 use dra_reports::{DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 
 /// Lines of rows that a terminal shows; the legend and headers come on top.
@@ -52,29 +52,35 @@ impl<'m> Line<'m> {
 impl Report for Picture {
     const KIND: &'static str = DeviceList::KIND;
 
-    fn screen(&self, screen: Screen) -> View {
-        if self.map.rows.is_empty() {
-            return self.view(Detail::Normal);
-        }
+    fn view(&self, page: Page) -> View {
         let letters = letters(&self.map.holders);
+        if self.map.rows.is_empty() || !page.is_terminal() {
+            return self.lines(&letters);
+        }
         let folds = [Fold::None, Fold::Equal, Fold::Sorted, Fold::Anybody];
-        let drawn = folds.map(|fold| (fold, Drawing::new(&self.map, fold, screen)));
+        let drawn = folds.map(|fold| (fold, Drawing::new(&self.map, fold, page)));
         let mut fitting = drawn
             .into_iter()
             .skip_while(|(fold, drawing)| *fold < Fold::Anybody && drawing.lines() > MOST_LINES);
-        let mut layout = Layout::new();
+        let mut doc = Doc::new();
         // The last one always comes through.
         if let Some((fold, mut drawing)) = fitting.next() {
             let left_out = drawing.cut();
-            drawing.draw(&letters, &mut layout);
-            legend(&self.map, &drawing, &letters, screen, &mut layout);
-            remarks(fold, left_out, &mut layout);
+            drawing.draw(&letters, &mut doc);
+            legend(&self.map, &drawing, &letters, page, &mut doc);
+            remarks(fold, left_out, &mut doc);
         }
-        layout.into()
+        doc.into()
     }
 
-    fn view(&self, _detail: Detail) -> View {
-        let letters = letters(&self.map.holders);
+    fn nothing(&self) -> Option<String> {
+        self.devices.nothing()
+    }
+}
+
+impl Picture {
+    /// The form for pipes: a line for the devices of each driver on a node.
+    fn lines(&self, letters: &[char]) -> View {
         let rows = self.map.rows.iter();
         let lines = rows.flat_map(|row| {
             let cells = self.map.drivers.iter().zip(&row.cells);
@@ -84,15 +90,15 @@ impl Report for Picture {
                     row,
                     driver,
                     cell,
-                    letters: &letters,
+                    letters,
                 })
         });
         let table = Table::new(Line::COLUMNS, Detail::Normal, lines.collect::<Vec<_>>());
         if table.is_empty() {
             return table.into();
         }
-        let mut layout = Layout::new();
-        layout.table(table);
+        let mut doc = Doc::new();
+        doc.table(table);
         let holders = letters.iter().zip(&self.map.holders);
         let mut lines: Vec<String> = holders
             .map(|(letter, holder)| format!("{letter} {}: {}", holder.group, holder.devices))
@@ -101,12 +107,8 @@ impl Report for Picture {
         let marks: BTreeSet<Mark> = all.flat_map(|cell| cell.marks.iter().copied()).collect();
         let others = self.map.holders.len() > letters.len();
         lines.extend(states(&marks, others, ASCII).map(|(sign, word)| format!("{sign} {word}")));
-        layout.list("Legend", lines);
-        layout.into()
-    }
-
-    fn nothing(&self) -> Option<String> {
-        self.devices.nothing()
+        doc.list("Legend", lines);
+        doc.into()
     }
 }
 
@@ -189,7 +191,7 @@ struct Wide {
 
 /// Rows as they fit into a terminal.
 struct Drawing {
-    screen: Screen,
+    page: Page,
     rows: Vec<MapRow>,
     labels: Vec<String>,
     label: usize,
@@ -198,21 +200,21 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn new(map: &DeviceMap, fold: Fold, screen: Screen) -> Self {
+    fn new(map: &DeviceMap, fold: Fold, page: Page) -> Self {
         let rows = map.folded(fold);
-        let most = screen.width() / 3;
+        let most = page.width() / 3;
         let labels: Vec<String> = rows
             .iter()
             .map(|row| match row.more {
-                0 => screen.fit(&row.name, most).into_owned(),
+                0 => page.fit(&row.name, most).into_owned(),
                 more => {
                     let more = format!(" +{more}");
-                    format!("{}{more}", screen.fit(&row.name, most.saturating_sub(more.len())))
+                    format!("{}{more}", page.fit(&row.name, most.saturating_sub(more.len())))
                 }
             })
             .collect();
         let label = labels.iter().map(|label| width_of(label)).max().unwrap_or(0);
-        let room = screen.width().saturating_sub(label + GAP);
+        let room = page.width().saturating_sub(label + GAP);
         let columns = map.drivers.iter().enumerate().map(|(driver, name)| {
             let cells = || rows.iter().map(|row| &row.cells[driver]);
             let count = cells().map(|cell| in_use(cell).len()).max().unwrap_or(0);
@@ -240,11 +242,11 @@ impl Drawing {
                 let more = width_of(&column.header).saturating_sub(column.whole).min(spare);
                 column.whole += more;
                 spare -= more;
-                column.header = screen.fit(&column.header, column.whole).into_owned();
+                column.header = page.fit(&column.header, column.whole).into_owned();
             }
         }
         Self {
-            screen,
+            page,
             rows,
             labels,
             label,
@@ -279,17 +281,17 @@ impl Drawing {
         (rest.len(), rest.iter().map(|row| row.more + 1).sum())
     }
 
-    fn draw(&self, letters: &[char], layout: &mut Layout) {
+    fn draw(&self, letters: &[char], doc: &mut Doc) {
         for (number, block) in self.blocks.iter().enumerate() {
             if number > 0 {
-                layout.line(0, []);
+                doc.gap();
             }
             let mut header = vec![padding(self.label + GAP)];
             for column in block {
                 header.push(span(Tone::Strong, &column.header));
                 header.push(gap(column.whole + GAP, &column.header));
             }
-            layout.line(0, header);
+            doc.line(0, header);
             for (row, label) in self.rows.iter().zip(&self.labels) {
                 let height = Self::height(row, block);
                 for line in 0..height {
@@ -298,7 +300,7 @@ impl Drawing {
                     for column in block {
                         self.cell(&row.cells[column.driver], column, line, letters, &mut spans);
                     }
-                    layout.line(0, spans);
+                    doc.line(0, spans);
                 }
             }
         }
@@ -324,7 +326,7 @@ impl Drawing {
     }
 
     fn free(&self) -> char {
-        self.screen.either("·", ".").chars().next().unwrap_or(ASCII)
+        self.page.either("·", ".").chars().next().unwrap_or(ASCII)
     }
 }
 
@@ -338,7 +340,7 @@ fn padding(columns: usize) -> Span {
 }
 
 /// What the letters and signs of a drawing mean, in lines of the terminal's width.
-fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], screen: Screen, layout: &mut Layout) {
+fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], page: Page, doc: &mut Doc) {
     let cells = drawing.rows.iter().flat_map(|row| &row.cells);
     let marks: BTreeSet<Mark> = cells.flat_map(|cell| cell.marks.iter().copied()).collect();
     let is_seen = |holder: usize| marks.contains(&Mark::Held(Some(holder)));
@@ -348,17 +350,17 @@ fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], screen: Screen, 
         .map(|holder| {
             let mark = Mark::Held(Some(*holder));
             let name = map.holders[*holder].group.to_string();
-            let name = screen.fit(&name, screen.width() / 2).into_owned();
+            let name = page.fit(&name, page.width() / 2).into_owned();
             (sign(mark, letters, ' '), tone(mark), name)
         })
         .collect();
-    layout.line(0, []);
+    doc.gap();
     let mut lines: Vec<Vec<Span>> = Vec::new();
     let mut taken = 0;
     let mut told = 0;
     for (sign, tone, name) in &entries {
         let columns = 2 + width_of(name);
-        if lines.is_empty() || taken + GAP + columns > screen.width() {
+        if lines.is_empty() || taken + GAP + columns > page.width() {
             if lines.len() == LEGEND_LINES {
                 break;
             }
@@ -377,11 +379,11 @@ fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], screen: Screen, 
         told += 1;
     }
     for line in lines {
-        layout.line(0, line);
+        doc.line(0, line);
     }
     if told < entries.len() {
         let rest = crate::output::counted(entries.len() - told, "more holder", "more holders");
-        layout.line(0, [span(Tone::Plain, format!("{rest}: -o wide"))]);
+        doc.remark(format_args!("{rest}: -o wide"));
     }
     let others = (letters.len()..map.holders.len()).any(is_seen);
     let mut line = Vec::new();
@@ -391,11 +393,11 @@ fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], screen: Screen, 
         }
         line.push(span(Tone::Plain, format!("{sign} {word}")));
     }
-    layout.line(0, line);
+    doc.line(0, line);
 }
 
 /// What else is to be known to read the picture.
-fn remarks(fold: Fold, (rows, nodes): (usize, usize), layout: &mut Layout) {
+fn remarks(fold: Fold, (rows, nodes): (usize, usize), doc: &mut Doc) {
     let how = match fold {
         Fold::None => None,
         Fold::Equal => Some("+N: as many more nodes look the same"),
@@ -405,12 +407,12 @@ fn remarks(fold: Fold, (rows, nodes): (usize, usize), layout: &mut Layout) {
         ),
     };
     if let Some(how) = how {
-        layout.line(2, [span(Tone::Plain, format!("{how}; all: -o wide"))]);
+        doc.remark(format_args!("{how}; all: -o wide"));
     }
     if rows > 0 {
         let rows = crate::output::counted(rows, "more row", "more rows");
         let nodes = crate::output::counted(nodes, "node", "nodes");
-        layout.line(2, [span(Tone::Plain, format!("{rows} of {nodes}: -o wide"))]);
+        doc.remark(format_args!("{rows} of {nodes}: -o wide"));
     }
 }
 
@@ -437,11 +439,11 @@ mod tests {
             holders: Vec::new(),
         };
         for width in [20, 60, 80] {
-            let screen = Screen::new(Some(width), true);
+            let page = Page::terminal(Some(width), true);
             for fold in [Fold::None, Fold::Equal, Fold::Sorted, Fold::Anybody] {
-                let mut drawing = Drawing::new(&map, fold, screen);
+                let mut drawing = Drawing::new(&map, fold, page);
                 drawing.cut();
-                drawing.draw(&[], &mut Layout::new());
+                drawing.draw(&[], &mut Doc::new());
             }
         }
     }
@@ -482,8 +484,8 @@ mod tests {
                 holders: Vec::new(),
             };
             for width in [60, 80, 200] {
-                let screen = Screen::new(Some(width), true);
-                let mut drawing = Drawing::new(&map, fold, screen);
+                let page = Page::terminal(Some(width), true);
+                let mut drawing = Drawing::new(&map, fold, page);
                 let (rows, nodes) = drawing.cut();
                 assert!(drawing.lines() <= MOST_LINES, "{fold:?} at {width}");
                 let shown: usize = drawing.rows.iter().map(|row| row.more + 1).sum();

@@ -1,6 +1,6 @@
 //! What `explain` tells without an argument: everything that waits, by cause.
 
-use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, counted, list_or_none, span};
+use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
 use dra_model::Kind;
 use dra_reports::allocation::Target;
 use dra_reports::script::{Command, Script};
@@ -20,12 +20,7 @@ const COLUMNS: &[Column<CauseItem>] = &[
         cell.text(format_args!("{:?}", item.verdict));
     }),
     Column::inner("OBJECTS", |item, cell| {
-        let names = item.pods.iter().chain(&item.claims).map(name);
-        if cell.detail == Detail::Wide {
-            cell.list(names);
-        } else {
-            cell.text(some_of(names.collect(), item.count()));
-        }
+        cell.list(item.pods.iter().chain(&item.claims).map(name));
     }),
     Column::inner("CAUSE", |item, cell| cell.text(&item.cause)),
     Column::inner("FIX", |item, cell| match &item.fix {
@@ -35,11 +30,11 @@ const COLUMNS: &[Column<CauseItem>] = &[
     Column::inner("NOTE", |item, cell| {
         cell.option(item.fix.as_ref().and_then(|fix| fix.note.as_deref()));
     }),
-    Column::inner_wide("FIX OF", |item, cell| match &item.fix {
+    Column::inner("FIX OF", |item, cell| match &item.fix {
         Some(_) => cell.text(name(&item.explained)),
         None => cell.text(crate::output::NONE),
     }),
-    Column::inner_wide("COMMAND", |item, cell| {
+    Column::inner("COMMAND", |item, cell| {
         let command = item.fix.as_ref().and_then(|fix| fix.command.as_ref());
         cell.text(list_or_none(command));
     }),
@@ -48,42 +43,43 @@ const COLUMNS: &[Column<CauseItem>] = &[
 impl Report for ExplanationList {
     const KIND: &'static str = "ExplanationList";
 
-    fn screen(&self, screen: Screen) -> View {
-        let mut layout = Layout::new();
-        headline(self, screen, &mut layout);
-        for item in self.items.iter().take(CAUSES) {
-            cause(item, screen, &mut layout);
+    fn view(&self, page: Page) -> View {
+        let mut doc = Doc::new();
+        headline(self, page, &mut doc);
+        if page.is_wide() {
+            doc.table(Table::new(COLUMNS, page.detail(), &self.items));
+        } else {
+            doc.first(
+                page,
+                CAUSES,
+                &self.items,
+                |doc, item| cause(item, page, doc),
+                |rest| {
+                    let causes = counted(rest.len(), "more cause", "more causes");
+                    format!(
+                        "{causes} of {}: -o wide",
+                        objects(rest.iter().map(CauseItem::count).sum())
+                    )
+                },
+            );
         }
-        let rest: usize = self.items.iter().skip(CAUSES).map(CauseItem::count).sum();
-        if rest > 0 {
-            let causes = counted(self.items.len() - CAUSES, "more cause", "more causes");
-            layout.line(2, [plain(format!("{causes} of {}: -o wide", objects(rest)))]);
-        }
-        remarks(self, &mut layout);
-        layout.into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        Table::new(COLUMNS, detail, &self.items).into()
-    }
-
-    fn nothing(&self) -> Option<String> {
-        Some(none(self, "Nothing"))
+        remarks(self, &mut doc);
+        doc.into()
     }
 }
 
-fn none(list: &ExplanationList, nothing: &str) -> String {
+fn none(list: &ExplanationList) -> String {
     match &list.namespace {
-        Some(namespace) => format!("{nothing} waits for devices in namespace {namespace} (-A: in all)"),
-        None => format!("{nothing} waits for devices"),
+        Some(namespace) => format!("nothing waits for devices in namespace {namespace} (-A: in all)"),
+        None => "nothing waits for devices".to_owned(),
     }
 }
 
-fn headline(list: &ExplanationList, screen: Screen, layout: &mut Layout) {
+fn headline(list: &ExplanationList, page: Page, doc: &mut Doc) {
     let waiting: Vec<&CauseItem> = list.items.iter().filter(|item| item.waits()).collect();
     let count: usize = waiting.iter().map(|item| item.count()).sum();
     let (tone, text) = match (count, list.is_incomplete()) {
-        (0, false) => (Tone::Good, none(list, "nothing")),
+        (0, false) => (Tone::Good, none(list)),
         (0, true) => (Tone::Notice, "what waits for devices is not all known".to_owned()),
         (count, _) => {
             let wait = if count == 1 { "waits" } else { "wait" };
@@ -94,19 +90,12 @@ fn headline(list: &ExplanationList, screen: Screen, layout: &mut Layout) {
             )
         }
     };
-    layout.line(
-        2,
-        [
-            span(tone, format!("{} ", screen.sign(tone))),
-            span(Tone::Strong, text),
-        ],
-    );
-    layout.line(0, []);
+    doc.headline(page, tone, text, "").gap();
 }
 
-fn remarks(list: &ExplanationList, layout: &mut Layout) {
+fn remarks(list: &ExplanationList, doc: &mut Doc) {
     let mut say = |text: String| {
-        layout.line(2, [plain(text)]);
+        doc.remark(text);
     };
     if list.pods_without_devices > 0 {
         let pods = counted(list.pods_without_devices, "pending pod", "pending pods");
@@ -120,7 +109,7 @@ fn remarks(list: &ExplanationList, layout: &mut Layout) {
     }
     let first = list.items.first().filter(|item| item.waits());
     if let Some(command) = first.and_then(|item| explain(&item.explained)) {
-        say(format!("More of one: {command}"));
+        doc.command("More of one: ", &command);
     }
 }
 
@@ -136,7 +125,7 @@ fn explain(target: &Target) -> Option<Script> {
 }
 
 /// A cause with its pods, and what helps.
-fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
+fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
     let tone = match () {
         () if item.waits() => Tone::Bad,
         () if item.is_unknown() => Tone::Notice,
@@ -146,10 +135,10 @@ fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
         ([only], []) | ([], [only]) => name(only),
         _ => objects_of(&[item]),
     };
-    layout.line(
+    doc.line(
         4,
         [
-            span(tone, format!("{} ", screen.sign(tone))),
+            span(tone, format!("{} ", page.sign(tone))),
             span(Tone::Strong, who),
             plain(format!(": {}", item.cause)),
         ],
@@ -162,7 +151,7 @@ fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
             .take(NAMED)
             .map(name)
             .collect();
-        layout.line(4, [plain(format!("    {}", some_of(names, item.count())))]);
+        doc.line(4, [plain(format!("    {}", some_of(names, item.count())))]);
     }
     if let Some(fix) = &item.fix {
         let of_one = if item.count() > 1 {
@@ -175,7 +164,7 @@ fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
             0 => String::new(),
             more => format!("; {more} more"),
         };
-        layout.line(
+        doc.line(
             9,
             [
                 span(Tone::Strong, "    fix  "),
@@ -183,7 +172,7 @@ fn cause(item: &CauseItem, screen: Screen, layout: &mut Layout) {
             ],
         );
         if let Some(note) = &fix.note {
-            layout.line(9, [plain(format!("         {note}"))]);
+            doc.line(9, [plain(format!("         {note}"))]);
         }
     }
 }

@@ -1,9 +1,14 @@
-//! An explanation as it is printed: as JSON, or in the layout of `kubectl describe` where there is no terminal.
+//! An explanation as people read it: the answer, then what it rests on, then what would help.
 
-use crate::output::{Column, Detail, Layout, Span, Table, Tone, span};
+use std::collections::BTreeSet;
+
+use crate::output::{Column, Detail, Doc, Page, Span, Table, Tone, counted, span};
+use dra_model::Kind;
 use dra_reports::explanation::{
-    AlikeReason, ClusterVerdict, Explanation, FilterCount, FixItem, GetsItem, RISKY,
+    AlikeReason, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixItem, GetsItem, Helps,
+    NodeGroupItem, RISKY,
 };
+use dra_reports::script::{Command, NoCommand, Script, Then};
 
 const FILTERS: &[Column<FilterCount>] = &[
     Column::inner("FILTER", |filter, cell| cell.text(filter.plugin)),
@@ -11,82 +16,71 @@ const FILTERS: &[Column<FilterCount>] = &[
     Column::inner("MESSAGES", |filter, cell| cell.text(filter.messages.join(", "))),
 ];
 
-const REASONS: &[Column<AlikeReason, Detail>] = &[
+const REASONS: &[Column<AlikeReason>] = &[
     Column::inner("REQUEST", |reason, cell| cell.option(reason.request.as_ref())),
     Column::inner("CODE", |reason, cell| cell.text(reason.code())),
     Column::inner("DEVICES", |reason, cell| {
         let names: Vec<&str> = reason.devices.iter().map(|name| name.as_str()).collect();
-        match (names.as_slice(), cell.context) {
-            ([], _) => cell.option(None::<&str>),
-            (all, Detail::Wide) => cell.text(all.join(",")),
-            (all, Detail::Normal) => cell.text(shortened(all)),
-        }
+        cell.list(names);
     }),
     Column::inner("REASON", |reason, cell| cell.text(reason.message())),
 ];
 
-/// Nodes with different reasons that are told one by one unless `-o wide` asks for all.
-const TOLD: usize = 5;
-
 /// Devices of one reason that are named before the rest is counted.
 const NAMED: usize = 3;
 
-pub(super) fn layout(explanation: &Explanation, detail: Detail) -> Layout {
-    let mut layout = Layout::new();
-    layout.field("Object", object(explanation));
-    layout.toned(
-        "Verdict",
-        tone(explanation),
-        format!("{:?}: {}", explanation.verdict, explanation.summary),
-    );
-    if let Some(cause) = explanation.cause.as_ref().filter(|_| !explanation.tells_cause) {
-        layout.field("Cause", cause);
-    }
-    if let Some(message) = &explanation.message {
-        layout.field("Scheduler", message);
+/// The document. `is_live` says whether `--emit-fix` can write what a fix makes again.
+pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
+    let mut doc = Doc::new();
+    headline(explanation, page, &mut doc);
+    if !explanation.node_groups.is_empty() && !tells_all_of_nodes(explanation) {
+        groups(&explanation.node_groups, page, &mut doc);
     }
     if let Some(waiting) = &explanation.waiting {
-        layout.field("Waiting", waiting.summary.capitalized());
+        doc.gap();
+        let text = waiting.summary.capitalized();
+        doc.line(2, [span(tone_of_waiting(explanation), text)]);
     }
-    if !explanation.unknown.is_empty() {
-        layout.list("Unknown", &explanation.unknown);
-    }
-    if !explanation.reasons.is_empty() {
-        layout.list(
-            "Reasons",
-            explanation
-                .reasons
-                .iter()
-                .map(|reason| format!("{}: {}", reason.code(), reason.message())),
-        );
-    }
+    let mut more = Vec::new();
+    let reasons: Vec<String> = explanation
+        .untold()
+        .map(|reason| reason.message().to_string())
+        .collect();
+    more.extend(reasons.iter().map(|reason| ("Reason", reason.as_str())));
     if let Some(holds) = &explanation.holds {
-        layout.list("Holds", &holds.devices);
-        layout.list("For", &holds.consumers);
+        more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
+        more.extend(holds.consumers.iter().map(|consumer| ("For", consumer.as_str())));
     }
-    if !explanation.not_simulated.is_empty() {
-        layout.field("Not Simulated", explanation.not_simulated.join(", "));
+    more.extend(
+        explanation
+            .message
+            .iter()
+            .map(|text| ("Scheduler", text.as_str())),
+    );
+    more.extend(explanation.news.iter().map(|text| ("Event", text.as_str())));
+    more.extend(explanation.unknown.iter().map(|text| ("Unknown", text.as_str())));
+    more.extend(explanation.notes.iter().map(|text| ("Note", text.as_str())));
+    let not_simulated = explanation.not_simulated.join(", ");
+    if !not_simulated.is_empty() {
+        more.push(("Not simulated", &not_simulated));
     }
-    if !explanation.notes.is_empty() {
-        layout.list("Note", &explanation.notes);
+    if !more.is_empty() {
+        doc.gap();
     }
-    if !explanation.news.is_empty() {
-        layout.list("Events", &explanation.news);
+    for (key, text) in more {
+        doc.line(2, [span(Tone::Strong, format!("{key}: ")), plain(text)]);
     }
     // What has its devices needs no node for them.
-    let is_held = explanation.verdict == ClusterVerdict::Allocated;
-    if !explanation.filters.is_empty() && !is_held {
-        layout.section("Filters", |section| {
-            section.table(Table::new(FILTERS, detail, &explanation.filters));
-        });
+    if page.is_wide() && explanation.verdict != ClusterVerdict::Allocated {
+        if !explanation.filters.is_empty() {
+            doc.section("Filters", |section| {
+                section.table(Table::new(FILTERS, page.detail(), &explanation.filters));
+            });
+        }
+        nodes(&mut doc, explanation, page.detail());
     }
-    if !is_held {
-        nodes(&mut layout, explanation, detail);
-    }
-    if !explanation.fixes.is_empty() {
-        layout.section("What Would Help", |section| fixes(section, &explanation.fixes));
-    }
-    layout
+    fixes(explanation, is_live, page, &mut doc);
+    doc
 }
 
 pub(super) fn object(explanation: &Explanation) -> String {
@@ -113,29 +107,13 @@ pub(super) fn plain(text: impl std::fmt::Display) -> Span {
     span(Tone::Plain, text)
 }
 
-/// Nodes that are rejected for the same reasons are told together.
-fn nodes(layout: &mut Layout, explanation: &Explanation, detail: Detail) {
-    let groups = explanation.alike();
-    let told = if detail == Detail::Wide {
-        groups.len()
-    } else {
-        TOLD
-    };
-    let rest: usize = groups.iter().skip(told).map(|(_, names)| names.len()).sum();
-    for (reasons, names) in groups.into_iter().take(told) {
+/// Why each node is out, by request and device, those with the same reasons together.
+fn nodes(doc: &mut Doc, explanation: &Explanation, detail: Detail) {
+    for (reasons, names) in explanation.alike() {
         let names: Vec<&str> = names.into_iter().map(|name| name.as_str()).collect();
-        layout.section(&format!("Nodes {}", shortened(&names)), |section| {
-            section.table(Table::with(REASONS, detail, &detail, reasons));
+        doc.section(&format!("Nodes {}", shortened(&names)), |section| {
+            section.table(Table::new(REASONS, detail, reasons));
         });
-    }
-    if rest > 0 {
-        layout.field(
-            "Other Nodes",
-            format!(
-                "{}: -o wide",
-                crate::output::counted(rest, "more node", "more nodes")
-            ),
-        );
     }
 }
 
@@ -158,27 +136,191 @@ pub(super) fn shortened(names: &[&str]) -> String {
     }
 }
 
-fn fixes(layout: &mut Layout, fixes: &[FixItem]) {
-    for (number, fix) in (1..).zip(fixes) {
-        let read = |text: String| (false, text);
-        let mut lines = vec![read(fix.message.clone())];
-        if let Some(command) = &fix.command {
-            lines.push((true, command.to_string()));
+fn tone_of_waiting(explanation: &Explanation) -> Tone {
+    match explanation.waiting.as_ref().map(|waiting| waiting.helps) {
+        Some(Helps::WhenOneEnds | Helps::WhenEnd | Helps::WhenUntainted | Helps::WhenDeallocated) => {
+            Tone::Good
         }
-        lines.extend(fix.note.clone().map(read));
-        lines.extend(fix.gets.iter().map(GetsItem::text).map(read));
-        lines.extend(fix.risky.then(|| read(RISKY.to_owned())));
-        lines.extend(fix.look.iter().map(|look| (true, format!("see: {look}"))));
-        let mut proof = if fix.proven { "tested" } else { "not tested" }.to_owned();
-        if !fix.nodes.is_empty() {
-            let names: Vec<&str> = fix.nodes.iter().map(|name| name.as_str()).collect();
-            proof.push_str(": fits on ");
-            proof.push_str(&shortened(&names));
-        }
-        if fix.proven && !fix.minimal {
-            proof.push_str("; a smaller change may exist");
-        }
-        lines.push(read(proof));
-        layout.lines(&number.to_string(), lines);
+        Some(Helps::Never) => Tone::Bad,
+        Some(Helps::Unknown) | None => Tone::Plain,
     }
+}
+
+/// Whether the first line says already what holds for all nodes.
+fn tells_all_of_nodes(explanation: &Explanation) -> bool {
+    match explanation.node_groups.as_slice() {
+        [only] => only.is_cause,
+        _ => false,
+    }
+}
+
+/// Object, verdict and cause in a sentence.
+fn headline(report: &Explanation, page: Page, doc: &mut Doc) {
+    let tone = tone(report);
+    let text = match (report.verdict, &report.cause) {
+        (ClusterVerdict::DoesNotFit, cause) => {
+            let state = if report.target.is_pod() {
+                "waits"
+            } else {
+                "does not get its devices"
+            };
+            format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
+        (ClusterVerdict::Waits, cause) => {
+            format!(" waits: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
+        (ClusterVerdict::Error, cause) => {
+            format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
+        }
+        (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
+        // That of a broken pod says whether it does not start, does not end, or runs and is in danger.
+        _ => format!(": {}", report.summary),
+    };
+    doc.headline(page, tone, object(report), text);
+}
+
+/// A line of the table of nodes: a request that has too few devices on a group of them.
+struct NodeLine {
+    nodes: String,
+    /// Whether requests have to be told apart.
+    several: bool,
+    count: DeviceCount,
+}
+
+const NODES: &[Column<NodeLine>] = &[
+    Column::inner("NODE", |line, cell| cell.text(&line.nodes)),
+    Column::inner("REQUEST", |line, cell| {
+        if line.several {
+            cell.text(&line.count.request);
+        }
+    }),
+    Column::inner("WANTED", |line, cell| match line.count.wanted {
+        Some(wanted) => cell.text(wanted),
+        None => cell.text("all"),
+    }),
+    Column::inner("MATCH", |line, cell| cell.text(line.count.matching)),
+    Column::inner("IN USE", |line, cell| cell.text(line.count.in_use)),
+    Column::inner("TAINTED", |line, cell| cell.text(line.count.tainted)),
+    Column::inner("BLOCKED", |line, cell| {
+        cell.unless_zero(Tone::Plain, line.count.blocked);
+    }),
+    Column::inner("UNKNOWN", |line, cell| {
+        cell.unless_zero(Tone::Plain, line.count.unknown);
+    }),
+    Column::inner("USABLE", |line, cell| cell.text(line.count.usable)),
+];
+
+/// Groups of nodes that are told one by one.
+const GROUPS: usize = 8;
+
+fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
+    let counts = groups.iter().flat_map(|group| &group.devices);
+    let requests: BTreeSet<_> = counts.map(|count| (&count.claim, &count.request)).collect();
+    let several = requests.len() > 1;
+    let mut lines = Vec::new();
+    // What numbers do not tell, in the order of the groups.
+    let mut reasons: Vec<(&NodeGroupItem, Vec<&str>)> = Vec::new();
+    let (told, rest) = groups.split_at(page.told(GROUPS, groups.len()));
+    for group in told {
+        let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
+        let nodes = folded(&names);
+        lines.extend(group.devices.iter().map(|count| NodeLine {
+            nodes: nodes.clone(),
+            several,
+            count: count.clone(),
+        }));
+        match reasons.iter_mut().find(|(known, _)| known.has_reason_of(group)) {
+            Some((_, known)) => known.extend(names),
+            None => reasons.push((group, names)),
+        }
+    }
+    doc.gap();
+    doc.section("Nodes", |section| {
+        section.table(Table::new(NODES, page.detail(), &lines));
+        for (group, names) in reasons {
+            let Some(reason) = &group.reason else { continue };
+            let names = format!("{}: ", folded(&names));
+            section.line(2, [span(Tone::Strong, names), plain(reason)]);
+        }
+        let rest: usize = rest.iter().map(|group| group.nodes.len()).sum();
+        if rest > 0 {
+            section.remark(format_args!(
+                "{}: -o wide",
+                counted(rest, "more node", "more nodes")
+            ));
+        }
+    });
+}
+
+/// What would help, each with its command.
+fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
+    /// Where the text of a fix begins.
+    const INDENT: &str = "     ";
+    if report.fixes.is_empty() {
+        return;
+    }
+    doc.gap().line(0, [span(Tone::Strong, "What would help:")]);
+    for (number, fix) in (1..).zip(&report.fixes) {
+        let text = format!(" {} ({})", fix.message, proof(fix));
+        doc.line(
+            INDENT.len(),
+            [span(Tone::Strong, format!("  {number}.")), plain(text)],
+        );
+        if let Some(command) = &fix.command {
+            let emit =
+                (is_live && page.is_terminal() && !fix.remakes.is_empty()).then(|| emitting(report, number));
+            let is_long = INDENT.len() + command.to_string().chars().count() > page.width();
+            match emit {
+                Some(Ok(emit)) if is_long => doc.command(INDENT, &emit),
+                _ => doc.command(INDENT, command),
+            };
+        }
+        if let Some(note) = &fix.note {
+            doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
+        }
+        if let Some(look) = &fix.look {
+            doc.command(format_args!("{INDENT}see: "), look);
+        }
+    }
+}
+
+/// How sure it is that the fix helps, and what comes of it.
+fn proof(fix: &FixItem) -> String {
+    let mut proof = match (fix.proven, fix.nodes.as_slice()) {
+        (false, _) => "not tested".to_owned(),
+        (true, []) => "tested".to_owned(),
+        (true, nodes) => {
+            let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
+            format!("tested: fits on {}", shortened(&names))
+        }
+    };
+    if fix.proven && !fix.minimal {
+        proof.push_str("; a smaller change may exist");
+    }
+    let more = fix
+        .gets
+        .iter()
+        .map(GetsItem::text)
+        .chain(fix.risky.then(|| RISKY.to_owned()));
+    for text in more {
+        proof.push_str("; ");
+        proof.push_str(&text);
+    }
+    proof
+}
+
+/// What carries fix `number` out, as long as it stays what it is.
+fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
+    let kind = if report.target.is_pod() {
+        Kind::Pod
+    } else {
+        Kind::ResourceClaim
+    };
+    let emit = Command::dra("explain")
+        .object(kind, &report.target.name)
+        .namespace(&report.target.namespace)
+        .option("--emit-fix", &number.to_string())
+        .done()?;
+    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
+    Ok(emit.then(Then::Pipe, replace))
 }

@@ -1,9 +1,7 @@
 //! What `explain node/NAME` tells: what could still be scheduled there.
 
-use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, UNKNOWN, View, counted, span};
+use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted};
 use dra_reports::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
-
-use super::report::plain;
 
 const DRIVERS: &[Column<DriverRoom>] = &[
     Column::inner("DRIVER", |room, cell| cell.text(&room.driver)),
@@ -22,9 +20,6 @@ const DRIVERS: &[Column<DriverRoom>] = &[
             Tone::Bad
         };
         cell.toned(tone, room.unhealthy);
-    }),
-    Column::inner("BLOCKED BY", |room, cell| {
-        cell.list(reasons(room));
     }),
 ];
 
@@ -49,34 +44,12 @@ fn reasons(room: &DriverRoom) -> Vec<String> {
 impl Report for NodeRoom {
     const KIND: &'static str = "NodeRoom";
 
-    fn screen(&self, screen: Screen) -> View {
-        let mut layout = Layout::new();
-        let tone = tone(self);
-        layout.line(
-            2,
-            [
-                span(tone, format!("{} ", screen.sign(tone))),
-                span(Tone::Strong, format!("node/{}", self.node)),
-                plain(format!(": {}", self.summary)),
-            ],
-        );
-        layout.line(0, []);
-        // What blocks stands below the table, where nothing of it is cut.
-        let columns = DRIVERS.split_last().map_or(DRIVERS, |(_, columns)| columns);
-        rest(self, columns, Detail::Normal, &mut layout);
-        layout.into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        let mut layout = Layout::new();
-        layout.field("Node", &self.node);
-        layout.toned(
-            "Verdict",
-            tone(self),
-            format!("{:?}: {}", self.verdict, self.summary),
-        );
-        rest(self, DRIVERS, detail, &mut layout);
-        layout.into()
+    fn view(&self, page: Page) -> View {
+        let mut doc = Doc::new();
+        let (subject, text) = (format!("node/{}", self.node), format!(": {}", self.summary));
+        doc.headline(page, tone(self), subject, text).gap();
+        rest(self, page.detail(), &mut doc);
+        doc.into()
     }
 }
 
@@ -88,12 +61,11 @@ fn tone(room: &NodeRoom) -> Tone {
     }
 }
 
-fn rest(room: &NodeRoom, columns: &[Column<DriverRoom>], detail: Detail, layout: &mut Layout) {
+fn rest(room: &NodeRoom, detail: Detail, doc: &mut Doc) {
     if !room.drivers.is_empty() {
-        layout.section("Devices", |section| {
-            section.table(Table::new(columns, detail, &room.drivers));
-            let told = columns.len() == DRIVERS.len();
-            for room in room.drivers.iter().filter(|room| !told && room.blocked > 0) {
+        doc.section("Devices", |section| {
+            section.table(Table::new(DRIVERS, detail, &room.drivers));
+            for room in room.drivers.iter().filter(|room| room.blocked > 0) {
                 section.text(format_args!(
                     "{}: blocked by {}",
                     room.driver,
@@ -103,7 +75,7 @@ fn rest(room: &NodeRoom, columns: &[Column<DriverRoom>], detail: Detail, layout:
         });
     }
     if !room.classes.is_empty() {
-        layout.section("Requests", |section| {
+        doc.section("Requests", |section| {
             section.table(Table::new(CLASSES, detail, &room.classes));
             for class in &room.classes {
                 if let Some(problem) = &class.problem {
@@ -115,18 +87,18 @@ fn rest(room: &NodeRoom, columns: &[Column<DriverRoom>], detail: Detail, layout:
     if !room.silent_drivers.is_empty() {
         let silent = room.silent_drivers.iter();
         let silent = silent.map(|silent| format!("driver {}: {}", silent.driver, silent.reason));
-        layout.list("Publish nothing here", silent);
+        doc.list("Publish nothing here", silent);
     }
     if !room.obstacles.is_empty() {
-        layout.list("Closed", &room.obstacles);
+        doc.list("Closed", &room.obstacles);
     }
     if !room.taints.is_empty() {
         let taints = counted(room.taints.len(), "taint", "taints");
         let lines = std::iter::once(format!("pods have to tolerate {taints} of the node"));
-        layout.list("Taints", lines.chain(room.taints.iter().cloned()));
+        doc.list("Taints", lines.chain(room.taints.iter().cloned()));
     }
     if !room.unknown.is_empty() {
-        layout.list("Unknown", &room.unknown);
+        doc.list("Unknown", &room.unknown);
     }
-    layout.field("Not looked at", "CPU, memory, ports and other demands of pods");
+    doc.field("Not looked at", "CPU, memory, ports and other demands of pods");
 }

@@ -11,7 +11,7 @@ use crate::commands::places::Written;
 use crate::commands::{duration, places, successor};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::output::{Column, Detail, Report, Table, View, counted};
+use crate::output::{Column, Page, Report, Table, View, counted};
 use dra_model::Kind;
 use dra_reports::{ControllerTrace, TraceItem, controller_trace};
 use dra_rules::simulation::{World, too_much_to_simulate};
@@ -102,8 +102,8 @@ const COLUMNS: &[Column<TraceItem>] = &[
 impl Report for ControllerTrace {
     const KIND: &'static str = "ControllerTrace";
 
-    fn view(&self, detail: Detail) -> View {
-        Table::with(COLUMNS, detail, &(), &self.events).into()
+    fn view(&self, page: Page) -> View {
+        Table::with(COLUMNS, page.detail(), &(), &self.events).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ use super::super::objects::{Found, Named};
 use super::super::{judging, objects, presence, threads};
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::output::{Column, Detail, Layout, NONE, Report, Table, Tone, View};
+use crate::output::{Column, Doc, NONE, Page, Report, Table, Tone, View};
 use dra_model::{Claim, Cluster, Kind, Object, Pod};
 use dra_reports::allocation::{
     self, ALLOCATION_NEEDS, AllocationReport, ClaimAllocation, Exactness, Fit, NodeResult, Placement,
@@ -377,18 +377,18 @@ const LISTED: usize = 20;
 impl Report for AllocationReport {
     const KIND: &'static str = "AllocationReport";
 
-    fn view(&self, detail: Detail) -> View {
-        let mut layout = Layout::new();
-        layout.list("Object", self.targets.iter().map(target));
+    fn view(&self, page: Page) -> View {
+        let mut doc = Doc::new();
+        doc.list("Object", self.targets.iter().map(target));
         if !self.assumed.is_empty() {
-            layout.list("As If", &self.assumed);
+            doc.list("As If", &self.assumed);
         }
         let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
         let result = match self.result {
             Fit::Fits if !self.nodes.is_empty() => format!("Fits on {fits} of {} nodes", self.nodes.len()),
             result => words(result).to_owned(),
         };
-        layout.toned("Result", tone(self.result), result);
+        doc.toned("Result", tone(self.result), result);
         let exactness = match self.exactness {
             Exactness::Exact => None,
             Exactness::OneOf => Some("whether it fits is certain; the devices are one of several choices"),
@@ -400,19 +400,19 @@ impl Report for AllocationReport {
             }
         };
         if let Some(exactness) = exactness {
-            layout.field("Exactness", exactness);
+            doc.field("Exactness", exactness);
         }
         if let Some(message) = &self.message {
-            layout.field("Message", message);
+            doc.field("Message", message);
         }
         if !self.unknown.is_empty() {
-            layout.list("Unknown", &self.unknown);
+            doc.list("Unknown", &self.unknown);
         }
         if !self.not_simulated.is_empty() {
-            layout.field("Not Simulated", self.not_simulated.join(", "));
+            doc.field("Not Simulated", self.not_simulated.join(", "));
         }
         if !self.notes.is_empty() {
-            layout.list("Note", &self.notes);
+            doc.list("Note", &self.notes);
         }
         if let Some(packing) = &self.packing {
             let copies = match (packing.unlimited, packing.exact) {
@@ -420,8 +420,8 @@ impl Report for AllocationReport {
                 (false, true) => packing.copies.to_string(),
                 (false, false) => format!("at least {}", packing.copies),
             };
-            layout.field("Copies", copies);
-            layout.list(
+            doc.field("Copies", copies);
+            doc.list(
                 "Runs Out First",
                 packing
                     .runs_out
@@ -432,29 +432,28 @@ impl Report for AllocationReport {
                 .nodes
                 .iter()
                 .map(|placed| format!("{}: {}", placed.node, placed.copies));
-            layout.list("Copies By Node", placed);
+            doc.list("Copies By Node", placed);
         }
-        nodes(&mut layout, &self.nodes, detail);
+        nodes(&mut doc, &self.nodes, page);
         if !self.placements.is_empty() {
-            layout.section("Pods", |section| {
-                section.table(Table::new(PLACEMENTS, detail, &self.placements));
+            doc.section("Pods", |section| {
+                section.table(Table::new(PLACEMENTS, page.detail(), &self.placements));
             });
         }
-        layout.into()
+        doc.into()
     }
 }
 
-fn nodes(layout: &mut Layout, nodes: &[NodeResult], detail: Detail) {
-    let listed =
-        |node: &&NodeResult| detail == Detail::Wide || nodes.len() <= LISTED || node.result == Fit::Fits;
+fn nodes(doc: &mut Doc, nodes: &[NodeResult], page: Page) {
+    let listed = |node: &&NodeResult| page.is_wide() || nodes.len() <= LISTED || node.result == Fit::Fits;
     let columns = if nodes.iter().any(|node| node.score.is_some()) {
         SCORED
     } else {
         NODES
     };
-    let table = Table::new(columns, detail, nodes.iter().filter(listed));
+    let table = Table::new(columns, page.detail(), nodes.iter().filter(listed));
     if !table.is_empty() {
-        layout.section("Nodes", |section| {
+        doc.section("Nodes", |section| {
             section.table(table);
         });
     }
@@ -469,9 +468,9 @@ fn nodes(layout: &mut Layout, nodes: &[NodeResult], detail: Detail) {
         result,
         reason,
     });
-    let table = Table::new(Rejected::COLUMNS, detail, rejected);
+    let table = Table::new(Rejected::COLUMNS, page.detail(), rejected);
     if !table.is_empty() {
-        layout.section("Other Nodes", |section| {
+        doc.section("Other Nodes", |section| {
             section.table(table);
         });
     }

@@ -1,8 +1,8 @@
 //! `kubectl dra simulate eviction`: whom the taints of devices drive away, now or if there were more of them.
 
+mod answer;
+mod evidence;
 mod parts;
-mod screen;
-mod view;
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use anyhow::Context as _;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
-use crate::output::{Detail, Report, Screen, View};
+use crate::output::{Page, Report, View};
 use dra_model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use dra_reports::Selection;
 use dra_reports::presence::Mention;
@@ -207,12 +207,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 impl Report for EvictionReport {
     const KIND: &'static str = "EvictionReport";
 
-    fn screen(&self, screen: Screen) -> View {
-        screen::of(self, screen).into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        view::of(self, detail).into()
+    fn view(&self, page: Page) -> View {
+        answer::of(self, page).into()
     }
 }
 

@@ -39,29 +39,40 @@ fn a_downgrade_is_told_step_by_step() {
     dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @r#"
     exit_code: 1
     ----- stdout -----
+    x not ready for a downgrade to 1.36: something has to be decided
+      end      4 groups (6 running pods, 1 waiting), to be decided with the owners: default/both, default/ended, default/gen, default/sim
+      convert  4 claims while their pods run; 1 more once raw-late has a node
+      ask      1 claim reserved for other kinds, which `convert --kind` selects: default/foreign
+      delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
+    Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
+
     Claims:
-      NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD             REASON
-      default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   both-0,both-1   <none>
-      default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
-      default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-      default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only
-      default     gen-gpu-6lrvq    Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
-      default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    mix-0           <none>
-      default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   pair-0          <none>
-      default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw have no node yet: pod raw-late
-      default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
-      team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   team-0          <none>
+      convert   default/both-gpu: podgroups.scheduling.k8s.io/both becomes both-0, both-1
+      refuse    default/both-nic-94rpf: made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
+                way out: end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims
+      refuse    default/ended-gpu: reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+                way out: delete the PodGroup while the gate is on, which frees the claim; or release it with --release-unused
+      keep      default/foreign: reserved for jobs.batch only
+                way out: its owner removes the entry; or select it with --kind jobs.batch
+      refuse    default/gen-gpu-6lrvq: made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
+                way out: end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims
+      convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0
+      convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0
+      refuse    default/raw-gpu: members of PodGroup raw have no node yet: pod raw-late
+                way out: wait until they have a node (--wait), delete them, or turn the gate off first
+      refuse    default/sim-gpu-2z6cl: made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
+                way out: end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims
+      convert   team/team-gpu: podgroups.scheduling.k8s.io/team becomes team-0
     Groups:
-      NAMESPACE   PODGROUP   DECISION      PODS            WITHOUT NODE   CLAIMS                    REASON
-      default     both       Drain         both-0,both-1   <none>         both-gpu,both-nic-94rpf   claim both-nic-94rpf made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
-      default     conv       Leave         conv-0,conv-1   <none>         <none>                    <none>
-      default     ended      Drain         <none>          <none>         ended-gpu                 claim ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-      default     gen        Drain         gen-0,gen-1     <none>         gen-gpu-6lrvq             claim gen-gpu-6lrvq made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
-      default     mix        KeepRunning   mix-0           <none>         mixed                     <none>
-      default     pair       KeepRunning   pair-0          <none>         pair-gpu                  <none>
-      default     raw        KeepRunning   raw-0,raw-1     raw-late       raw-gpu                   <none>
-      default     sim        Drain         sim-0,sim-1     sim-late       sim-gpu-2z6cl             claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
-      team        team       KeepRunning   team-0          <none>         team-gpu                  <none>
+      end       default/both: both-0, both-1; claim both-nic-94rpf made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
+      leave     default/conv: conv-0, conv-1
+      end       default/ended: no running pod; claim ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+      end       default/gen: gen-0, gen-1; claim gen-gpu-6lrvq made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
+      run on    default/mix: mix-0
+      run on    default/pair: pair-0
+      run on    default/raw: raw-0, raw-1; without a node: raw-late
+      end       default/sim: sim-0, sim-1; without a node: sim-late; claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
+      run on    team/team: team-0
     Step 1a: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Stop:     agree with the owners first
@@ -176,18 +187,22 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
     dra_snapshot!(on(&args, "podgroups", &GATES_ON), @"
     exit_code: 1
     ----- stdout -----
+    x not ready for switching off DRAWorkloadResourceClaims: something has to be decided
+      end      1 group (2 running pods, 1 waiting), to be decided with the owners: default/sim
+      convert  3 claims while their pods run
+    Next: step 1: kubectl dra snapshot --no-redact --out=before-downgrade.json
+
     Claims:
-      NAMESPACE   CLAIM           ACTION    CODE                   REMOVE                                    ADD                    REASON
-      default     llm-gpus        Convert   Convertible            podgroups.scheduling.k8s.io/llm-workers   llm-0,llm-1,llm-2      <none>
-      default     mixed           Convert   Convertible            podgroups.scheduling.k8s.io/mix           mix-0,mix-other-name   <none>
-      default     pair-gpu        Convert   Convertible            podgroups.scheduling.k8s.io/pair          pair-0,pair-1          <none>
-      default     sim-gpu-579qp   Refuse    GeneratedForPodGroup   <none>                                    <none>                 made for PodGroup sim
+      convert   default/llm-gpus: podgroups.scheduling.k8s.io/llm-workers becomes llm-0, llm-1, llm-2
+      convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0, mix-other-name
+      convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0, pair-1
+      refuse    default/sim-gpu-579qp: made for PodGroup sim
+                way out: end its pods and delete the PodGroup while the gates are on; or, where only a gate goes off, convert it with --include-generated
     Groups:
-      NAMESPACE   PODGROUP      DECISION      PODS                   WITHOUT NODE   CLAIMS          REASON
-      default     llm-workers   KeepRunning   llm-0,llm-1,llm-2      <none>         llm-gpus        <none>
-      default     mix           KeepRunning   mix-0,mix-other-name   <none>         mixed           <none>
-      default     pair          KeepRunning   pair-0,pair-1          <none>         pair-gpu        <none>
-      default     sim           Drain         sim-0,sim-1            sim-late       sim-gpu-579qp   claim sim-gpu-579qp made for PodGroup sim
+      run on    default/llm-workers: llm-0, llm-1, llm-2
+      run on    default/mix: mix-0, mix-other-name
+      run on    default/pair: pair-0, pair-1
+      end       default/sim: sim-0, sim-1; without a node: sim-late; claim sim-gpu-579qp made for PodGroup sim
     Step 1: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Stop:     agree with the owners first

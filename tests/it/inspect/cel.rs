@@ -17,25 +17,24 @@ fn devices_match_or_not_and_say_why() {
             ],
             "bound-pods"
         ),
-        @r#"
-        exit_code: 0
-        ----- stdout -----
-        New Objects:  accepted, costs 9 of 1000000 at most
-        Scheduler:    compiles
-        Devices:      2 of 8 match
-        NODE         DEVICE                             RESULT    COST   WHY
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Match     9      <none>
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-1   Match     9      <none>
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-2   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 2)
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-3   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 3)
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-4   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 4)
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-5   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 5)
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-6   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 6)
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-7   NoMatch   9      device.attributes['gpu.example.com'].index < 2 (device.attributes["gpu.example.com"].index is 7)
+        @"
+    exit_code: 0
+    ----- stdout -----
+    New Objects:  accepted, costs 9 of 1000000 at most
+    Scheduler:    compiles
+    Devices:      2 of 8 match
+    DRIVER            RESULT    COUNT   DEVICES                  WHY
+    gpu.example.com   Match     2       gpu-node-1/gpu-0,gpu-1
+    gpu.example.com   NoMatch   1       gpu-node-1/gpu-2         index is 2
+    gpu.example.com   NoMatch   1       gpu-node-1/gpu-3         index is 3
+    gpu.example.com   NoMatch   1       gpu-node-1/gpu-4         index is 4
+    gpu.example.com   NoMatch   1       gpu-node-1/gpu-5         index is 5
+    gpu.example.com   NoMatch   1       gpu-node-1/gpu-6         index is 6
+    gpu.example.com   NoMatch   1       gpu-node-1/gpu-7         index is 7
 
-        ----- stderr -----
-        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-        "#
+    ----- stderr -----
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    "
     );
     dra_snapshot!(
         look(
@@ -110,10 +109,12 @@ fn an_error_on_a_device_is_a_bad_verdict() {
     New Objects:  accepted, costs 5 of 1000000 at most
     Scheduler:    compiles
     Devices:      0 of 1 match, 1 fail
-    NODE         DEVICE                             RESULT   COST   WHY
-    gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Error    5      no such key: nothing
+    DRIVER            RESULT   COUNT   DEVICES            WHY
+    gpu.example.com   Error    1       gpu-node-1/gpu-0   no such key: nothing
+
     hint: no device has `nothing`: `.?` and orValue say what counts instead
-          device.attributes["gpu.example.com"].?nothing.orValue(0) == 1
+        device.attributes["gpu.example.com"].?nothing.orValue(0) == 1
+          tried: matches 0 of 1, fails on none
 
     ----- stderr -----
     warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
@@ -144,17 +145,17 @@ fn what_costs_too_much_is_refused_in_new_objects_only() {
             &["cel", "lists.range(1000).all(x, lists.range(1000).all(y, x * y >= 0))", "gpu-node-1/gpu-0"],
             "bound-pods"
         ),
-        @r"
-        exit_code: 1
-        ----- stdout -----
-        New Objects:  refused, may cost 8016012 of 1000000: Forbidden: too complex, exceeds cost limit
-        Scheduler:    compiles
-        Devices:      0 of 1 match, 1 fail
-        NODE         DEVICE                             RESULT   COST      WHY
-        gpu-node-1   gpu.example.com/gpu-node-1/gpu-0   Error    1000001   operation cancelled: actual cost limit exceeded
+        @"
+    exit_code: 1
+    ----- stdout -----
+    New Objects:  refused, may cost 8016012 of 1000000: Forbidden: too complex, exceeds cost limit
+    Scheduler:    compiles
+    Devices:      0 of 1 match, 1 fail
+    DRIVER            RESULT   COUNT   DEVICES            WHY
+    gpu.example.com   Error    1       gpu-node-1/gpu-0   operation cancelled: actual cost limit exceeded
 
-        ----- stderr -----
-        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
-        "
+    ----- stderr -----
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    "
     );
 }

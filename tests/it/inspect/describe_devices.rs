@@ -183,17 +183,17 @@ fn a_pool_is_described() {
                  gpu-0-counters/memory-slice-6=0/1
                  gpu-0-counters/memory-slice-7=0/1
     Devices:
-      DEVICE       STATE                    CLAIMS                      TAINTS   HEALTH   CAPACITY
-      gpu-0        Free,CountersExhausted   <none>                      <none>   <none>   memory=80Gi
-      gpu-0-1g-0   Allocated                default/small-0-gpu-6cmjw   <none>   <none>   memory=10Gi
-      gpu-0-1g-1   Allocated                default/best-1-gpu-2629t    <none>   <none>   memory=10Gi
-      gpu-0-1g-2   Free                     <none>                      <none>   <none>   memory=10Gi
-      gpu-0-1g-3   Free                     <none>                      <none>   <none>   memory=10Gi
-      gpu-0-1g-4   Free,CountersExhausted   <none>                      <none>   <none>   memory=10Gi
-      gpu-0-1g-5   Free,CountersExhausted   <none>                      <none>   <none>   memory=10Gi
-      gpu-0-1g-6   Free,CountersExhausted   <none>                      <none>   <none>   memory=10Gi
-      gpu-0-3g-0   Free,CountersExhausted   <none>                      <none>   <none>   memory=40Gi
-      gpu-0-3g-4   Allocated                default/best-0-gpu-zzrc5    <none>   <none>   memory=40Gi
+      DEVICE       STATE                    CLAIMS                      CAPACITY
+      gpu-0        Free,CountersExhausted   <none>                      memory=80Gi
+      gpu-0-1g-0   Allocated                default/small-0-gpu-6cmjw   memory=10Gi
+      gpu-0-1g-1   Allocated                default/best-1-gpu-2629t    memory=10Gi
+      gpu-0-1g-2   Free                     <none>                      memory=10Gi
+      gpu-0-1g-3   Free                     <none>                      memory=10Gi
+      gpu-0-1g-4   Free,CountersExhausted   <none>                      memory=10Gi
+      gpu-0-1g-5   Free,CountersExhausted   <none>                      memory=10Gi
+      gpu-0-1g-6   Free,CountersExhausted   <none>                      memory=10Gi
+      gpu-0-3g-0   Free,CountersExhausted   <none>                      memory=40Gi
+      gpu-0-3g-4   Allocated                default/best-0-gpu-zzrc5    memory=40Gi
     Findings:    <none>
 
     ----- stderr -----
@@ -212,15 +212,12 @@ fn a_pool_is_described() {
       NAME             GENERATION   NODE         DEVICES   AGE
       gpu-node-4-old   1            gpu-node-4   4         47m
     Devices:
-      DEVICE   STATE   CLAIMS   TAINTS   HEALTH   CAPACITY
-      gpu-0    Free    <none>   <none>   <none>   memory=81559Mi,multiprocessors=132
+      DEVICE   STATE   CAPACITY
+      gpu-0    Free    memory=81559Mi,multiprocessors=132
     Findings:
-      DRA031 pool-outdated:
-        Severity:   Warning
-        Certainty:  Confirmed
-        Object:     pool/gpu.example.com/gpu-node-4
-        Message:    has 1 slice of generations before 2: gpu-node-4-old. The scheduler does not look at it; the driver should have deleted it
-        Fix:        kubectl delete resourceslice/gpu-node-4-old
+      !! DRA031 pool-outdated  A pool has slices of several generations
+          pool/gpu.example.com/gpu-node-4 has 1 slice of generations before 2: gpu-node-4-old. The scheduler does not look at it; the driver should have deleted it
+          fix   kubectl delete resourceslice/gpu-node-4-old
 
     ----- stderr -----
     ");

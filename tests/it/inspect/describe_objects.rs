@@ -25,8 +25,8 @@ fn a_claim_is_described() {
       Node:       gpu-node-2
       Allocated:  2026-11-21T10:13:21Z (46m ago)
       Devices:
-        REQUEST   DRIVER            POOL         DEVICE   PUBLISHED   TAINTS                                   HEALTH
-        gpu       gpu.example.com   gpu-node-2   gpu-1    yes         example.com/unhealthy=xid-79:NoExecute   <none>
+        REQUEST   DRIVER            POOL         DEVICE   PUBLISHED   TAINTS
+        gpu       gpu.example.com   gpu-node-2   gpu-1    yes         example.com/unhealthy=xid-79:NoExecute
       Device gpu-node-2/gpu-1:
         Tolerations:  example.com/unhealthy:NoExecute op=Exists for 20s
         Taints:       example.com/unhealthy=xid-79:NoExecute since 2026-11-21T10:13:22Z (46m ago)
@@ -59,8 +59,8 @@ fn a_claim_is_described() {
       Node:       gpu-node-2
       Allocated:  2026-11-21T10:13:12Z (46m ago)
       Devices:
-        REQUEST   DRIVER            POOL         DEVICE   PUBLISHED   TAINTS   HEALTH
-        gpu       gpu.example.com   gpu-node-2   gpu-4    yes         <none>   <none>
+        REQUEST   DRIVER            POOL         DEVICE   PUBLISHED
+        gpu       gpu.example.com   gpu-node-2   gpu-4    yes
     Reserved For:
       KIND       NAME   UID                                    STATUS    CONSUMER
       podgroup   mix    ced4d335-ca13-4405-98e0-550222584724   Group     yes
@@ -89,14 +89,14 @@ fn a_claim_is_described() {
       Node:       fabric-node-1
       Allocated:  2026-11-21T10:14:43Z (45m ago)
       Devices:
-        REQUEST   DRIVER            POOL            DEVICE   PUBLISHED   TAINTS   HEALTH
-        gpu       gpu.example.com   fabric-node-1   gpu-1    yes         <none>   <none>
+        REQUEST   DRIVER            POOL            DEVICE   PUBLISHED
+        gpu       gpu.example.com   fabric-node-1   gpu-1    yes
       Device fabric-node-1/gpu-1:
         Binding Conditions:          example.com/attached
         Binding Failure Conditions:  example.com/attach-failed
     Device Status:
       gpu.example.com/fabric-node-1/gpu-1:
-        TYPE                   STATUS   AGE   REASON     MESSAGE
+        TYPE                   STATUS   AGE   REASON
         example.com/attached   True     45m   Attached
     Reserved For:
       KIND   NAME       UID                                    STATUS    CONSUMER
@@ -135,8 +135,8 @@ fn a_claim_is_described() {
       Node:       mig-node-1
       Allocated:  2026-11-21T10:14:00Z (46m ago)
       Devices:
-        REQUEST     DRIVER            POOL         DEVICE       PUBLISHED   TAINTS   HEALTH
-        gpu/large   gpu.example.com   mig-node-1   gpu-0-3g-4   yes         <none>   <none>
+        REQUEST     DRIVER            POOL         DEVICE       PUBLISHED
+        gpu/large   gpu.example.com   mig-node-1   gpu-0-3g-4   yes
     Reserved For:
       KIND   NAME     UID                                    STATUS    CONSUMER
       pod    best-0   61eb1747-7247-45ab-8edb-e21e9a68bbea   Running   yes
@@ -145,7 +145,7 @@ fn a_claim_is_described() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @r"
+    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
     Name:                         pod-recreated
@@ -163,8 +163,8 @@ fn a_claim_is_described() {
       Node:       gpu-node-2
       Allocated:  2026-11-21T10:13:05Z (46m ago)
       Devices:
-        REQUEST   DRIVER            POOL         DEVICE   PUBLISHED   TAINTS   HEALTH
-        gpu       gpu.example.com   gpu-node-2   gpu-0    yes         <none>   <none>
+        REQUEST   DRIVER            POOL         DEVICE   PUBLISHED
+        gpu       gpu.example.com   gpu-node-2   gpu-0    yes
     Reserved For:
       KIND   NAME    UID                                    STATUS     CONSUMER
       pod    again   37b74c3f-02d8-41d0-b320-7809f957c516   OtherUID   no
@@ -174,12 +174,9 @@ fn a_claim_is_described() {
       default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: it keeps running until its sandbox is recreated, but its devices may be allocated to others
     Events:                       <none>
     Findings:
-      DRA012 reservation-replaced:
-        Severity:   Warning
-        Certainty:  Possible
-        Object:     resourceclaim/default/pod-recreated
-        Message:    is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for no pod unless the claim controller removes the entry
-        Fix:        kubectl label resourceclaim/pod-recreated --namespace=default dra.kubectl.io/checked=again --overwrite
+      !! DRA012 reservation-replaced  A claim is reserved for an earlier pod or group of the same name
+          resourceclaim/default/pod-recreated is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for no pod unless the claim controller removes the entry
+          fix   kubectl label resourceclaim/pod-recreated --namespace=default dra.kubectl.io/checked=again --overwrite
 
     ----- stderr -----
     ");
@@ -199,7 +196,7 @@ fn a_pod_is_described() {
     Node:         gpu-node-1
     Status:       Running
     Conditions:
-      TYPE           STATUS   AGE   REASON   MESSAGE
+      TYPE           STATUS   AGE
       Ready          True     46m
       PodScheduled   True     46m
     Claims:
@@ -281,12 +278,10 @@ fn a_pod_is_described() {
       TYPE      REASON                        AGE                 FROM             MESSAGE
       Warning   FailedResourceClaimCreation   47m (x8 over 47m)   resource_claim   PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
     Findings:
-      DRA022 claim-missing:
-        Severity:   Error
-        Certainty:  Possible
-        Object:     pod/default/missing-template
-        Message:    names template/default/no, which does not exist: it is not scheduled
-        Fix:        whoever owns the pod creates template/default/no, or makes the pod again with the name of one that exists
+      x DRA022 claim-missing  A pod names a claim or template that does not exist
+          pod/default/missing-template names template/default/no, which does not exist: it is not scheduled
+          fix   whoever owns the pod creates template/default/no, or makes the pod again with the name of one that exists
+    Why: kubectl dra explain pod/missing-template --namespace=default
 
     ----- stderr -----
     "#);
@@ -302,7 +297,7 @@ fn a_pod_is_described() {
     Node:         gpu-node-2
     Status:       Running
     Conditions:
-      TYPE           STATUS   AGE   REASON   MESSAGE
+      TYPE           STATUS   AGE
       Ready          True     47m
       PodScheduled   True     47m
     Claims:
@@ -348,30 +343,30 @@ fn a_node_is_described() {
     Taints:           <none>
     Kubelet Version:  v1.37.1
     Conditions:
-      TYPE    STATUS   AGE   REASON         MESSAGE
+      TYPE    STATUS   AGE   REASON
       Ready   True     46m   KubeletReady
     Pools:
       DRIVER            POOL         GENERATION   COMPLETE   DEVICES   FREE
       gpu.example.com   gpu-node-2   1            yes        8         5
       nic.example.com   gpu-node-2   1            yes        8         8
     Devices:
-      DEVICE                             STATE       CLAIMS                  TAINTS   HEALTH   CAPACITY
-      gpu.example.com/gpu-node-2/gpu-0   Allocated   default/pod-recreated   <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-1   Allocated   default/unreserved      <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-2   Allocated   default/deleting        <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-3   Free        <none>                  <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-4   Free        <none>                  <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-5   Free        <none>                  <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-6   Free        <none>                  <none>   <none>   memory=81559Mi,multiprocessors=132
-      gpu.example.com/gpu-node-2/gpu-7   Free        <none>                  <none>   <none>   memory=81559Mi,multiprocessors=132
-      nic.example.com/gpu-node-2/rdma0   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma1   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma2   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma3   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma4   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma5   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma6   Free        <none>                  <none>   <none>   bandwidth=400G
-      nic.example.com/gpu-node-2/rdma7   Free        <none>                  <none>   <none>   bandwidth=400G
+      DEVICE                             STATE       CLAIMS                  CAPACITY
+      gpu.example.com/gpu-node-2/gpu-0   Allocated   default/pod-recreated   memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-1   Allocated   default/unreserved      memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-2   Allocated   default/deleting        memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-3   Free        <none>                  memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-4   Free        <none>                  memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-5   Free        <none>                  memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-6   Free        <none>                  memory=81559Mi,multiprocessors=132
+      gpu.example.com/gpu-node-2/gpu-7   Free        <none>                  memory=81559Mi,multiprocessors=132
+      nic.example.com/gpu-node-2/rdma0   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma1   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma2   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma3   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma4   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma5   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma6   Free        <none>                  bandwidth=400G
+      nic.example.com/gpu-node-2/rdma7   Free        <none>                  bandwidth=400G
     Claims:
       NAMESPACE   NAME            STATE                        DEVICES   CONSUMERS
       default     deleting        deleted,allocated,reserved   gpu-2     pod/d

@@ -158,28 +158,28 @@ fn use_is_told_by_what_is_asked_for() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   3       3       24        15          0        0         0           9      4           63%
-      nic.example.com   3       3       24        8           0        0         0           16     6           33%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   15/24    63%    9      4
+      nic.example.com   8/24     33%    16     6
     Usage:
-      OWNER                         DRIVER            IN USE   SHARE    IDLE   CLAIMS   PENDING
-      default/Pod/notebook          gpu.example.com   1        4%       0      1        0
-      default/ResourceClaim/spare   <none>            0        <none>   0      0        1
-      inference/Pod/web-0           gpu.example.com   1        4%       0      1        0
-      inference/Pod/web-1           gpu.example.com   1        4%       0      1        0
-      training/Job/sweep            gpu.example.com   4        17%      0      2        0
-      training/Job/sweep            nic.example.com   4        17%      0      2        0
-      training/Pod/trainer-0        gpu.example.com   2        8%       0      1        0
-      training/Pod/trainer-0        nic.example.com   2        8%       0      1        0
-      training/Pod/trainer-1        gpu.example.com   6        25%      0      2        0
-      training/Pod/trainer-1        nic.example.com   2        8%       0      2        0
+      OWNER                         DRIVER            IN USE   SHARE    PENDING
+      training/Pod/trainer-1        gpu.example.com   6        25%      0
+      training/Pod/trainer-1        nic.example.com   2        8%       0
+      training/Job/sweep            gpu.example.com   4        17%      0
+      training/Job/sweep            nic.example.com   4        17%      0
+      training/Pod/trainer-0        gpu.example.com   2        8%       0
+      training/Pod/trainer-0        nic.example.com   2        8%       0
+      default/Pod/notebook          gpu.example.com   1        4%       0
+      inference/Pod/web-0           gpu.example.com   1        4%       0
+      inference/Pod/web-1           gpu.example.com   1        4%       0
+      default/ResourceClaim/spare   <none>            0        <none>   1
     Claims:
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   7      0
+      STAGE     PODS
+      Running   7
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -192,24 +192,24 @@ fn use_is_told_by_what_is_asked_for() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   3       3       24        15          0        0         0           9      4           63%
-      nic.example.com   3       3       24        8           0        0         0           16     6           33%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   15/24    63%    9      4
+      nic.example.com   8/24     33%    16     6
     Usage:
-      NODE         DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      gpu-node-1   gpu.example.com   7        88%     0      3        0
-      gpu-node-1   nic.example.com   2        25%     0      3        0
-      gpu-node-2   gpu.example.com   4        50%     0      3        0
-      gpu-node-2   nic.example.com   2        25%     0      3        0
-      gpu-node-3   gpu.example.com   4        50%     0      2        0
-      gpu-node-3   nic.example.com   4        50%     0      2        0
+      NODE         DRIVER            IN USE   SHARE
+      gpu-node-1   gpu.example.com   7        88%
+      gpu-node-1   nic.example.com   2        25%
+      gpu-node-2   gpu.example.com   4        50%
+      gpu-node-2   nic.example.com   2        25%
+      gpu-node-3   gpu.example.com   4        50%
+      gpu-node-3   nic.example.com   4        50%
     Claims:
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   7      0
+      STAGE     PODS
+      Running   7
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -226,9 +226,9 @@ fn use_is_told_by_what_is_asked_for() {
             "  nic.example.com   8/24     33%    ███▎······   16     6",
             "Usage:",
             "  NAMESPACE   DRIVER            IN USE   SHARE                PENDING",
-            "  training    gpu.example.com   12       50%     █████·····",
+            "  training    gpu.example.com   12       50%     █████·····   0",
             "              nic.example.com   8        33%     ███▎······",
-            "  inference   gpu.example.com   2        8%      ▊·········",
+            "  inference   gpu.example.com   2        8%      ▊·········   0",
             "  default     gpu.example.com   1        4%      ▍·········   1",
         ]
     );

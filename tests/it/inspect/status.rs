@@ -11,22 +11,22 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   3       3       24        15          0        0         0           9      4           63%
-      nic.example.com   3       3       24        8           0        0         0           16     6           33%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   15/24    63%    9      4
+      nic.example.com   8/24     33%    16     6
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     gpu.example.com   1        4%      0      1        1
-      inference   gpu.example.com   2        8%      0      2        0
-      training    gpu.example.com   12       50%     0      5        0
-      training    nic.example.com   8        33%     0      5        0
+      NAMESPACE   DRIVER            IN USE   SHARE   PENDING
+      training    gpu.example.com   12       50%     0
+      training    nic.example.com   8        33%     0
+      inference   gpu.example.com   2        8%      0
+      default     gpu.example.com   1        4%      1
     Claims:
       STATE                CLAIMS
       pending              1
       allocated,reserved   8
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   7      0
+      STAGE     PODS
+      Running   7
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -39,22 +39,22 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:  v1.37.2 (assumed)
     Kubelets:    v1.37.1 on 2 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   2       2       16        8           0        0         0           8      5           50%
-      nic.example.com   2       2       16        2           0        0         0           14     8           13%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   8/16     50%    8      5
+      nic.example.com   2/16     13%    14     8
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     gpu.example.com   8        50%     0      6        0
-      default     nic.example.com   2        13%     0      6        0
+      NAMESPACE   DRIVER            IN USE   SHARE
+      default     gpu.example.com   8        50%
+      default     nic.example.com   2        13%
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
     Pods With Devices:
-      STAGE         PODS   STUCK
-      Reserved      1      0
-      Running       9      0
-      Unpreparing   1      0
-      Gone          1      0
+      STAGE         PODS
+      Reserved      1
+      Running       9
+      Unpreparing   1
+      Gone          1
     Findings:    none
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE
@@ -76,12 +76,12 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   2       2       16        6           0        0         0           10     5           38%
-      nic.example.com   2       2       16        0           0        0         0           16     8           0%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   6/16     38%    10     5
+      nic.example.com   0/16     0%     16     8
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     gpu.example.com   6        38%     3      6        0
+      NAMESPACE   DRIVER            IN USE   SHARE   IDLE
+      default     gpu.example.com   6        38%     3
     Idle:           3 devices of 3 claims, with which no pod runs
                     claim/default/pod-done: 1 device, allocated 46m ago
                     claim/default/pod-gone: 1 device, allocated 46m ago
@@ -107,21 +107,21 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   2       2       16        7           0        16        0           0      0           44%
-      nic.example.com   2       2       16        0           0        0         0           16     8           0%
+      DRIVER            IN USE   USED   FREE   ON A NODE   TAINTED
+      gpu.example.com   7/16     44%    0      0           16
+      nic.example.com   0/16     0%     16     8           0
       gpu.example.com: 9 devices that no claim holds cannot be allocated
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      batch       gpu.example.com   1        6%      0      1        0
-      default     gpu.example.com   6        38%     0      6        0
+      NAMESPACE   DRIVER            IN USE   SHARE
+      default     gpu.example.com   6        38%
+      batch       gpu.example.com   1        6%
     Claims:
       STATE                CLAIMS
       allocated,reserved   7
     Pods With Devices:
-      STAGE         PODS   STUCK
-      Running       3      0
-      Unpreparing   5      0
+      STAGE         PODS
+      Running       3
+      Unpreparing   5
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -134,19 +134,19 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 1 node
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      nic.example.com   1       1       2         0           2        0         0           0      0           90%
+      DRIVER            IN USE   USED   FREE   ON A NODE   SHARED
+      nic.example.com   1.8/2    90%    0      0           2
       nic.example.com: 18G of 20G bandwidth, 6 of 8 vfs used
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     nic.example.com   6        90%     0      5        2
+      NAMESPACE   DRIVER            IN USE   SHARE   PENDING
+      default     nic.example.com   6        90%     2
     Claims:
       STATE                CLAIMS
       pending              2
       allocated,reserved   5
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   5      0
+      STAGE     PODS
+      Running   5
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -159,20 +159,20 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 1 node
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   1       1       10        3           0        0         0           2      2           75%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   0.75/1   75%    2      2
       gpu.example.com: 5 devices that no claim holds cannot be allocated
       gpu.example.com: 60Gi of 80Gi memory used
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     gpu.example.com   3        75%     0      3        2
+      NAMESPACE   DRIVER            IN USE   SHARE   PENDING
+      default     gpu.example.com   3        75%     2
     Claims:
       STATE                CLAIMS
       pending              2
       allocated,reserved   3
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   3      0
+      STAGE     PODS
+      Running   3
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -185,21 +185,21 @@ fn a_cluster_fits_on_one_screen() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 4 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   4       4       21        6           0        9         0           2      1           29%
-      nic.example.com   2       2       16        0           0        0         0           16     8           0%
+      DRIVER            IN USE   USED   FREE   ON A NODE   TAINTED
+      gpu.example.com   6/21     29%    2      1           9
+      nic.example.com   0/16     0%     16     8           0
       gpu.example.com: 1 pool is incomplete
       gpu.example.com: 13 devices that no claim holds cannot be allocated
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     gpu.example.com   6        29%     0      2        10
+      NAMESPACE   DRIVER            IN USE   SHARE   PENDING
+      default     gpu.example.com   6        29%     10
     Claims:
       STATE                CLAIMS
       pending              10
       allocated,reserved   2
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   2      0
+      STAGE     PODS
+      Running   2
     Findings:       5 errors, 6 warnings (see kubectl dra check)
     Feature Gates:  defaults of the release (assumed)
 
@@ -216,19 +216,19 @@ fn claims_of_one_namespace_are_counted() {
     Kubernetes:     v1.37.2 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   3       3       24        15          0        0         0           9      4           63%
-      nic.example.com   3       3       24        8           0        0         0           16     6           33%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   15/24    63%    9      4
+      nic.example.com   8/24     33%    16     6
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      training    gpu.example.com   12       50%     0      5        0
-      training    nic.example.com   8        33%     0      5        0
+      NAMESPACE   DRIVER            IN USE   SHARE
+      training    gpu.example.com   12       50%
+      training    nic.example.com   8        33%
     Claims:
       STATE                CLAIMS
       allocated,reserved   5
     Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   4      0
+      STAGE     PODS
+      Running   4
     Findings:       none
     Feature Gates:  defaults of the release (assumed)
 
@@ -245,22 +245,22 @@ fn gates_are_shown_with_their_evidence() {
     Kubernetes:  v1.37.2 (assumed)
     Kubelets:    v1.37.1 on 2 nodes
     Drivers:
-      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   SHARED   TAINTED   UNHEALTHY   FREE   ON A NODE   USED
-      gpu.example.com   2       2       16        8           0        0         0           8      5           50%
-      nic.example.com   2       2       16        2           0        0         0           14     8           13%
+      DRIVER            IN USE   USED   FREE   ON A NODE
+      gpu.example.com   8/16     50%    8      5
+      nic.example.com   2/16     13%    14     8
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
-      default     gpu.example.com   8        50%     0      6        0
-      default     nic.example.com   2        13%     0      6        0
+      NAMESPACE   DRIVER            IN USE   SHARE
+      default     gpu.example.com   8        50%
+      default     nic.example.com   2        13%
     Claims:
       STATE                CLAIMS
       allocated,reserved   6
     Pods With Devices:
-      STAGE         PODS   STUCK
-      Reserved      1      0
-      Running       9      0
-      Unpreparing   1      0
-      Gone          1      0
+      STAGE         PODS
+      Reserved      1
+      Running       9
+      Unpreparing   1
+      Gone          1
     Findings:    none
     Feature Gates:
       GATE                        COMPONENT                 ENABLED   EVIDENCE

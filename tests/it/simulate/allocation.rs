@@ -6,16 +6,16 @@ use crate::support::schema::assert_schema;
 
 #[test]
 fn a_claim_is_judged_on_every_node() {
-    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare"], "bound-pods"), @r"
+    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
     Object:  claim/default/spare
     Result:  Fits on 3 of 3 nodes
     Nodes:
-      NODE         RESULT   DEVICES                            REASON
-      gpu-node-1   Fits     gpu.example.com/gpu-node-1/gpu-7   <none>
-      gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-4   <none>
-      gpu-node-3   Fits     gpu.example.com/gpu-node-3/gpu-4   <none>
+      NODE         RESULT   DEVICES
+      gpu-node-1   Fits     gpu.example.com/gpu-node-1/gpu-7
+      gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-4
+      gpu-node-3   Fits     gpu.example.com/gpu-node-3/gpu-4
 
     ----- stderr -----
     simulated; nothing is changed
@@ -93,18 +93,18 @@ fn a_claim_is_judged_on_every_node() {
 
 #[test]
 fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
-    dra_snapshot!(on(&["simulate", "allocation", "pod/wrong-node"], "unschedulable-pods"), @r"
+    dra_snapshot!(on(&["simulate", "allocation", "pod/wrong-node"], "unschedulable-pods"), @"
     exit_code: 1
     ----- stdout -----
     Object:   pod/default/wrong-node
     Result:   DoesNotFit
     Message:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     Nodes:
-      NODE         RESULT       DEVICES   REASON
-      gpu-node-1   DoesNotFit   <none>    node(s) didn't match Pod's node affinity/selector
-      gpu-node-2   DoesNotFit   <none>    resourceclaim not available on the node
-      gpu-node-3   DoesNotFit   <none>    node(s) didn't match Pod's node affinity/selector
-      gpu-node-4   DoesNotFit   <none>    node(s) didn't match Pod's node affinity/selector
+      NODE         RESULT       REASON
+      gpu-node-1   DoesNotFit   node(s) didn't match Pod's node affinity/selector
+      gpu-node-2   DoesNotFit   resourceclaim not available on the node
+      gpu-node-3   DoesNotFit   node(s) didn't match Pod's node affinity/selector
+      gpu-node-4   DoesNotFit   node(s) didn't match Pod's node affinity/selector
 
     ----- stderr -----
     simulated; nothing is changed
@@ -116,11 +116,11 @@ fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
     Result:   Error
     Message:  running "DynamicResources" filter plugin: claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-1/gpu-6: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
     Nodes:
-      NODE         RESULT       DEVICES   REASON
-      gpu-node-1   Error        <none>    claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-1/gpu-6: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
-      gpu-node-2   Error        <none>    claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-2/gpu-0: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
-      gpu-node-3   DoesNotFit   <none>    cannot allocate all claims
-      gpu-node-4   Error        <none>    claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-4/gpu-0: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
+      NODE         RESULT       REASON
+      gpu-node-1   Error        claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-1/gpu-6: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
+      gpu-node-2   Error        claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-2/gpu-0: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
+      gpu-node-3   DoesNotFit   cannot allocate all claims
+      gpu-node-4   Error        claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-4/gpu-0: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
 
     ----- stderr -----
     simulated; nothing is changed
@@ -139,7 +139,7 @@ fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
 
 #[test]
 fn copies_are_packed_until_something_runs_out() {
-    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--max", "-q"], "bound-pods"), @r"
+    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--max", "-q"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
     Object:          claim/default/spare
@@ -150,10 +150,10 @@ fn copies_are_packed_until_something_runs_out() {
                      gpu-node-2: 4
                      gpu-node-3: 4
     Nodes:
-      NODE         RESULT   DEVICES                            REASON
-      gpu-node-1   Fits     gpu.example.com/gpu-node-1/gpu-7   <none>
-      gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-4   <none>
-      gpu-node-3   Fits     gpu.example.com/gpu-node-3/gpu-4   <none>
+      NODE         RESULT   DEVICES
+      gpu-node-1   Fits     gpu.example.com/gpu-node-1/gpu-7
+      gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-4
+      gpu-node-3   Fits     gpu.example.com/gpu-node-3/gpu-4
 
     ----- stderr -----
     ");
@@ -163,15 +163,15 @@ fn copies_are_packed_until_something_runs_out() {
 fn changes_are_assumed_on_request() {
     let spare = ["simulate", "allocation", "claim/default/spare"];
     let with = |more: &[&str]| on(&[&spare, more].concat(), "bound-pods");
-    dra_snapshot!(with(&["--release", "claim/default/notebook-gpu", "--node", "gpu-node-2"]), @r"
+    dra_snapshot!(with(&["--release", "claim/default/notebook-gpu", "--node", "gpu-node-2"]), @"
     exit_code: 0
     ----- stdout -----
     Object:  claim/default/spare
     As If:   --release claim/default/notebook-gpu
     Result:  Fits on 1 of 1 nodes
     Nodes:
-      NODE         RESULT   DEVICES                            REASON
-      gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-1   <none>
+      NODE         RESULT   DEVICES
+      gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-1
 
     ----- stderr -----
     simulated; nothing is changed

@@ -16,35 +16,23 @@ const BEFORE: &str = "2026-11-21T10:13:20Z";
 #[test]
 fn a_node_is_drained_of_its_devices_pods() {
     let args = ["--node", "gpu-node-2"];
-    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @r"
+    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    Start:                     2026-11-21T10:13:20Z
-    Evicted:
-      AFTER   POD                            NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      0s      batch/plain                    gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
-      0s      default/sharer-0               gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
-      0s      default/sharer-1               gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
-      0s      default/tolerates-20s          gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
-      0s      default/tolerates-any-effect   gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated-1
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      5         0      0          0
-      30s     0         5      4          0
-    Claims released:
-      AFTER   CLAIM                                    DEVICES                            REMOVED
-      30s     batch/plain-gpu-qcwfv                    gpu.example.com/gpu-node-2/gpu-0   yes
-      30s     default/shared                           gpu.example.com/gpu-node-2/gpu-2   no
-      30s     default/tolerates-20s-gpu-2rgld          gpu.example.com/gpu-node-2/gpu-1   yes
-      30s     default/tolerates-any-effect-gpu-tjwq4   gpu.example.com/gpu-node-2/gpu-3   yes
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:
-      RULE                      AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated-1   0s      True     PodsPendingEviction   5 pods need to be evicted in 2 different namespaces.
-      kubectl-dra-simulated-1   10s     False    Completed             5 pods evicted since starting the controller.
-      kubectl-dra-simulated-2   0s      False    NotStarted            <none>
+    x 5 pods end within 30s: 5 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                            ENDS   GONE                THEN
+    batch/plain                    0s     30s    ##########   lost: no controller
+    default/sharer-0               0s     30s    ##########   lost: no controller
+    default/sharer-1               0s     30s    ##########   lost: no controller
+    default/tolerates-20s          0s     30s    ##########   lost: no controller
+    default/tolerates-any-effect   0s     30s    ##########   lost: no controller
+
+    4 claims release 4 devices
+    `kubectl drain` would refuse pods without a controller, unless --force is given: batch/plain, default/sharer-0, default/sharer-1 and 2 more
+    the conditions of rules, and every event: -o wide
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
     this is a simulation: nothing was changed
@@ -63,9 +51,21 @@ fn wide_shows_every_event() {
         "-o",
         "wide",
     ];
-    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @r"
+    dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @"
     exit_code: 0
     ----- stdout -----
+    x 4 pods end within 50s: 4 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                            ENDS   GONE                THEN
+    default/sharer-0               0s     30s    ######....   lost: no controller
+    default/sharer-1               0s     30s    ######....   lost: no controller
+    default/tolerates-any-effect   0s     30s    ######....   lost: no controller
+    default/tolerates-20s          20s    50s    ##########   lost: no controller
+
+    3 claims release 3 devices
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/sharer-0, default/sharer-1, default/tolerates-any-effect and 1 more
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
     Start:                     2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                            NODE         GRACE   OWNER    PRIORITY   REPLACEMENT   REASONS
@@ -113,44 +113,23 @@ fn wide_shows_every_event() {
 #[test]
 fn what_is_under_way_goes_on() {
     let args = ["--toleration-report"];
-    dra_snapshot!(simulate(&args, "taint-rules-noexecute", "2026-11-21T10:13:42Z"), @r"
+    dra_snapshot!(simulate(&args, "taint-rules-noexecute", "2026-11-21T10:13:42Z"), @"
     exit_code: 0
     ----- stdout -----
-    Start:                     2026-11-21T10:13:42Z
-    Evicted:
-      AFTER   POD                     NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      12s     default/tolerates-15s   gpu-node-2   30s     <none>   none          rule/drain-all
-      59m     default/tolerates-1h    gpu-node-1   30s     <none>   none          rule/drain-all
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      12s     1         0      0          1 #
-      27s     0         3      3          1 #
-      42s     0         1      1          1 #
-      59m     1         0      0          0
-      60m     0         1      1          0
-    Claims released:
-      AFTER   CLAIM                             DEVICES                            REMOVED
-      27s     batch/q-gpu-vxdhk                 gpu.example.com/gpu-node-1/gpu-1   yes
-      27s     default/p-0-gpu-bl9zh             gpu.example.com/gpu-node-1/gpu-0   yes
-      27s     default/p-1-gpu-szvvq             gpu.example.com/gpu-node-2/gpu-0   yes
-      42s     default/tolerates-15s-gpu-rbv2w   gpu.example.com/gpu-node-2/gpu-1   yes
-      60m     default/tolerates-1h-gpu-ffpjk    gpu.example.com/gpu-node-1/gpu-2   yes
+    x 2 pods end within 60m: 2 are lost
+    because of rule/drain-all
+
+    POD                     ENDS   GONE                THEN
+    default/tolerates-15s   12s    42s    #.........   lost: no controller
+    default/tolerates-1h    59m    60m    ##########   lost: no controller
+
+    5 claims release 5 devices
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/tolerates-15s, default/tolerates-1h
+    the conditions of rules, and every event: -o wide
     Tolerations:
       POD                     CLAIM                     DEVICE                             TAINT            TOLERATED
       default/tolerates-15s   tolerates-15s-gpu-rbv2w   gpu.example.com/gpu-node-2/gpu-1   rule/drain-all   until 2026-11-21T10:13:54Z
       default/tolerates-1h    tolerates-1h-gpu-ffpjk    gpu.example.com/gpu-node-1/gpu-2   rule/drain-all   until 2026-11-21T11:13:39Z
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:
-      RULE             AFTER    STATUS   REASON                MESSAGE
-      drain-all        before   True     PodsPendingEviction   5 pods need to be evicted in 2 different namespaces.
-      drain-all        7s       True     PodsPendingEviction   2 pods need to be evicted in 1 namespace. 3 pods evicted since starting the controller.
-      drain-all        22s      True     PodsPendingEviction   1 pod needs to be evicted in 1 namespace. 4 pods evicted since starting the controller.
-      drain-all        60m      False    Completed             5 pods evicted since starting the controller.
-      drain-node-1     before   False    NoEffect              8 published devices selected. 3 allocated devices selected. 3 pods would be evicted in 2 different namespaces if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.
-      empty-selector   before   False    NoEffect              32 published devices selected. 5 allocated devices selected. 5 pods would be evicted in 2 different namespaces if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.
-      no-new           before   False    OtherEffect           Eviction only happens for the NoExecute effect.
-      no-selector      before   False    NoEffect              0 published devices selected. 0 allocated devices selected. 0 pods would be evicted in 0 different namespaces if the effect was NoExecute. This information will not be updated again. Recreate the DeviceTaintRule to trigger an update.
 
     ----- stderr -----
     this is a simulation: nothing was changed
@@ -160,67 +139,43 @@ fn what_is_under_way_goes_on() {
 #[test]
 fn owners_and_extended_resources_are_told() {
     let args = ["--driver", "gpu.example.com", "-n", "training"];
-    dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @r"
+    dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    Start:                     2026-11-21T10:13:20Z
-    Evicted:
-      AFTER   POD                    NODE         GRACE   OWNER                REPLACEMENT    REASONS
-      0s      training/sweep-glg98   gpu-node-2   30s     job/sweep (2 of 2)   does not fit   rule/kubectl-dra-simulated
-      0s      training/sweep-krgjp   gpu-node-3   30s     job/sweep (2 of 2)   does not fit   rule/kubectl-dra-simulated
-      0s      training/trainer-0     gpu-node-3   30s     <none>               none           rule/kubectl-dra-simulated
-      0s      training/trainer-1     gpu-node-1   30s     <none>               none           rule/kubectl-dra-simulated
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      4         0      0          0
-      30s     0         4      5          0
-    Claims released:
-      AFTER   CLAIM                                DEVICES                                                                                                                               REMOVED
-      30s     training/sweep-glg98-devices-m9x2c   gpu.example.com/gpu-node-2/gpu-2,nic.example.com/gpu-node-2/rdma2,gpu.example.com/gpu-node-2/gpu-3,nic.example.com/gpu-node-2/rdma3   yes
-      30s     training/sweep-krgjp-devices-875gq   gpu.example.com/gpu-node-3/gpu-2,nic.example.com/gpu-node-3/rdma2,gpu.example.com/gpu-node-3/gpu-3,nic.example.com/gpu-node-3/rdma3   yes
-      30s     training/trainer-0-devices-w8cxl     gpu.example.com/gpu-node-3/gpu-0,nic.example.com/gpu-node-3/rdma0,gpu.example.com/gpu-node-3/gpu-1,nic.example.com/gpu-node-3/rdma1   yes
-      30s     training/trainer-1-devices-nkw6l     gpu.example.com/gpu-node-1/gpu-4,nic.example.com/gpu-node-1/rdma4,gpu.example.com/gpu-node-1/gpu-5,nic.example.com/gpu-node-1/rdma5   yes
-      30s     training/trainer-1-extra-zp8bf       gpu.example.com/gpu-node-1/gpu-0,gpu.example.com/gpu-node-1/gpu-1,gpu.example.com/gpu-node-1/gpu-2,gpu.example.com/gpu-node-1/gpu-3   yes
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:
-      RULE                    AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated   0s      True     PodsPendingEviction   7 pods need to be evicted in 3 different namespaces.
-      kubectl-dra-simulated   10s     False    Completed             7 pods evicted since starting the controller.
+    x 4 pods end within 30s: 2 would wait for devices, 2 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                    ENDS   GONE                THEN
+    training/sweep-glg98   0s     30s    ##########   job/sweep: waits, fits nowhere
+    training/sweep-krgjp   0s     30s    ##########   job/sweep: waits, fits nowhere
+    training/trainer-0     0s     30s    ##########   lost: no controller
+    training/trainer-1     0s     30s    ##########   lost: no controller
+
+    5 claims release 20 devices
+    `kubectl drain` would refuse pods without a controller, unless --force is given: training/trainer-0, training/trainer-1
+    the conditions of rules, and every event: -o wide
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
     warning: all 2 pods of job/training/sweep have to go
     this is a simulation: nothing was changed
     ");
-    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @r"
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    Start:                     2026-11-21T10:13:20Z
-    Evicted:
-      AFTER   POD                      NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      0s      default/explicit         gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/implicit         gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/mixed            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/two-containers   gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      4         0      0          0
-      30s     0         4      5          0
-    Claims released:
-      AFTER   CLAIM                                             DEVICES                                                             REMOVED
-      30s     default/explicit-extended-resources-jzmp2         gpu.example.com/gpu-node-1/gpu-0,gpu.example.com/gpu-node-1/gpu-1   yes
-      30s     default/implicit-extended-resources-w9b2x         gpu.example.com/gpu-node-2/gpu-0                                    yes
-      30s     default/mixed-extended-resources-6kfxc            gpu.example.com/gpu-node-2/gpu-2                                    yes
-      30s     default/mixed-gpu-wwhhb                           gpu.example.com/gpu-node-2/gpu-1                                    yes
-      30s     default/two-containers-extended-resources-4qsdt   gpu.example.com/gpu-node-1/gpu-2,gpu.example.com/gpu-node-1/gpu-3   yes
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:
-      RULE                    AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated   0s      True     PodsPendingEviction   4 pods need to be evicted in 1 namespace.
-      kubectl-dra-simulated   10s     False    Completed             4 pods evicted since starting the controller.
+    x 4 pods end within 30s: 4 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                      ENDS   GONE                THEN
+    default/explicit         0s     30s    ##########   lost: no controller
+    default/implicit         0s     30s    ##########   lost: no controller
+    default/mixed            0s     30s    ##########   lost: no controller
+    default/two-containers   0s     30s    ##########   lost: no controller
+
+    5 claims release 7 devices
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/explicit, default/implicit, default/mixed and 1 more
+    the conditions of rules, and every event: -o wide
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
     this is a simulation: nothing was changed
@@ -330,9 +285,17 @@ fn pods_of_extended_resources_are_evicted_from_1_37_2_on() {
 #[test]
 fn replacements_go_where_the_dry_run_lets_them() {
     let args = ["--node", "gpu-node-2", "-n", "training", "-o", "wide"];
-    dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @r"
+    dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0
     ----- stdout -----
+    x 1 pod ends within 30s: 1 can restart
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                    ENDS   GONE                THEN
+    training/sweep-glg98   0s     30s    ##########   job/sweep: fits on gpu-node-3
+
+    1 claim releases 4 devices
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
     Start:                     2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                    NODE         GRACE   OWNER                PRIORITY   REPLACEMENT          REASONS
@@ -369,71 +332,52 @@ fn replacements_go_where_the_dry_run_lets_them() {
 #[test]
 fn groups_are_members_where_they_are_known() {
     let gates = "--kcm-feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true";
-    dra_snapshot!(simulate(&["--driver", "gpu.example.com", gates], "podgroups", BEFORE), @r"
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com", gates], "podgroups", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    Start:                     2026-11-21T10:13:20Z
-    Evicted:
-      AFTER   POD                      NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      0s      default/llm-0            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/llm-1            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/mix-0            gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/mix-1            gpu-node-2   0s      <none>   none          rule/kubectl-dra-simulated
-      0s      default/mix-other-name   gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/pair-0           gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/pair-1           gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/sim-0            gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/sim-1            gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/solo             gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      10        1      0          0
-      24s     0         1      0          0
-      30s     0         9      2          0
-    Claims released:
-      AFTER   CLAIM                      DEVICES                            REMOVED
-      30s     default/pair-0-nic-lzb77   nic.example.com/gpu-node-1/rdma0   yes
-      30s     default/pair-1-nic-q8mcm   nic.example.com/gpu-node-1/rdma1   yes
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:
-      RULE                    AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated   0s      True     PodsPendingEviction   10 pods need to be evicted in 1 namespace.
-      kubectl-dra-simulated   10s     False    Completed             11 pods evicted since starting the controller.
+    x 10 pods end within 30s: 1 had ended already, 9 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                      ENDS   GONE                THEN
+    default/llm-0            0s     30s    ##########   lost: no controller
+    default/llm-1            0s     30s    ##########   lost: no controller
+    default/mix-0            0s     30s    ##########   lost: no controller
+    default/mix-1            0s     0s     ..........   had ended already
+    default/mix-other-name   0s     30s    ##########   lost: no controller
+    default/pair-0           0s     30s    ##########   lost: no controller
+    default/pair-1           0s     30s    ##########   lost: no controller
+    default/sim-0            0s     30s    ##########   lost: no controller
+    default/sim-1            0s     30s    ##########   lost: no controller
+    default/solo             0s     30s    ##########   lost: no controller
+
+    2 claims release 2 devices
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/llm-0, default/llm-1, default/mix-0 and 7 more
+    the conditions of rules, and every event: -o wide
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
     this is a simulation: nothing was changed
     ");
-    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @r"
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    Start:                2026-11-21T10:13:20Z
-    Evicted:
-      AFTER   POD                NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      0s      default/conv-0     gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/conv-1     gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/llm-late   gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      3         0      0          0
-      30s     0         3      1          0
-    Claims released:
-      AFTER   CLAIM               DEVICES                            REMOVED
-      30s     default/conv-gpus   gpu.example.com/gpu-node-2/gpu-0   no
-    Tolerating for good:  <none>
-    Missed by the controller:
-      POD             CLAIM           WHY
-      default/llm-0   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-      default/llm-1   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-      default/llm-2   llm-gpus        the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-      default/sim-0   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-      default/sim-1   sim-gpu-4l52j   the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-    Disruption budgets:   <none>
-    Rules:
-      RULE                    AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated   0s      True     PodsPendingEviction   3 pods need to be evicted in 1 namespace.
-      kubectl-dra-simulated   10s     False    Completed             3 pods evicted since starting the controller.
+    x 3 pods end within 30s: 3 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD                ENDS   GONE                THEN
+    default/conv-0     0s     30s    ##########   lost: no controller
+    default/conv-1     0s     30s    ##########   lost: no controller
+    default/llm-late   0s     30s    ##########   lost: no controller
+
+    1 claim releases 1 device
+    the controller misses pod/default/llm-0: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+    the controller misses pod/default/llm-1: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+    the controller misses pod/default/llm-2: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+    the controller misses pod/default/sim-0: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+    the controller misses pod/default/sim-1: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/conv-0, default/conv-1, default/llm-late
+    the conditions of rules, and every event: -o wide
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
     warning: this hangs on DRAWorkloadResourceClaims, which counts as off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted, too: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
@@ -443,17 +387,10 @@ fn groups_are_members_where_they_are_known() {
 
 #[test]
 fn no_pod_goes_without_a_taint() {
-    dra_snapshot!(simulate(&["--fail-on-eviction"], "device-taints-before", BEFORE), @r"
+    dra_snapshot!(simulate(&["--fail-on-eviction"], "device-taints-before", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    Start:                     2026-11-21T10:13:20Z
-    Evicted:                   <none>
-    Timeline:                  <none>
-    Claims released:           <none>
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
-    Rules:                     <none>
+    ok no pod ends
 
     ----- stderr -----
     this is a simulation: nothing was changed
@@ -535,32 +472,22 @@ fn older_releases_do_what_they_did() {
         ];
         dra(&[&command, more, &["--from", file, "--now", BEFORE]].concat())
     };
-    dra_snapshot!(of(&[gates]), @r"
+    dra_snapshot!(of(&[gates]), @"
     exit_code: 0
     ----- stdout -----
-    Start:                2026-11-21T10:13:20Z
-    Evicted:
-      AFTER   POD            NODE         GRACE   OWNER    REPLACEMENT   REASONS
-      0s      default/d      gpu-node-2   30s     <none>   none          rule/kubectl-dra-simulated
-      0s      default/done   gpu-node-1   0s      <none>   none          rule/kubectl-dra-simulated
-      0s      default/f      gpu-node-1   30s     <none>   none          rule/kubectl-dra-simulated
-    Timeline:
-      AFTER   DELETED   GONE   RELEASED   LEFT
-      0s      3         1      1          0
-      30s     0         2      1          0
-    Claims released:
-      AFTER   CLAIM              DEVICES                            REMOVED
-      0s      default/pod-done   gpu.example.com/gpu-node-1/gpu-1   no
-      30s     default/deleting   gpu.example.com/gpu-node-2/gpu-2   yes
-    Tolerating for good:  <none>
-    Missed by the controller:
-      POD             CLAIM           WHY
-      default/again   pod-recreated   the claim is not reserved for it
-    Disruption budgets:   <none>
-    Rules:
-      RULE                    AFTER   STATUS   REASON                MESSAGE
-      kubectl-dra-simulated   0s      True     PodsPendingEviction   3 pods need to be evicted in 1 namespace.
-      kubectl-dra-simulated   10s     False    Completed             3 pods evicted since starting the controller.
+    x 3 pods end within 30s: 1 had ended already, 2 are lost
+    as if the devices that the flags choose were tainted (--key: with another taint)
+
+    POD            ENDS   GONE                THEN
+    default/d      0s     30s    ##########   lost: no controller
+    default/done   0s     0s     ..........   had ended already
+    default/f      0s     30s    ##########   lost: no controller
+
+    2 claims release 2 devices
+    the controller misses pod/default/again: the claim is not reserved for it
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/done, default/f
+    the conditions of rules, and every event: -o wide
+    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
     this is a simulation: nothing was changed

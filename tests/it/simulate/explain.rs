@@ -289,144 +289,95 @@ fn an_explanation_goes_down_to_each_device() {
     dra_snapshot!(on(&["explain", "pod/cel-mismatch"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    Object:     pod/default/cel-mismatch
-    Verdict:    DoesNotFit: fits on none of 4 nodes
-    Cause:      none of 21 devices of class gpu.example.com has model B200: there is A100-SXM4-80GB and H100-SXM5-80GB
-    Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Waiting:    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: with every device free and untainted it does not fit either
-    Filters:
-      FILTER             NODES   MESSAGES
-      DynamicResources   4       4 cannot allocate all claims
-    Nodes gpu-node-1:
-      REQUEST   CODE              DEVICES                        REASON
-      gpu       TooFewDevices     <none>                         wants 1, and 0 of 16 devices could be taken
-      gpu       InUse             gpu-0,gpu-1,gpu-2 and 2 more   in use by claim/default/fills-node-1-gpu-5c9lh
-      gpu       InUse             gpu-5                          in use by claim/default/on-node-1
-      gpu       RequestSelector   gpu-6,gpu-7                    selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "H100-SXM5-80GB")
-      gpu       ClassSelector     rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    Nodes gpu-node-2:
-      REQUEST   CODE              DEVICES                        REASON
-      gpu       TooFewDevices     <none>                         wants 1, and 0 of 16 devices could be taken
-      gpu       RequestSelector   gpu-0,gpu-1,gpu-2 and 5 more   selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "H100-SXM5-80GB")
-      gpu       ClassSelector     rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    Nodes gpu-node-3:
-      REQUEST   CODE             DEVICES   REASON
-      gpu       PoolIncomplete   <none>    pool gpu.example.com/gpu-node-3 is incomplete: 1 of 2 slices of generation 1
-      gpu       NoDevices        <none>    the node reaches no devices that can be used
-    Nodes gpu-node-4:
-      REQUEST   CODE              DEVICES   REASON
-      gpu       TooFewDevices     <none>    wants 1, and 0 of 1 devices could be taken
-      gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'B200' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
-    What Would Help:
-      1:  leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu
-          kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
-          the spec of a template cannot be changed: template/default/cel-mismatch is made again, and counts for all claims that are made from it later
-          gets gpu-6, model is "H100-SXM5-80GB"
-          tested: fits on gpu-node-1,gpu-node-4
+    x pod/default/cel-mismatch waits: none of 21 devices of class gpu.example.com has model B200: there is A100-SXM4-80GB and H100-SXM5-80GB
+
+    Nodes:
+      NODE                    WANTED   MATCH   IN USE   TAINTED   USABLE
+      gpu-node-1,gpu-node-2   1        0       0        0         0
+      gpu-node-4              1        0       0        0         0
+      gpu-node-1,gpu-node-2: model is "H100-SXM5-80GB"
+      gpu-node-4: model is "A100-SXM4-80GB"
+      gpu-node-3: pool incomplete, 1 of 2 slices
+
+    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: with every device free and untainted it does not fit either
+
+    Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+
+    What would help:
+      1. leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu (tested: fits on gpu-node-1,gpu-node-4; gets gpu-6, model is "H100-SXM5-80GB")
+         kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
+         the spec of a template cannot be changed: template/default/cel-mismatch is made again, and counts for all claims that are made from it later
 
     ----- stderr -----
     "#);
     dra_snapshot!(on(&["explain", "pod/not-enough-free"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    Object:     pod/default/not-enough-free
-    Verdict:    DoesNotFit: fits on none of 4 nodes
-    Cause:      no node has 3 usable H100-SXM5-80GB
-    Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Waiting:    Waiting helps: gpu-node-1 has enough when pod/default/fills-node-1 ends
-    Note:       other equally small changes may exist
-    Filters:
-      FILTER             NODES   MESSAGES
-      DynamicResources   4       4 cannot allocate all claims
-    Nodes gpu-node-1:
-      REQUEST   CODE            DEVICES                        REASON
-      gpu       TooFewDevices   <none>                         wants 3, and 1 of 16 devices could be taken
-      gpu       InUse           gpu-0,gpu-1,gpu-2 and 2 more   in use by claim/default/fills-node-1-gpu-5c9lh
-      gpu       InUse           gpu-5                          in use by claim/default/on-node-1
-      gpu       Tainted         gpu-7                          untolerated taint example.com/unhealthy=xid-79:NoSchedule
-      gpu       ClassSelector   rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    Nodes gpu-node-2:
-      REQUEST   CODE            DEVICES                        REASON
-      gpu       TooFewDevices   <none>                         wants 3, and 0 of 16 devices could be taken
-      gpu       Tainted         gpu-0,gpu-1,gpu-2 and 1 more   untolerated taint example.com/unhealthy=xid-79:NoSchedule
-      gpu       Tainted         gpu-4,gpu-5,gpu-6 and 1 more   untolerated taint example.com/unhealthy=xid-79:NoExecute
-      gpu       ClassSelector   rdma0,rdma1,rdma2 and 5 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    Nodes gpu-node-3:
-      REQUEST   CODE             DEVICES   REASON
-      gpu       PoolIncomplete   <none>    pool gpu.example.com/gpu-node-3 is incomplete: 1 of 2 slices of generation 1
-      gpu       NoDevices        <none>    the node reaches no devices that can be used
-    Nodes gpu-node-4:
-      REQUEST   CODE              DEVICES   REASON
-      gpu       TooFewDevices     <none>    wants 3, and 0 of 1 devices could be taken
-      gpu       RequestSelector   gpu-0     selector of the request: device.attributes['gpu.example.com'].model == 'H100-SXM5-80GB' (device.attributes["gpu.example.com"].model is "A100-SXM4-80GB")
-    What Would Help:
-      1:  ask for 1 in template/default/not-enough-free request gpu
-          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
-          tested: fits on gpu-node-1
-      2:  end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1
-          kubectl delete pod/fills-node-1 --namespace=default
-          tested: fits on gpu-node-1
-      3:  tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu
-          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
-          risky: devices reported unhealthy
-          tested: fits on gpu-node-2
-      4:  tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu
-          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-          the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
-          risky: devices reported unhealthy
-          tested: fits on gpu-node-2
-      5:  have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2
-          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
-          risky: devices reported unhealthy
-          tested: fits on gpu-node-2
-      6:  have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2
-          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
-          risky: devices reported unhealthy
-          tested: fits on gpu-node-2
+    x pod/default/not-enough-free waits: no node has 3 usable H100-SXM5-80GB
+
+    Nodes:
+      NODE         WANTED   MATCH   IN USE   TAINTED   USABLE
+      gpu-node-1   3        8       6        1         1
+      gpu-node-2   3        8       0        8         0
+      gpu-node-4   3        0       0        0         0
+      gpu-node-4: model is "A100-SXM4-80GB"
+      gpu-node-3: pool incomplete, 1 of 2 slices
+
+    Waiting helps: gpu-node-1 has enough when pod/default/fills-node-1 ends
+
+    Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Note: other equally small changes may exist
+
+    What would help:
+      1. ask for 1 in template/default/not-enough-free request gpu (tested: fits on gpu-node-1)
+         kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+         the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+      2. end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (tested: fits on gpu-node-1)
+         kubectl delete pod/fills-node-1 --namespace=default
+      3. tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu (tested: fits on gpu-node-2; risky: devices reported unhealthy)
+         kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+         the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+      4. tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu (tested: fits on gpu-node-2; risky: devices reported unhealthy)
+         kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
+         the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+      5. have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (tested: fits on gpu-node-2; risky: devices reported unhealthy)
+         the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
+      6. have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (tested: fits on gpu-node-2; risky: devices reported unhealthy)
+         the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
 
     ----- stderr -----
     "#);
     dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    Object:     pod/default/wrong-node
-    Verdict:    DoesNotFit: fits on none of 4 nodes
-    Cause:      claim/default/on-node-1 is allocated for node gpu-node-1, which the pod's node selector or affinity rules out
-    Scheduler:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Waiting:    Whether waiting helps is not known: it fits on gpu-node-2 with every device free and untainted, but whose end suffices was not found
-    Filters:
-      FILTER             NODES   MESSAGES
-      NodeAffinity       3       3 node(s) didn't match Pod's node affinity/selector
-      DynamicResources   1       1 resourceclaim not available on the node
-    Nodes gpu-node-1,gpu-node-3,gpu-node-4:
-      REQUEST   CODE           DEVICES   REASON
-      <none>    NodeAffinity   <none>    node(s) didn't match Pod's node affinity/selector
-    Nodes gpu-node-2:
-      REQUEST   CODE                 DEVICES   REASON
-      <none>    AllocatedElsewhere   <none>    allocated for node gpu-node-1
-    What Would Help:
-      1:  leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node
-          kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
-          what is changed of a pod needs another one: pod/default/wrong-node is made again
-          tested: fits on gpu-node-1
+    x pod/default/wrong-node waits: claim/default/on-node-1 is allocated for node gpu-node-1, which the pod's node selector or affinity rules out
+
+    Nodes:
+      gpu-node-1,gpu-node-3,gpu-node-4: node(s) didn't match Pod's node affinity/selector
+      gpu-node-2: claim/default/on-node-1 is allocated for node gpu-node-1
+
+    Whether waiting helps is not known: it fits on gpu-node-2 with every device free and untainted, but whose end suffices was not found
+
+    Scheduler: 0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+
+    What would help:
+      1. leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node (tested: fits on gpu-node-1)
+         kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
+         what is changed of a pod needs another one: pod/default/wrong-node is made again
 
     ----- stderr -----
     "#);
     dra_snapshot!(on(&["explain", "pod/missing-template"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    Object:   pod/default/missing-template
-    Verdict:  Waits: pod "default/missing-template": ResourceClaim not created yet
-    Cause:    resource claim template default/no not found, from which claims of pod/default/missing-template are made
-    Reasons:  ClaimNotCreated: pod "default/missing-template": ResourceClaim not created yet
-              TemplateMissing: resource claim template default/no not found, from which claims of pod/default/missing-template are made
-    Events:   FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
-    What Would Help:
-      1:  create resourceclaimtemplate/default/no
-          the owner of the pod decides what its claims are to ask for
-          not tested
+    !! pod/default/missing-template waits: resource claim template default/no not found, from which claims of pod/default/missing-template are made
+
+    Reason: pod "default/missing-template": ResourceClaim not created yet
+    Event: FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
+
+    What would help:
+      1. create resourceclaimtemplate/default/no (not tested)
+         the owner of the pod decides what its claims are to ask for
 
     ----- stderr -----
     "#);
@@ -437,24 +388,21 @@ fn what_has_its_node_or_could_have_one_is_told_so() {
     dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Object:   pod/default/notebook
-    Verdict:  Bound: the pod runs on gpu-node-2 with gpu.example.com/gpu-node-2/gpu-1
+    ok pod/default/notebook: the pod runs on gpu-node-2 with gpu.example.com/gpu-node-2/gpu-1
 
     ----- stderr -----
     ");
-    dra_snapshot!(on(&["explain", "claim/spare"], "bound-pods"), @r"
+    dra_snapshot!(on(&["explain", "claim/spare"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Object:   claim/default/spare
-    Verdict:  Fits: fits on 3 of 3 nodes
+    ok claim/default/spare: fits on 3 of 3 nodes
 
     ----- stderr -----
     ");
-    dra_snapshot!(on(&["explain", "spare"], "bound-pods"), @r"
+    dra_snapshot!(on(&["explain", "spare"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Object:   claim/default/spare
-    Verdict:  Fits: fits on 3 of 3 nodes
+    ok claim/default/spare: fits on 3 of 3 nodes
 
     ----- stderr -----
     `spare` is claim/default/spare, as there is no such pod
@@ -472,53 +420,32 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
 ",
     );
     let path = manifest.path().display().to_string();
-    dra_snapshot!(on(&["explain", "-f", &path], "bound-pods"), @r#"
+    dra_snapshot!(on(&["explain", "-f", &path], "bound-pods"), @"
     exit_code: 1
     ----- stdout -----
-    Object:     claim/default/big
-    Verdict:    DoesNotFit: fits on none of 3 nodes
-    Cause:      no node has 6 usable devices of class gpu.example.com
-    Scheduler:  0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
-    Waiting:    Waiting helps: gpu-node-1, gpu-node-2 or gpu-node-3 has enough when any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more ends
-    Filters:
-      FILTER             NODES   MESSAGES
-      DynamicResources   3       3 cannot allocate all claims
-    Nodes gpu-node-1:
-      REQUEST   CODE            DEVICES                        REASON
-      gpu       TooFewDevices   <none>                         wants 6, and 1 of 16 devices could be taken
-      gpu       InUse           gpu-0,gpu-1,gpu-2 and 1 more   in use by claim/training/trainer-1-extra-zp8bf
-      gpu       InUse           gpu-4,gpu-5,rdma4 and 1 more   in use by claim/training/trainer-1-devices-nkw6l
-      gpu       InUse           gpu-6                          in use by claim/inference/web-1-gpu-txq68
-      gpu       ClassSelector   rdma0,rdma1,rdma2 and 3 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    Nodes gpu-node-2:
-      REQUEST   CODE            DEVICES                        REASON
-      gpu       TooFewDevices   <none>                         wants 6, and 4 of 16 devices could be taken
-      gpu       InUse           gpu-0                          in use by claim/inference/web-0-gpu-bw6jz
-      gpu       InUse           gpu-1                          in use by claim/default/notebook-gpu
-      gpu       InUse           gpu-2,gpu-3,rdma2 and 1 more   in use by claim/training/sweep-glg98-devices-m9x2c
-      gpu       ClassSelector   rdma0,rdma1,rdma4 and 3 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    Nodes gpu-node-3:
-      REQUEST   CODE            DEVICES                        REASON
-      gpu       TooFewDevices   <none>                         wants 6, and 4 of 16 devices could be taken
-      gpu       InUse           gpu-0,gpu-1,rdma0 and 1 more   in use by claim/training/trainer-0-devices-w8cxl
-      gpu       InUse           gpu-2,gpu-3,rdma2 and 1 more   in use by claim/training/sweep-krgjp-devices-875gq
-      gpu       ClassSelector   rdma4,rdma5,rdma6 and 1 more   selector of the class: device.driver == 'gpu.example.com' (device.driver is "nic.example.com")
-    What Would Help:
-      1:  ask for 4 in claim/default/big request gpu
-          claim/default/big does not exist yet: change its manifest
-          tested: fits on gpu-node-2,gpu-node-3
-      2:  end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98
-          whoever owns them decides, once the manifest is applied
-          tested: fits on gpu-node-2
-      3:  end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp
-          whoever owns them decides, once the manifest is applied
-          tested: fits on gpu-node-3
-      4:  end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0
-          whoever owns them decides, once the manifest is applied
-          tested: fits on gpu-node-3
+    x claim/default/big does not get its devices: no node has 6 usable devices of class gpu.example.com
+
+    Nodes:
+      NODE                    WANTED   MATCH   IN USE   TAINTED   USABLE
+      gpu-node-2,gpu-node-3   6        8       4        0         4
+      gpu-node-1              6        8       7        0         1
+
+    Waiting helps: gpu-node-1, gpu-node-2 or gpu-node-3 has enough when any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more ends
+
+    Scheduler: 0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
+
+    What would help:
+      1. ask for 4 in claim/default/big request gpu (tested: fits on gpu-node-2,gpu-node-3)
+         claim/default/big does not exist yet: change its manifest
+      2. end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98 (tested: fits on gpu-node-2)
+         whoever owns them decides, once the manifest is applied
+      3. end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp (tested: fits on gpu-node-3)
+         whoever owns them decides, once the manifest is applied
+      4. end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0 (tested: fits on gpu-node-3)
+         whoever owns them decides, once the manifest is applied
 
     ----- stderr -----
-    "#);
+    ");
 }
 
 /// A file as somebody sees it who may only look into one namespace: no nodes, classes and slices, other namespaces unknown.
@@ -554,13 +481,13 @@ fn with_few_rights_the_unknown_is_named() {
     let run = dra(&args).run().exits(4);
     // A file has no rights that could be granted.
     assert!(!run.stderr.contains("kubectl-dra-viewer"), "{}", run.stderr);
-    insta::assert_snapshot!(run.stdout, @r"
-    Object:     pod/default/too-many
-    Verdict:    Unknown: which node can take it is not known without nodes, deviceclasses, resourceslices
-    Scheduler:  0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Unknown:    nodes could not be read: 1 malformed object
-                deviceclasses could not be read: 1 malformed object
-                resourceslices could not be read: 1 malformed object
+    insta::assert_snapshot!(run.stdout, @"
+    !! pod/default/too-many is not known: which node can take it is not known without nodes, deviceclasses, resourceslices
+
+    Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Unknown: nodes could not be read: 1 malformed object
+    Unknown: deviceclasses could not be read: 1 malformed object
+    Unknown: resourceslices could not be read: 1 malformed object
     ");
     // What shows in the namespace is told all the same.
     let args = [

@@ -54,15 +54,16 @@ fn nothing_waits_where_everything_has_its_devices() {
     dra_snapshot!(on(&["explain", "-n", "training"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
+    ok nothing waits for devices in namespace training (-A: in all)
 
     ----- stderr -----
-    Nothing waits for devices in namespace training (-A: in all)
     ");
     dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    COUNT   VERDICT   OBJECTS               CAUSE                  FIX      NOTE
-    1       Fits      claim/default/spare   fits on 3 of 3 nodes   <none>   <none>
+    ok nothing waits for devices
+
+    ok claim/default/spare: fits on 3 of 3 nodes
 
     ----- stderr -----
     ");
@@ -82,11 +83,12 @@ fn a_node_is_told_by_what_could_still_be_scheduled_there() {
     dra_snapshot!(on(&["explain", "node/mig-node-1"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
-    Node:           mig-node-1
-    Verdict:        Room: there is room for 2 of gpu.example.com
+    ok node/mig-node-1: there is room for 2 of gpu.example.com
+
     Devices:
-      DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY   BLOCKED BY
-      gpu.example.com   10        2      3        0        5         0           CountersExhausted (5)
+      DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
+      gpu.example.com   10        2      3        0        5         0
+      gpu.example.com: blocked by CountersExhausted (5)
     Requests:
       CLASS             DEVICES   LARGEST REQUEST
       gpu.example.com   10        2
@@ -97,12 +99,13 @@ fn a_node_is_told_by_what_could_still_be_scheduled_there() {
     dra_snapshot!(on(&["explain", "no", "gpu-node-2"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
-    Node:           gpu-node-2
-    Verdict:        Room: there is room for 8 of nic.example.com
+    ok node/gpu-node-2: there is room for 8 of nic.example.com
+
     Devices:
-      DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY   BLOCKED BY
-      gpu.example.com   8         0      4        0        4         0           Tainted (4)
-      nic.example.com   8         8      0        0        0         0           <none>
+      DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
+      gpu.example.com   8         0      4        0        4         0
+      nic.example.com   8         8      0        0        0         0
+      gpu.example.com: blocked by Tainted (4)
     Requests:
       CLASS             DEVICES   LARGEST REQUEST
       gpu.example.com   8         0

@@ -76,7 +76,7 @@ pub(crate) fn on_screen(invocation: Invocation, columns: u16) -> Run {
 /// Whether a line has one word behind its key, which is not broken however long it is, since somebody copies it.
 pub(crate) fn is_one_word(line: &str) -> bool {
     let value = line.rsplit(":  ").next().unwrap_or(line);
-    let word = value.trim().trim_end_matches(" \\");
+    let word = value.trim().trim_end_matches(" \\").replace(r"'\''", "");
     let is_quoted =
         |mark: char| word.starts_with(mark) && word.ends_with(mark) && word.matches(mark).count() == 2;
     !word.contains(' ') || is_quoted('`') || is_quoted('\'')

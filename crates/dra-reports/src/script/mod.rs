@@ -442,38 +442,43 @@ impl Script {
     }
 
     /// The line, broken between words so that its lines have no more than `columns` bytes; a shell reads them as one. A word that is longer
-    /// has a line for itself, which the terminal breaks: it is copied as it is. Nothing where lines would have room for hardly anything.
-    pub fn within(&self, columns: usize) -> Option<Vec<String>> {
+    /// has a line for itself, which the terminal breaks: it is copied as it is. Lines have room for some words at least.
+    pub fn within(&self, columns: usize) -> Vec<String> {
         const BREAK: &str = " \\";
         const INDENT: &str = "  ";
         const LEAST: usize = 20;
         let whole = self.to_string();
         if whole.len() <= columns {
-            return Some(vec![whole]);
+            return vec![whole];
         }
-        if columns < LEAST {
-            return None;
-        }
-        let mut lines = vec![String::new()];
+        let columns = columns.max(LEAST);
+        let mut lines = Vec::new();
+        let mut line = String::new();
         for run in &self.runs {
             let arguments = run.argv.iter().map(|word| word::Quoted(word).to_string());
             let file = run.stdout.iter();
             let file = file.map(|file| format!("> {}", word::Quoted(file)));
             let then = run.then.map(|then| then.text().to_owned());
-            for word in arguments.chain(file).chain(then) {
-                let line = lines.last_mut()?;
+            for (number, word) in arguments.chain(file).chain(then).enumerate() {
+                // Each command begins a line, at most behind what joins it to the one before.
+                let begins = number == 0
+                    && ![Then::Pipe, Then::And]
+                        .iter()
+                        .any(|then| line.trim() == then.text());
+                let has_room = !begins && line.len() + 1 + word.len() + BREAK.len() <= columns;
                 if line.is_empty() {
                     line.push_str(&word);
-                } else if line.len() + 1 + word.len() + BREAK.len() <= columns {
+                } else if has_room {
                     line.push(' ');
                     line.push_str(&word);
                 } else {
                     line.push_str(BREAK);
-                    lines.push(format!("{INDENT}{word}"));
+                    lines.push(std::mem::replace(&mut line, format!("{INDENT}{word}")));
                 }
             }
         }
-        Some(lines)
+        lines.push(line);
+        lines
     }
 }
 

@@ -1,8 +1,8 @@
-//! What a terminal shows of the findings: the verdict, then a block for each code.
+//! Findings as a document: the verdict, then a block for each code.
 
 use super::{Checked, tone};
 use crate::commands::shown;
-use crate::output::{Layout, Screen, Span, Tone, counted, span};
+use crate::output::{Doc, Page, Tone, counted, span};
 use dra_reports::findings::{Certainty, Code, Finding, Fix};
 use dra_reports::script::Command;
 
@@ -13,48 +13,42 @@ const TOLD: usize = 5;
 const INDENT: &str = "    ";
 const HANGING: usize = 6;
 
-/// The report on `screen`.
-pub(super) fn of(report: &Checked, screen: Screen) -> Layout {
-    let mut layout = Layout::new();
+/// The report on `page`.
+pub(super) fn of(report: &Checked, page: Page) -> Doc {
+    let mut doc = Doc::new();
     let list = &report.list;
-    layout.line(2, [head(report, screen)]);
+    head(&mut doc, report, page);
     if let Some(downgrade) = &report.downgrade {
         match &downgrade.cost {
-            Some(cost) => shown::cost(&mut layout, cost),
+            Some(cost) => shown::cost(&mut doc, cost),
             None => {
                 let text =
                     "  what ends and what is converted is not known, since something could not be read";
-                layout.line(4, [span(Tone::Notice, text)]);
+                doc.line(4, [span(Tone::Notice, text)]);
             }
         }
-        shown::command(&mut layout, screen, 0, "Next: ", &downgrade.next);
+        doc.command("Next: ", &downgrade.next);
     }
     for block in list
         .items
         .chunk_by(|one, next| one.code == next.code && one.order == next.order)
     {
-        layout.line(0, []);
-        show(&mut layout, screen, 0, block);
+        doc.gap();
+        show(&mut doc, page, block);
     }
     if let Some(first) = list.items.first() {
-        layout.line(0, []);
-        layout.line(
-            2,
-            [span(
-                Tone::Plain,
-                format!("what a code means: {}", about(first.code, "--explain", &[])),
-            )],
-        );
+        let page = about(first.code, "--explain", &[]);
+        doc.gap().remark(format_args!("what a code means: {page}"));
     }
     if !list.suppressed.is_empty() {
         let number = counted(list.suppressed.len(), "finding is", "findings are");
-        layout.line(2, [span(Tone::Plain, format!("{number} suppressed"))]);
+        doc.remark(format_args!("{number} suppressed"));
     }
-    layout
+    doc
 }
 
 /// The verdict, or what was looked for where nothing was found.
-fn head(report: &Checked, screen: Screen) -> Span {
+fn head(doc: &mut Doc, report: &Checked, page: Page) {
     let list = &report.list;
     let worst = list.items.iter().map(|finding| finding.severity).max();
     let tone = match worst {
@@ -96,18 +90,18 @@ fn head(report: &Checked, screen: Screen) -> Span {
             read.collect::<Vec<_>>().join(", "),
         )
     };
-    span(tone, format!("{} {text}", screen.sign(tone)))
+    doc.line(2, [span(tone, format!("{} {text}", page.sign(tone)))]);
 }
 
-/// Blocks of findings, `indent` columns further in than the layout says.
-pub(in crate::commands) fn blocks(layout: &mut Layout, screen: Screen, indent: usize, findings: &[Finding]) {
+/// Blocks of findings.
+pub(in crate::commands) fn add(doc: &mut Doc, page: Page, findings: &[Finding]) {
     for block in findings.chunk_by(|one, next| one.code == next.code) {
-        show(layout, screen, indent, block);
+        show(doc, page, block);
     }
 }
 
-/// Findings of one code. What all of them have in common is told once. The layout puts them `indent` columns further in.
-fn show(layout: &mut Layout, screen: Screen, indent: usize, block: &[Finding]) {
+/// Findings of one code. What all of them have in common is told once.
+fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
     let Some(first) = block.first() else { return };
     let worst = block.iter().map(|finding| finding.severity).max();
     let tone = tone(worst.unwrap_or(first.severity));
@@ -116,40 +110,38 @@ fn show(layout: &mut Layout, screen: Screen, indent: usize, block: &[Finding]) {
         .order
         .map(|step| format!(" (step {step})"))
         .unwrap_or_default();
-    layout.line(
+    doc.line(
         2,
         [
-            span(tone, format!("{} {code} {}", screen.sign(tone), first.name)),
+            span(tone, format!("{} {code} {}", page.sign(tone), first.name)),
             span(Tone::Strong, format!("  {}{step}", code.facts().title)),
         ],
     );
-    let told = &block[..block.len().min(TOLD)];
     let is_shared = block.len() > 1 && block.iter().all(|finding| advice(finding) == advice(first));
-    for finding in told {
-        layout.line(
-            HANGING,
-            [
-                span(Tone::Plain, INDENT),
-                span(Tone::Strong, &finding.object),
-                span(Tone::Plain, format!(" {}", finding.message)),
-            ],
-        );
-        if !is_shared {
-            advise(layout, screen, indent, finding);
-        }
-    }
-    if block.len() > told.len() {
-        let rest = counted(block.len() - told.len(), "more", "more");
-        layout.line(
-            HANGING,
-            [span(
-                Tone::Plain,
-                format!("{INDENT}{rest}: {} lists them", about(code, "--only", WIDE)),
-            )],
-        );
-    }
+    doc.first(
+        page,
+        TOLD,
+        block,
+        |doc, finding| {
+            doc.line(
+                HANGING,
+                [
+                    span(Tone::Plain, INDENT),
+                    span(Tone::Strong, &finding.object),
+                    span(Tone::Plain, format!(" {}", finding.message)),
+                ],
+            );
+            if !is_shared {
+                advise(doc, finding);
+            }
+        },
+        |rest| {
+            let rest = counted(rest.len(), "more", "more");
+            format!("{INDENT}{rest}: {} lists them", about(code, "--only", WIDE))
+        },
+    );
     if is_shared {
-        advise(layout, screen, indent, first);
+        advise(doc, first);
     }
 }
 
@@ -170,24 +162,20 @@ fn advice(finding: &Finding) -> (Option<&Fix>, Option<&String>) {
     (finding.fix.as_ref(), finding.fix_note.as_ref())
 }
 
-fn advise(layout: &mut Layout, screen: Screen, indent: usize, finding: &Finding) {
+fn advise(doc: &mut Doc, finding: &Finding) {
     const FIX: &str = "fix   ";
     const BELOW: &str = "      ";
     let before = INDENT.len() + FIX.len();
     match &finding.fix {
         Some(Fix::Command(script)) => {
-            let has_room = shown::command(layout, screen, indent, &format!("{INDENT}{FIX}"), script);
-            if !has_room {
-                let text = format!("a long command: {} shows it", about(finding.code, "--only", WIDE));
-                layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
-            }
+            doc.command(format_args!("{INDENT}{FIX}"), script);
         }
         Some(Fix::Sentence(text)) => {
-            layout.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
+            doc.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
         }
         None => {}
     }
     if let Some(note) = &finding.fix_note {
-        layout.line(before, [span(Tone::Plain, format!("{INDENT}{BELOW}{note}"))]);
+        doc.line(before, [span(Tone::Plain, format!("{INDENT}{BELOW}{note}"))]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Previewed, Source, tone};
 use crate::commands::shown;
-use crate::output::{Layout, Screen, Tone, age, counted, human_duration, span};
+use crate::output::{Doc, Page, Tone, age, counted, human_duration, span};
 use dra_model::{NO_EFFECT, Time};
 use dra_reports::findings::some;
 use dra_reports::{TaintItem, TaintList, Tolerated, Tolerates};
@@ -12,28 +12,28 @@ const INDENT: &str = "    ";
 const HANGING: usize = 6;
 
 /// The taints of `list`.
-pub(super) fn of(list: &TaintList, screen: Screen) -> Layout {
-    let mut layout = Layout::new();
+pub(super) fn of(list: &TaintList, page: Page) -> Doc {
+    let mut doc = Doc::new();
     for (number, item) in list.items.iter().enumerate() {
         if number > 0 {
-            layout.line(0, []);
+            doc.gap();
         }
-        paragraph(&mut layout, item, list.now, screen);
+        paragraph(&mut doc, item, list.now, page);
     }
-    layout
+    doc
 }
 
-fn paragraph(layout: &mut Layout, item: &TaintItem, now: Time, screen: Screen) {
+fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
     let tone = tone(item);
     let value = if item.value.is_empty() {
         String::new()
     } else {
         format!("={}", item.value)
     };
-    layout.line(
+    doc.line(
         2,
         [
-            span(tone, format!("{} {}", screen.sign(tone), Source(item))),
+            span(tone, format!("{} {}", page.sign(tone), Source(item))),
             span(
                 Tone::Plain,
                 format!(
@@ -47,11 +47,11 @@ fn paragraph(layout: &mut Layout, item: &TaintItem, now: Time, screen: Screen) {
         ],
     );
     let mut say = |tone: Tone, text: String| {
-        layout.line(HANGING, [span(Tone::Plain, INDENT), span(tone, text)]);
+        doc.line(HANGING, [span(Tone::Plain, INDENT), span(tone, text)]);
     };
     if !item.devices.is_empty() {
         let ids = item.devices.iter();
-        let devices = shown::devices(ids.map(|id| (id.pool.as_str(), id.device.as_str())), screen);
+        let devices = shown::devices(ids.map(|id| (id.pool.as_str(), id.device.as_str())), page);
         say(Tone::Plain, format!("devices: {devices}"));
     }
     match &item.pods {

@@ -1,7 +1,7 @@
-//! How people see the report: what happens when, then each pod, claim, budget and rule.
+//! All there is to an eviction, as `-o wide` shows it: what happens when, then each pod, claim, budget and rule.
 
-use super::parts::{STEPS, after, fitting_nodes, steps};
-use crate::output::{Cell, Column, Detail, Layout, Table, Tone};
+use super::parts::{after, fitting_nodes};
+use crate::output::{Cell, Column, Detail, Doc, Page, Table, Tone};
 use dra_model::{Str, Time};
 use dra_rules::owners::Replacing;
 use dra_rules::simulation::{
@@ -13,14 +13,14 @@ const PODS: &[Column<PodItem, Time>] = &[
     Column::inner("AFTER", |pod, cell| {
         cell.option(pod.at.map(|at| after(*cell.context, at)));
     }),
-    Column::inner_wide("AT", |pod, cell| cell.option(pod.at)),
+    Column::inner("AT", |pod, cell| cell.option(pod.at)),
     Column::inner("POD", pod),
     Column::inner("NODE", |pod, cell| cell.option(pod.node.as_ref())),
     Column::inner("GRACE", |pod, cell| {
         cell.option(pod.grace_period_seconds.map(|seconds| format!("{seconds}s")));
     }),
     Column::inner("OWNER", |pod, cell| cell.option(pod.owner.as_ref().map(owner))),
-    Column::inner_wide("PRIORITY", |pod, cell| cell.option(pod.priority)),
+    Column::inner("PRIORITY", |pod, cell| cell.option(pod.priority)),
     Column::inner("REPLACEMENT", |pod, cell| cell.text(replacement(pod))),
     Column::inner("REASONS", |pod, cell| cell.list(&*pod.reasons)),
 ];
@@ -118,41 +118,30 @@ impl<'s> Said<'s> {
     ];
 }
 
-/// The whole report.
-pub(super) fn of(report: &EvictionReport, detail: Detail) -> Layout {
-    let mut layout = Layout::new();
-    let start = &report.start;
+/// Each pod, event, claim, budget and rule.
+pub(super) fn add(doc: &mut Doc, report: &EvictionReport) {
+    let (start, detail) = (&report.start, Detail::Wide);
     let of_verdict = |verdict| report.pods.iter().filter(move |pod| pod.verdict == verdict);
-    layout.field("Start", start);
-    layout.section("Evicted", |section| {
+    doc.field("Start", start);
+    doc.section("Evicted", |section| {
         section.table(Table::with(PODS, detail, start, of_verdict(PodVerdict::Evicted)));
     });
-    layout.section("Timeline", |section| {
-        section.table(if detail == Detail::Wide {
-            Table::with(EVENTS, detail, start, &report.events)
-        } else {
-            Table::with(STEPS, detail, start, steps(report))
-        });
+    doc.section("Timeline", |section| {
+        section.table(Table::with(EVENTS, detail, start, &report.events));
     });
-    layout.section("Claims released", |section| {
+    doc.section("Claims released", |section| {
         section.table(Table::with(CLAIMS, detail, start, &report.claims));
     });
-    if let Some(tolerations) = &report.tolerations {
-        layout.section("Tolerations", |section| {
-            section.table(Table::new(TOLERATIONS, detail, tolerations));
-        });
-    } else {
-        layout.section("Tolerating for good", |section| {
-            section.table(Table::new(TOLERATING, detail, of_verdict(PodVerdict::Tolerates)));
-        });
-    }
-    layout.section("Missed by the controller", |section| {
+    doc.section("Tolerating for good", |section| {
+        section.table(Table::new(TOLERATING, detail, of_verdict(PodVerdict::Tolerates)));
+    });
+    doc.section("Missed by the controller", |section| {
         section.table(Table::new(MISSED, detail, &report.missed));
     });
-    layout.section("Disruption budgets", |section| {
+    doc.section("Disruption budgets", |section| {
         section.table(Table::with(BUDGETS, detail, start, &report.disruption_budgets));
     });
-    layout.section("Rules", |section| {
+    doc.section("Rules", |section| {
         let said = report.rules.iter().flat_map(|rule| {
             let all = rule.condition.iter().chain(&rule.timeline);
             all.map(|status| Said {
@@ -162,7 +151,15 @@ pub(super) fn of(report: &EvictionReport, detail: Detail) -> Layout {
         });
         section.table(Table::with(Said::COLUMNS, detail, start, said));
     });
-    layout
+}
+
+/// How each taint of each device is tolerated, where the flag asks for it.
+pub(super) fn tolerations(doc: &mut Doc, report: &EvictionReport, page: Page) {
+    if let Some(tolerations) = &report.tolerations {
+        doc.section("Tolerations", |section| {
+            section.table(Table::new(TOLERATIONS, page.detail(), tolerations));
+        });
+    }
 }
 
 fn pod<C>(pod: &PodItem, cell: &mut Cell<'_, C>) {

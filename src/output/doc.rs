@@ -1,8 +1,8 @@
-//! What is not a list: `Key:  value` lines, sections and small tables inside them, as `kubectl describe` prints them.
+//! The document that people read: a headline, `Key:  value` lines, sections, small tables and commands.
 //!
-//! Long values are wrapped when the output is a terminal of known width, by `comfy-table`, and never in a pipe.
+//! A report makes one of it for every page; how lines are folded and commands broken is decided here. Long values are wrapped when the
+//! output is a terminal of known width, by `comfy-table`, and never in a pipe.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -10,12 +10,13 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 
 use super::fold;
 use super::gate::Gate;
+use super::page::Page;
 use super::sanitize;
-use super::screen::Screen;
 use super::styles::Tone;
 use super::table::{MOST_WIDTH, Table, Widths};
 use super::width::width_of;
 use super::words::NONE;
+use dra_reports::script::Script;
 
 /// The space between the longest key and the values, and the step of a section, as in `kubectl describe`.
 const GAP: usize = 2;
@@ -25,7 +26,7 @@ const LEAST_VALUE: usize = 24;
 
 /// Lines and sections in the order they were added.
 #[derive(Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct Doc {
     blocks: Vec<Block>,
 }
 
@@ -64,7 +65,7 @@ enum Block {
     },
     Section {
         title: String,
-        body: Layout,
+        body: Doc,
     },
     Table(Table),
     Text(String),
@@ -74,9 +75,15 @@ enum Block {
         hanging: usize,
     },
     Verbatim(String),
+    Gap,
+    /// A command to copy, and what stands before it in its first line.
+    Command {
+        before: String,
+        script: Script,
+    },
 }
 
-impl Layout {
+impl Doc {
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -181,33 +188,84 @@ impl Layout {
         self
     }
 
+    /// The first line of an answer: its sign, what it is about, and what is so.
+    pub(crate) fn headline(
+        &mut self,
+        page: Page,
+        tone: Tone,
+        subject: impl fmt::Display,
+        text: impl fmt::Display,
+    ) -> &mut Self {
+        self.line(
+            2,
+            [
+                span(tone, format!("{} ", page.sign(tone))),
+                span(Tone::Strong, subject),
+                span(Tone::Plain, text),
+            ],
+        )
+    }
+
+    /// A sentence of its own; what is too long for a line goes on below it, indented.
+    pub(crate) fn remark(&mut self, text: impl fmt::Display) -> &mut Self {
+        self.line(2, [span(Tone::Plain, text)])
+    }
+
+    /// An empty line before what follows, if anything does.
+    pub(crate) fn gap(&mut self) -> &mut Self {
+        self.blocks.push(Block::Gap);
+        self
+    }
+
+    /// Shows the first `few` of `items`, or all where the page is wide, and says how many `more` there are.
+    pub(crate) fn first<T>(
+        &mut self,
+        page: Page,
+        few: usize,
+        items: &[T],
+        mut show: impl FnMut(&mut Self, &T),
+        more: impl FnOnce(&[T]) -> String,
+    ) -> &mut Self {
+        let (told, rest) = items.split_at(page.told(few, items.len()));
+        for item in told {
+            show(self, item);
+        }
+        if !rest.is_empty() {
+            self.remark(more(rest));
+        }
+        self
+    }
+
     /// A line that somebody copies: it is never wrapped.
     pub(crate) fn verbatim(&mut self, line: &str) -> &mut Self {
         self.blocks.push(Block::Verbatim(line.to_owned()));
         self
     }
 
-    /// Prints the layout. `width` is that of the terminal, if the output is one that says how wide it is; tables have to fit into
-    /// `screen`.
-    pub(super) fn print(
-        &self,
-        gate: &mut Gate<'_>,
-        width: Option<usize>,
-        screen: Option<Screen>,
-    ) -> io::Result<()> {
-        Page { gate, width, screen }.layout(self, 0)
+    /// A command that is copied: in one line, or on a terminal broken between words so that a shell reads its lines as one.
+    pub(crate) fn command(&mut self, before: impl fmt::Display, script: &Script) -> &mut Self {
+        self.blocks.push(Block::Command {
+            before: before.to_string(),
+            script: script.clone(),
+        });
+        self
+    }
+
+    /// Prints the document. `width` is that of the terminal, if the output is one that says how wide it is.
+    pub(super) fn print(&self, gate: &mut Gate<'_>, width: Option<usize>, page: Page) -> io::Result<()> {
+        Writer { gate, width, page }.doc(self, 0)
     }
 }
 
-struct Page<'p, 'g> {
+struct Writer<'p, 'g> {
     gate: &'p mut Gate<'g>,
     width: Option<usize>,
-    screen: Option<Screen>,
+    page: Page,
 }
 
-impl Page<'_, '_> {
-    fn layout(&mut self, layout: &Layout, indent: usize) -> io::Result<()> {
-        let keys = layout.blocks.iter().filter_map(|block| match block {
+impl Writer<'_, '_> {
+    fn doc(&mut self, doc: &Doc, indent: usize) -> io::Result<()> {
+        let keys = doc.blocks.iter().filter_map(|block| match block {
             Block::Field { key, .. } => Some(key),
             Block::Section { body, title } if body.blocks.is_empty() => Some(title),
             _ => None,
@@ -215,8 +273,17 @@ impl Page<'_, '_> {
         let widths = keys.map(|key| width_of(&self.key(key)) + GAP);
         let key_width = widths.filter(|width| *width <= MOST_WIDTH).max().unwrap_or(GAP);
         let none = [ValueLine::new(Tone::Plain, NONE.to_owned())];
-        for block in &layout.blocks {
+        let mut is_owed = false;
+        for block in &doc.blocks {
+            if matches!(block, Block::Gap) {
+                is_owed = true;
+                continue;
+            }
+            if std::mem::take(&mut is_owed) {
+                self.gate.text("\n")?;
+            }
             match block {
+                Block::Gap => {}
                 Block::Field { key, lines } => self.field(key, lines, indent, key_width)?,
                 Block::Section { title, body } if body.blocks.is_empty() => {
                     self.field(title, &none, indent, key_width)?;
@@ -226,19 +293,32 @@ impl Page<'_, '_> {
                     for (number, line) in self.wrapped(&title, indent + INDENT).iter().enumerate() {
                         self.line(indent + if number > 0 { INDENT } else { 0 }, line)?;
                     }
-                    self.layout(body, indent + INDENT)?;
+                    self.doc(body, indent + INDENT)?;
                 }
                 Block::Table(table) => {
-                    let table = match self.screen {
-                        Some(_) => table.without_empty(),
-                        None => Cow::Borrowed(table),
-                    };
-                    table.print(self.gate, indent, true, self.screen, &mut Widths::default())?;
+                    let (table, same) = table.on(self.page, indent, true);
+                    for line in same
+                        .iter()
+                        .flat_map(|same| self.wrapped(same, indent))
+                        .collect::<Vec<_>>()
+                    {
+                        self.line(indent, &line)?;
+                    }
+                    table.print(self.gate, indent, true, self.page, &mut Widths::default())?;
                 }
                 Block::Line { spans, hanging } => self.spans(spans, indent, *hanging)?,
                 Block::Verbatim(text) => {
                     for line in text.split('\n') {
                         self.line(indent, line)?;
+                    }
+                }
+                Block::Command { before, script } => {
+                    let room = self.page.width().saturating_sub(indent + width_of(before));
+                    let lines = script.within(room);
+                    let mut before = before.clone();
+                    for line in lines.iter().flat_map(|line| line.split('\n')) {
+                        self.line(indent, &format!("{before}{line}"))?;
+                        before = " ".repeat(width_of(&before));
                     }
                 }
                 Block::Text(text) => {
@@ -413,9 +493,9 @@ fn words(spans: &[Span], shown: impl Fn(&str) -> String) -> Vec<Word> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::page::Detail;
     use super::super::styles::Styles;
     use super::super::table::Column;
-    use super::super::table::Detail;
     use super::*;
 
     const COLUMNS: &[Column<&str>] = &[
@@ -423,32 +503,36 @@ mod tests {
         Column::inner("STATE", |_, cell| cell.text("free")),
     ];
 
-    fn print(layout: &Layout, width: Option<usize>) -> String {
+    fn page(width: Option<usize>) -> Page {
+        match width {
+            Some(_) => Page::terminal(width, true),
+            None => Page::endless(Detail::Normal, true),
+        }
+    }
+
+    fn print(doc: &Doc, width: Option<usize>) -> String {
         let mut out = Vec::new();
-        layout
-            .print(
-                &mut Gate::new(&mut out, Styles::PLAIN, width.is_some()),
-                width,
-                None,
-            )
-            .expect("writing to memory");
+        doc.print(
+            &mut Gate::new(&mut out, Styles::PLAIN, width.is_some()),
+            width,
+            page(width),
+        )
+        .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
     }
 
     #[test]
     fn keys_titles_and_values_drive_no_terminal_of_unknown_width() {
         let hostile = "a\u{1b}[2J\nb";
-        let mut layout = Layout::new();
-        layout
-            .field(hostile, hostile)
+        let mut doc = Doc::new();
+        doc.field(hostile, hostile)
             .section(hostile, |section| {
                 section.text(hostile).verbatim(hostile);
             })
             .section(hostile, |_| {});
         for width in [None, Some(1), Some(80)] {
             let mut out = Vec::new();
-            layout
-                .print(&mut Gate::new(&mut out, Styles::PLAIN, true), width, None)
+            doc.print(&mut Gate::new(&mut out, Styles::PLAIN, true), width, page(width))
                 .expect("writing to memory");
             assert_eq!(
                 String::from_utf8(out).expect("UTF-8"),
@@ -465,15 +549,14 @@ a^[[2J\\nb:  <none>
                 "{width:?}"
             );
         }
-        let piped = print(&layout, None);
+        let piped = print(&doc, None);
         assert!(piped.starts_with("a\u{1b}[2J\\nb:  a\u{1b}[2J\n"), "{piped:?}");
     }
 
     #[test]
-    fn a_layout_looks_like_kubectl_describe() {
-        let mut layout = Layout::new();
-        layout
-            .field("Name", "gpu")
+    fn a_doc_looks_like_kubectl_describe() {
+        let mut doc = Doc::new();
+        doc.field("Name", "gpu")
             .list("Labels", ["a=b", "c=d"])
             .option("Owner", None::<&str>)
             .section("Allocation", |section| {
@@ -485,7 +568,7 @@ a^[[2J\\nb:  <none>
             .section("Events", |_| {})
             .text("Two\nlines.");
         assert_eq!(
-            print(&layout, None),
+            print(&doc, None),
             "\
 Name:    gpu
 Labels:  a=b
@@ -505,12 +588,11 @@ lines.
 
     #[test]
     fn long_values_wrap_below_themselves_on_a_terminal_only() {
-        let mut layout = Layout::new();
-        layout
-            .field("Message", "cannot allocate all claims on this node\u{1b}[2J")
+        let mut doc = Doc::new();
+        doc.field("Message", "cannot allocate all claims on this node\u{1b}[2J")
             .field("Name", "gpu");
         assert_eq!(
-            print(&layout, Some(40)),
+            print(&doc, Some(40)),
             "\
 Message:  cannot allocate all claims on
           this node^[[2J
@@ -518,7 +600,7 @@ Name:     gpu
 "
         );
         assert_eq!(
-            print(&layout, None),
+            print(&doc, None),
             "Message:  cannot allocate all claims on this node\u{1b}[2J\nName:     gpu\n"
         );
     }
@@ -528,13 +610,12 @@ Name:     gpu
         let long = "resource.kubernetes.io/a-name-that-no-line-has-room-for-1234567890";
         let text =
             format!("see {long} and `kubectl get pods -A` or kubectl patch pod/a -p 'a b c' 98765432 now");
-        let mut layout = Layout::new();
-        layout
-            .field("Key", &text)
+        let mut doc = Doc::new();
+        doc.field("Key", &text)
             .line(2, [span(Tone::Plain, &text)])
             .text(&text);
         for width in 34..120 {
-            let printed = print(&layout, Some(width));
+            let printed = print(&doc, Some(width));
             for whole in [long, "`kubectl get pods -A`", "'a b c'", "98765432"] {
                 assert_eq!(printed.matches(whole).count(), 3, "{width}: {whole}\n{printed}");
             }
@@ -550,25 +631,24 @@ Name:     gpu
     #[test]
     fn a_line_of_pieces_breaks_between_words_only() {
         let piece = |text: &str| (Tone::Plain, text.to_owned());
-        let mut layout = Layout::new();
-        layout
-            .line(
-                2,
-                [
-                    piece("pod/default/"),
-                    piece("not-enough-free"),
-                    piece(" waits: no node has 3 usable"),
-                    piece(" devices"),
-                ],
-            )
-            .line(0, [])
-            .line(0, [piece("a\nb   c")]);
+        let mut doc = Doc::new();
+        doc.line(
+            2,
+            [
+                piece("pod/default/"),
+                piece("not-enough-free"),
+                piece(" waits: no node has 3 usable"),
+                piece(" devices"),
+            ],
+        )
+        .line(0, [])
+        .line(0, [piece("a\nb   c")]);
         assert_eq!(
-            print(&layout, Some(40)),
+            print(&doc, Some(40)),
             "pod/default/not-enough-free waits: no\n  node has 3 usable devices\n\na\\nb   c\n"
         );
         assert_eq!(
-            print(&layout, None),
+            print(&doc, None),
             "pod/default/not-enough-free waits: no node has 3 usable devices\n\na\\nb   c\n"
         );
     }
@@ -579,9 +659,9 @@ Name:     gpu
             words in prop::collection::vec("[a-z]{1,12}", 1..40),
             width in 40..100_usize,
         ) {
-            let mut layout = Layout::new();
-            layout.field("Key", words.join(" "));
-            let text = print(&layout, Some(width));
+            let mut doc = Doc::new();
+            doc.field("Key", words.join(" "));
+            let text = print(&doc, Some(width));
             prop_assert!(text.lines().all(|line| line.len() <= width));
             let printed: Vec<_> = text.split_whitespace().skip(1).collect();
             prop_assert_eq!(printed, words);

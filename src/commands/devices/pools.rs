@@ -6,7 +6,7 @@ use itertools::Itertools;
 
 use super::{Holder, State, classes, health_tone, known_and_more, node, state_tone};
 use crate::commands::shown::folded;
-use crate::output::{Column, Detail, Screen, Table, Tone, UNKNOWN, counted};
+use crate::output::{Column, Detail, Page, Table, Tone, UNKNOWN, counted};
 use dra_allocator::devices::{DeviceNode, DeviceState};
 use dra_reports::{DeviceItem, DeviceList, HolderItem};
 use dra_rules::health::Health;
@@ -63,7 +63,7 @@ const COLUMNS: &[Column<Alike>] = &[
 ];
 
 /// The devices of `list` below their pools. Nothing where those of a pool do not stand together, as after sorting by something else.
-pub(super) fn of(list: &DeviceList, screen: Screen) -> Option<Table> {
+pub(super) fn of(list: &DeviceList, page: Page) -> Option<Table> {
     let pools: Vec<&[DeviceItem]> = list
         .items
         .chunk_by(|one, next| one.driver == next.driver && one.pool == next.pool)
@@ -76,14 +76,12 @@ pub(super) fn of(list: &DeviceList, screen: Screen) -> Option<Table> {
     {
         return None;
     }
-    let rows = pools
-        .iter()
-        .flat_map(|pool| alike(pool, list.whole_pools, screen));
+    let rows = pools.iter().flat_map(|pool| alike(pool, list.whole_pools, page));
     Some(Table::new(COLUMNS, Detail::Normal, rows).grouped())
 }
 
 /// The rows of one pool.
-fn alike(pool: &[DeviceItem], is_whole: bool, screen: Screen) -> Vec<Alike> {
+fn alike(pool: &[DeviceItem], is_whole: bool, page: Page) -> Vec<Alike> {
     let one_node = pool.iter().map(node_text).all_equal();
     let one_list = pool.iter().map(class_text).all_equal();
     let heading = heading(pool, one_node, one_list, is_whole);
@@ -111,7 +109,7 @@ fn alike(pool: &[DeviceItem], is_whole: bool, screen: Screen) -> Vec<Alike> {
             let tone = look.tone;
             let first = Alike {
                 pool: heading.clone(),
-                devices: folded(devices, screen).join(","),
+                devices: folded(devices, page).join(","),
                 look,
             };
             let others = others.into_iter().map(|(used_by, pods)| Alike {

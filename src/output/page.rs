@@ -1,7 +1,7 @@
-//! The terminal that a report is drawn on: how wide it is, which characters it has, and the small pictures made of them.
+//! The page that a report is shown on: how much of it, how wide, and the small pictures that its characters allow.
 //!
-//! Pipes get plain tables, which scripts read. A terminal gets a report that fits it: see
-//! [`Report::screen`](super::Report::screen).
+//! A report is the same for a terminal and a pipe but for what [`Page`] says. Lists are the exception: a pipe gets their plain table,
+//! which scripts read by column.
 
 use std::borrow::Cow;
 
@@ -19,25 +19,65 @@ const LEAST_WIDTH: usize = 20;
 /// Eighths of a cell, from one on.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// A terminal that somebody looks at.
+/// How much of a report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Normal,
+    Wide,
+}
+
+/// Where a report is read: how much of it is shown, and the small pictures that can be drawn there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Screen {
-    width: usize,
+pub(crate) struct Page {
+    detail: Detail,
+    /// The columns of a terminal; none where lines have no end.
+    columns: Option<usize>,
     unicode: bool,
 }
 
-impl Screen {
+impl Page {
     /// A terminal of so many columns, if it says so, that shows other characters than those of ASCII or not.
-    pub(crate) fn new(width: Option<usize>, unicode: bool) -> Self {
+    pub(crate) fn terminal(columns: Option<usize>, unicode: bool) -> Self {
+        let columns = columns.filter(|columns| *columns >= LEAST_WIDTH);
         Self {
-            width: width.filter(|width| *width >= LEAST_WIDTH).unwrap_or(USUAL_WIDTH),
+            detail: Detail::Normal,
+            columns: Some(columns.unwrap_or(USUAL_WIDTH)),
             unicode,
         }
     }
 
+    /// A pipe or a file, or a terminal where `-o wide` asks for lines as long as they are.
+    pub(crate) const fn endless(detail: Detail, unicode: bool) -> Self {
+        Self {
+            detail,
+            columns: None,
+            unicode,
+        }
+    }
+
+    /// How much of the report is shown.
+    pub(crate) fn detail(self) -> Detail {
+        self.detail
+    }
+
+    /// Whether all of the report is shown, as `-o wide` asks.
+    pub(crate) fn is_wide(self) -> bool {
+        self.detail == Detail::Wide
+    }
+
+    /// Whether lines have to fit into a terminal.
+    pub(crate) fn is_terminal(self) -> bool {
+        self.columns.is_some()
+    }
+
+    /// How many of `all` rows are told one by one where `few` are enough: all of them on a wide page.
+    pub(crate) fn told(self, few: usize, all: usize) -> usize {
+        if self.is_wide() { all } else { few.min(all) }
+    }
+
     /// The columns of a line.
     pub(crate) fn width(self) -> usize {
-        self.width
+        self.columns.unwrap_or(usize::MAX)
     }
 
     /// One of two texts that mean the same: the second one has only characters of ASCII.
@@ -95,7 +135,7 @@ impl Screen {
             Tone::Good => self.either("√", "ok"),
             Tone::Notice => self.either("‼", "!!"),
             Tone::Bad => self.either("×", "x"),
-            Tone::Plain | Tone::Strong | Tone::Number(_) => self.either("·", "-"),
+            Tone::Plain | Tone::Nothing | Tone::Strong | Tone::Number(_) => self.either("·", "-"),
         }
     }
 }
@@ -116,13 +156,14 @@ mod tests {
 
     use super::*;
 
-    const SCREEN: Screen = Screen {
-        width: 80,
+    const SCREEN: Page = Page {
+        detail: Detail::Normal,
+        columns: Some(80),
         unicode: true,
     };
-    const ASCII: Screen = Screen {
-        width: 80,
+    const ASCII: Page = Page {
         unicode: false,
+        ..SCREEN
     };
 
     #[test]
@@ -163,15 +204,15 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_fitted_fits(text in "[a-zé漢/-]{0,60}", columns in 0..50_usize, unicode: bool) {
-            let screen = Screen { width: 80, unicode };
-            let fitted = screen.fit(&text, columns);
+            let page = Page { unicode, ..SCREEN };
+            let fitted = page.fit(&text, columns);
             prop_assert!(width_of(&fitted) <= columns, "{fitted}");
             prop_assert!(width_of(&text) > columns || fitted == text);
         }
 
         #[test]
         fn a_bar_has_its_width(part in 0..2000_u64, whole in 0..2000_u64, columns in 0..40_usize, unicode: bool) {
-            let bar = Screen { width: 80, unicode }.bar(part, whole, columns);
+            let bar = Page { unicode, ..SCREEN }.bar(part, whole, columns);
             prop_assert_eq!(width_of(&bar), columns);
         }
     }

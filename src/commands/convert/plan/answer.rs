@@ -1,9 +1,9 @@
-//! What a terminal shows of a plan: what it costs and what comes next, then each claim, each group and each step.
+//! A plan as people read it: what it costs and what comes next, then each claim, each group and each step.
 
-use super::{Planned, tone};
+use super::{COLUMNS, Planned, tone};
 use crate::commands::convert::runbook;
 use crate::commands::shown;
-use crate::output::{Layout, Screen, Tone, counted, span};
+use crate::output::{Doc, Page, Table, Tone, counted, span};
 use dra_reports::conversion::{Decision, GroupPlan, PlannedAction, PlannedClaim, Step};
 use dra_reports::script::{Command, Script};
 
@@ -13,13 +13,13 @@ const TOLD: usize = 20;
 /// Where what a line is about begins, behind a word for it.
 const HANGING: usize = 10;
 
-pub(super) fn of(planned: &Planned, screen: Screen) -> Layout {
+pub(super) fn of(planned: &Planned, page: Page) -> Doc {
     let Planned {
         plan,
         cost,
         only_blocking,
     } = planned;
-    let mut layout = Layout::new();
+    let mut doc = Doc::new();
     if let Some(cost) = cost {
         let target = match (&plan.options.to_version, &plan.options.disable_gate) {
             (Some(version), _) => format!("a downgrade to {version}"),
@@ -46,37 +46,53 @@ pub(super) fn of(planned: &Planned, screen: Screen) -> Layout {
                 format!("not ready for {target}: something has to be decided"),
             )
         };
-        layout.line(2, [span(tone, format!("{} {head}", screen.sign(tone)))]);
-        shown::cost(&mut layout, cost);
-        next(&mut layout, planned, screen);
-        layout.line(0, []);
+        doc.line(2, [span(tone, format!("{} {head}", page.sign(tone)))]);
+        shown::cost(&mut doc, cost);
+        next(&mut doc, planned);
+        doc.gap();
     }
     let claims: Vec<&PlannedClaim> = planned.claims().collect();
-    layout.section("Claims", |section| {
-        for claim in claims.iter().take(TOLD) {
-            of_claim(section, claim);
+    doc.section("Claims", |section| {
+        if page.is_wide() {
+            section.table(Table::new(COLUMNS, page.detail(), claims));
+        } else {
+            let more = |rest: &[_]| more(rest.len(), "more claim", "more claims");
+            section.first(
+                page,
+                TOLD,
+                &claims,
+                |section, claim| of_claim(section, claim),
+                more,
+            );
         }
-        more(section, claims.len(), "claim", "claims");
     });
     if plan.steps.is_empty() {
-        return layout;
+        return doc;
     }
     let groups = plan.groups.iter();
     let groups: Vec<&GroupPlan> = groups
         .filter(|group| !only_blocking || runbook::blocks(group))
         .collect();
-    layout.section("Groups", |section| {
-        for group in groups.iter().take(TOLD) {
-            of_group(section, group);
+    doc.section("Groups", |section| {
+        if page.is_wide() {
+            section.table(Table::new(runbook::GROUPS, page.detail(), groups));
+        } else {
+            let more = |rest: &[_]| more(rest.len(), "more group", "more groups");
+            section.first(
+                page,
+                TOLD,
+                &groups,
+                |section, group| of_group(section, group),
+                more,
+            );
         }
-        more(section, groups.len(), "group", "groups");
     });
-    runbook::steps(&mut layout, plan, *only_blocking, Some(screen));
-    layout
+    runbook::steps(&mut doc, plan, *only_blocking);
+    doc
 }
 
 /// The first command of the first step that is not done.
-fn next(layout: &mut Layout, planned: &Planned, screen: Screen) {
+fn next(doc: &mut Doc, planned: &Planned) {
     let steps = &planned.plan.steps;
     let names = Step::names(steps);
     let Some((name, step)) = names.iter().zip(steps).find(|(_, step)| !step.done) else {
@@ -85,26 +101,22 @@ fn next(layout: &mut Layout, planned: &Planned, screen: Screen) {
     let label = format!("Next: step {name}: ");
     match step.runs.first() {
         Some(arguments) => {
-            shown::command(layout, screen, 0, &label, &Script::from(arguments));
+            doc.command(label, &Script::from(arguments));
         }
         None => {
-            layout.line(6, [span(Tone::Plain, format!("{label}{}", step.title))]);
+            doc.line(6, [span(Tone::Plain, format!("{label}{}", step.title))]);
         }
     }
 }
 
 /// How many were not told.
-fn more(section: &mut Layout, all: usize, one: &'static str, many: &'static str) {
-    let Some(rest @ 1..) = all.checked_sub(TOLD) else {
-        return;
-    };
+fn more(rest: usize, one: &str, many: &str) -> String {
     let wide = Command::dra("convert").args(&["plan", "-o", "wide"]).done();
     let wide = wide.map(|script| script.to_string()).unwrap_or_default();
-    let text = format!("{} more: {wide} lists them", counted(rest, one, many));
-    section.line(2, [span(Tone::Plain, text)]);
+    format!("{}: {wide} lists them", counted(rest, one, many))
 }
 
-fn of_claim(section: &mut Layout, claim: &PlannedClaim) {
+fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
     let word = match claim.action {
         PlannedAction::Convert => "convert",
         PlannedAction::Release => "release",
@@ -145,7 +157,7 @@ fn of_claim(section: &mut Layout, claim: &PlannedClaim) {
     }
 }
 
-fn of_group(section: &mut Layout, group: &GroupPlan) {
+fn of_group(section: &mut Doc, group: &GroupPlan) {
     let word = match group.decision {
         Decision::Drain => "end",
         Decision::KeepRunning => "run on",
@@ -168,7 +180,7 @@ fn of_group(section: &mut Layout, group: &GroupPlan) {
     told(section, word, tone, &group.namespace, &group.name, &what);
 }
 
-fn told(section: &mut Layout, word: &str, tone: Tone, namespace: &str, name: &str, what: &str) {
+fn told(section: &mut Doc, word: &str, tone: Tone, namespace: &str, name: &str, what: &str) {
     section.line(
         HANGING,
         [

@@ -1,10 +1,10 @@
-//! What a terminal shows of an eviction: how many pods end and what becomes of them, then each pod.
+//! An eviction as people read it: how many pods end and what becomes of them, then each pod.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::SIMULATED;
 use super::parts::{STEPS, after, fitting_nodes, steps};
-use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span, width_of};
+use super::{SIMULATED, evidence};
+use crate::output::{Column, Doc, Page, Table, Tone, counted, span, width_of};
 use dra_model::{Str, Time};
 use dra_reports::findings::some;
 use dra_rules::owners::Replacing;
@@ -51,7 +51,7 @@ impl Fate {
 /// A pod that has to go, in what it shares with the others.
 struct Going<'r> {
     pod: &'r PodItem,
-    screen: Screen,
+    page: Page,
     start: Time,
     /// When the last one is gone.
     end: Time,
@@ -82,7 +82,7 @@ impl<'r> Going<'r> {
                     .saturating_sub(going.start.unix_seconds())
                     .max(0) as u64
             };
-            let bar = going.screen.bar(seconds(gone), seconds(going.end), going.bar);
+            let bar = going.page.bar(seconds(gone), seconds(going.end), going.bar);
             cell.text(bar);
         }),
         Column::inner("THEN", |going, cell| {
@@ -110,16 +110,13 @@ impl<'r> Going<'r> {
 }
 
 /// Columns that words leave to the picture, as far as it can give some up.
-fn room(going: &[Going<'_>], screen: Screen) -> usize {
+fn room(going: &[Going<'_>], page: Page) -> usize {
     /// Instants, and the space between all columns.
     const OTHERS: usize = 20;
     let names = going.iter().map(|one| width_of(&one.name())).max();
     let fates = going.iter().map(|one| width_of(&one.then())).max();
     let words = names.unwrap_or(0) + fates.unwrap_or(0);
-    screen
-        .width()
-        .saturating_sub(words + OTHERS)
-        .clamp(LEAST_BAR, BAR)
+    page.width().saturating_sub(words + OTHERS).clamp(LEAST_BAR, BAR)
 }
 
 /// What follows for the pod.
@@ -145,15 +142,15 @@ fn named(owner: &OwnerItem) -> String {
     format!("{}/{}", owner.kind.to_lowercase(), owner.name)
 }
 
-/// The report on `screen`.
-pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
-    let mut layout = Layout::new();
+/// The report on `page`.
+pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
+    let mut doc = Doc::new();
     let of = |verdict| report.pods.iter().filter(move |pod| pod.verdict == verdict);
     let evicted: Vec<&PodItem> = of(PodVerdict::Evicted).collect();
     let tolerating = of(PodVerdict::Tolerates).count();
     let gone = evicted.iter().filter_map(|pod| pod.gone_at.or(pod.at)).max();
     let end = gone.unwrap_or(report.start);
-    layout.line(2, [head(report, &evicted, screen, end)]);
+    head(&mut doc, report, &evicted, page, end);
     let reasons = evicted
         .iter()
         .flat_map(|pod| &*pod.reasons)
@@ -162,11 +159,11 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
     let (simulated, others): (BTreeSet<String>, BTreeSet<String>) =
         reasons.partition(|reason| reason.starts_with(&format!("rule/{SIMULATED}")));
     if !others.is_empty() {
-        layout.line(2, [span(Tone::Plain, format!("because of {}", some(&others)))]);
+        doc.remark(format_args!("because of {}", some(&others)));
     }
     if !simulated.is_empty() {
         let text = "as if the devices that the flags choose were tainted (--key: with another taint)";
-        layout.line(2, [span(Tone::Plain, text)]);
+        doc.remark(text);
     }
     let mut budgets: BTreeMap<(&Str, &Str), Vec<&BudgetItem>> = BTreeMap::new();
     for budget in report.disruption_budgets.iter().filter(|budget| budget.violated) {
@@ -175,10 +172,10 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
         }
     }
     if !evicted.is_empty() {
-        let going = evicted.iter().take(TOLD).map(|pod| Going {
+        let going = evicted[..page.told(TOLD, evicted.len())].iter().map(|pod| Going {
             bar: BAR,
             pod,
-            screen,
+            page,
             start: report.start,
             end,
             budgets: budgets
@@ -187,24 +184,22 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
                 .unwrap_or_default(),
         });
         let mut going: Vec<Going<'_>> = going.collect();
-        let bar = room(&going, screen);
+        let bar = room(&going, page);
         for one in &mut going {
             one.bar = bar;
         }
-        layout
-            .line(0, [])
-            .table(Table::new(Going::COLUMNS, Detail::Normal, going));
+        doc.gap().table(Table::new(Going::COLUMNS, page.detail(), going));
     }
-    if evicted.len() > TOLD {
-        let rest = counted(evicted.len() - TOLD, "more pod", "more pods");
-        layout.line(2, [span(Tone::Plain, format!("and {rest}: -o wide lists them"))]);
-        layout
-            .line(0, [])
-            .table(Table::with(STEPS, Detail::Normal, &report.start, steps(report)));
+    let rest = evicted.len() - page.told(TOLD, evicted.len());
+    if rest > 0 {
+        let rest = counted(rest, "more pod", "more pods");
+        doc.remark(format_args!("and {rest}: -o wide lists them"))
+            .gap()
+            .table(Table::with(STEPS, page.detail(), &report.start, steps(report)));
     }
-    layout.line(0, []);
+    doc.gap();
     let mut say = |text: String| {
-        layout.line(2, [span(Tone::Plain, text)]);
+        doc.remark(text);
     };
     if !report.claims.is_empty() {
         let devices = report.claims.iter().map(|claim| claim.devices.len()).sum();
@@ -227,17 +222,21 @@ pub(super) fn of(report: &EvictionReport, screen: Screen) -> Layout {
     for text in drain(&evicted, report) {
         say(text);
     }
-    if !evicted.is_empty() {
+    if !evicted.is_empty() && !page.is_wide() {
         say("the conditions of rules, and every event: -o wide".to_owned());
     }
     if !simulated.is_empty() {
         say("as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`".to_owned());
     }
-    layout
+    evidence::tolerations(&mut doc, report, page);
+    if page.is_wide() {
+        evidence::add(&mut doc, report);
+    }
+    doc
 }
 
 /// How many pods end, and what becomes of their work.
-fn head(report: &EvictionReport, evicted: &[&PodItem], screen: Screen, end: Time) -> crate::output::Span {
+fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page, end: Time) {
     let unsure = if report.gave_up {
         "the simulation gave up"
     } else {
@@ -250,7 +249,8 @@ fn head(report: &EvictionReport, evicted: &[&PodItem], screen: Screen, end: Time
         } else {
             (Tone::Good, "no pod ends".to_owned())
         };
-        return span(tone, format!("{} {text}", screen.sign(tone)));
+        doc.line(2, [span(tone, format!("{} {text}", page.sign(tone)))]);
+        return;
     }
     let mut fates: BTreeMap<Fate, usize> = BTreeMap::new();
     for pod in evicted {
@@ -274,14 +274,12 @@ fn head(report: &EvictionReport, evicted: &[&PodItem], screen: Screen, end: Time
     } else {
         String::new()
     };
-    span(
-        tone,
-        format!(
-            "{} {pods} within {within}: {}{more}",
-            screen.sign(tone),
-            fates.join(", ")
-        ),
-    )
+    let text = format!(
+        "{} {pods} within {within}: {}{more}",
+        page.sign(tone),
+        fates.join(", ")
+    );
+    doc.line(2, [span(tone, text)]);
 }
 
 /// How `kubectl drain` would go about the same pods.

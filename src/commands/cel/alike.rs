@@ -1,10 +1,10 @@
-//! What a terminal shows of a selector: devices with the same result and the same values as one, and what may be meant.
+//! What is shown of a selector in short: devices with the same result and the same values as one, and what may be meant.
 
 use itertools::Itertools;
 
-use super::{head, term};
+use super::term;
 use crate::commands::shown;
-use crate::output::{Column, Detail, Layout, Screen, Table, Tone, counted, span};
+use crate::output::{Column, Doc, Page, Table, Tone, counted, span};
 use dra_reports::{FailingItem, Selected, SelectedDevice, SelectorHint, SelectorReport};
 
 /// Devices of one driver with the same result for the same reason.
@@ -18,18 +18,18 @@ struct Alike {
 
 const COLUMNS: &[Column<Alike>] = &[
     Column::inner("DRIVER", |row, cell| cell.toned(Tone::Strong, &row.driver)),
-    Column::inner_whole("RESULT", |row, cell| match row.result {
+    Column::inner("RESULT", |row, cell| match row.result {
         Selected::Match => cell.toned(Tone::Good, "Match"),
         Selected::NoMatch => cell.text("NoMatch"),
         Selected::Error => cell.toned(Tone::Bad, "Error"),
     }),
-    Column::inner_whole("COUNT", |row, cell| cell.text(row.count)),
+    Column::inner("COUNT", |row, cell| cell.text(row.count)),
     Column::inner("DEVICES", |row, cell| cell.text(&row.devices)),
     Column::inner("WHY", |row, cell| cell.text(&row.why)),
 ];
 
-pub(super) fn of(report: &SelectorReport, screen: Screen) -> Layout {
-    let mut layout = head(report);
+/// A row for the devices of one driver with one result and one reason.
+pub(super) fn table(report: &SelectorReport, page: Page) -> Table {
     let groups = report.devices.iter().into_group_map_by(|device| {
         let order = match device.result {
             Selected::Error => 0,
@@ -50,32 +50,29 @@ pub(super) fn of(report: &SelectorReport, screen: Screen) -> Layout {
                     devices
                         .iter()
                         .map(|device| (device.pool.as_str(), device.device.as_str())),
-                    screen,
+                    page,
                 ),
                 why,
             })
         });
     let rows: Vec<Alike> = rows.collect();
-    layout.table(Table::new(COLUMNS, Detail::Normal, rows).grouped());
-    for hint in &report.hints {
-        show(&mut layout, screen, hint, report.devices.len());
-    }
-    layout
+    Table::new(COLUMNS, page.detail(), rows).grouped()
 }
 
-fn show(layout: &mut Layout, screen: Screen, hint: &SelectorHint, devices: usize) {
+/// What may be meant, and what came of trying it.
+pub(super) fn hint(doc: &mut Doc, page: Page, hint: &SelectorHint, devices: usize) {
     const INDENT: usize = 4;
-    layout.line(0, []);
-    layout.line(
+    doc.gap();
+    doc.line(
         6,
         [
             span(Tone::Strong, "hint: "),
             span(Tone::Plain, hint.messages.join("; ")),
         ],
     );
-    let lines = dra_cel::in_lines(&hint.expression, screen.width().saturating_sub(INDENT));
+    let lines = dra_cel::in_lines(&hint.expression, page.width().saturating_sub(INDENT));
     for line in lines {
-        layout.line(
+        doc.line(
             INDENT,
             [span(Tone::Plain, " ".repeat(INDENT)), span(Tone::Plain, line)],
         );
@@ -92,7 +89,7 @@ fn show(layout: &mut Layout, screen: Screen, hint: &SelectorHint, devices: usize
             hint.matches.to_string()
         }
     });
-    layout.line(6, [span(Tone::Plain, tried)]);
+    doc.line(6, [span(Tone::Plain, tried)]);
 }
 
 /// The error, or what the first term that is not true has seen.
