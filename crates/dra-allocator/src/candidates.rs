@@ -644,6 +644,18 @@ impl<'a> Problem<'a> {
         value
     }
 
+    /// The device's value of an attribute for readers: as it is published, be it a list that no constraint is met with, or else what the
+    /// search knows of it.
+    pub(super) fn attribute_text(&self, source: SourceIx, device: DeviceIx, value: ValueIx) -> String {
+        let view = self.view(device);
+        let pool_device = &view.devices[self.devices[device].device];
+        match &self.demand.sources[source] {
+            AttributeSource::Published(name) => attribute_of(view.device(pool_device), &view.id.driver, name),
+            AttributeSource::Derived(..) => None,
+        }
+        .map_or_else(|| self.values.text(value), ToString::to_string)
+    }
+
     fn value_of(&mut self, source: SourceIx, device: DeviceIx) -> Result<Option<ValueIx>, Trouble> {
         let view = Arc::clone(self.view(device));
         let pool_device = &view.devices[self.devices[device].device];

@@ -52,7 +52,7 @@ impl ConstraintDemand {
 
 /// The attribute as the driver publishes it. Mirrors `allocator_experimental.go`, `lookupStaticAttribute`, v1.37.2: a name of the
 /// driver's own domain is also found without it.
-pub(super) fn attribute_of<'a>(device: &'a Device, driver: &str, name: &str) -> Option<&'a AttributeValue> {
+pub fn attribute_of<'a>(device: &'a Device, driver: &str, name: &str) -> Option<&'a AttributeValue> {
     if let Some(value) = lookup(&device.attributes, name) {
         return Some(value);
     }

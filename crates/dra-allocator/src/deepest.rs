@@ -177,9 +177,19 @@ fn values(
         if beside.add(value, own, &mut problem.values) {
             return None;
         }
+        let own = problem.alternative(alternative).constraints[place];
         Some(ClashingValues {
-            taken: (problem.device_id(pick.device), problem.values.text(known)),
-            refused: (problem.device_id(device), problem.values.text(value)),
+            taken: (
+                problem.device_id(pick.device),
+                problem.attribute_text(source, pick.device, known),
+            ),
+            refused: (
+                problem.device_id(device),
+                match own {
+                    Some(own) => problem.attribute_text(own, device, value),
+                    None => problem.values.text(value),
+                },
+            ),
         })
     })
 }

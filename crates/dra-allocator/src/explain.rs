@@ -4,10 +4,11 @@
 //! Nothing is judged a second time here. A device by itself is placed as the search places its first one, and what stops several
 //! requests is taken from the search where it came furthest, and then shown by a search without that limit.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dra_model::{
-    Claim, DeviceId, DeviceRequest, Key, Node, PoolId, Quantity, RequestPolicy, Str, Taint, lookup,
+    Claim, Device, DeviceId, DeviceRequest, Key, Node, PoolId, Quantity, RequestPolicy, Str, Taint, lookup,
 };
 
 use super::candidates::{Problem, Trouble, Unfit};
@@ -201,6 +202,28 @@ impl Explanation<'_> {
             .takers(&device)
             .map(|claim| claim.key())
             .collect()
+    }
+
+    /// The claims that hold devices of the pool of `device` which draw from the counter that is short.
+    pub fn drawing(&self, device: usize, shortage: &Shortage) -> Vec<Key> {
+        let facts = &self.inputs.facts;
+        let id = self.device_id(device).pool_id();
+        let Some(pool) = facts.cluster.pool(&id) else {
+            return Vec::new();
+        };
+        let draws = |device: &Device| {
+            let mut consumed = device.consumes_counters.iter();
+            consumed.any(|consumed| {
+                Some(&consumed.counter_set) == shortage.set.as_ref()
+                    && lookup(&consumed.counters, &shortage.name).is_some()
+            })
+        };
+        let drawing = pool.devices().filter(|(_, device)| draws(device));
+        let held = drawing.flat_map(|(_, device)| {
+            let id = pool.device_id(&device.name);
+            facts.takers(&id).map(|claim| claim.key()).collect::<Vec<_>>()
+        });
+        held.collect::<BTreeSet<Key>>().into_iter().collect()
     }
 
     fn alternative(&self, one: &AlternativeExplanation) -> &Alternative {

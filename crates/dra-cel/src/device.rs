@@ -150,7 +150,7 @@ impl DeviceInput {
         let mut first_list: Option<&str> = None;
         let mut read = Vec::new();
         for (name, value) in attributes {
-            if is_list(value) && first_list.is_none_or(|other| name < other) {
+            if value.is_list() && first_list.is_none_or(|other| name < other) {
                 first_list = Some(name);
             }
             match read_attribute(value) {
@@ -195,20 +195,6 @@ impl DeviceInput {
         let invalid = self.invalid.as_ref().map(|(name, why)| (&**name, &**why));
         let (name, why) = list.into_iter().chain(invalid).min()?;
         Some(format!("attribute {name}: {why}"))
-    }
-}
-
-fn is_list(value: &AttributeValue) -> bool {
-    match value {
-        AttributeValue::Bools(_)
-        | AttributeValue::Ints(_)
-        | AttributeValue::Strings(_)
-        | AttributeValue::Versions(_) => true,
-        AttributeValue::Bool(_)
-        | AttributeValue::Int(_)
-        | AttributeValue::String(_)
-        | AttributeValue::Version(_)
-        | AttributeValue::Unknown => false,
     }
 }
 

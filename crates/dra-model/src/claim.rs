@@ -220,6 +220,13 @@ pub struct Constraint {
     pub distinct_attribute: Option<Str>,
 }
 
+impl Constraint {
+    /// The attribute that it compares.
+    pub fn attribute(&self) -> Option<&Str> {
+        self.match_attribute.as_ref().or(self.distinct_attribute.as_ref())
+    }
+}
+
 /// Configuration in a claim's spec.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]

@@ -86,6 +86,20 @@ impl fmt::Display for Evidence {
     }
 }
 
+/// How much is known of the release of a cluster, least first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReleaseEvidence {
+    /// Nothing: the newest one that this build knows is assumed.
+    #[default]
+    Assumed,
+    /// Its objects: the newest kubelet, which is not newer than the control plane, or a field that older releases drop.
+    Objects,
+    /// The minor release, whose patch is assumed.
+    Minor,
+    /// The release and its patch, by the control plane or by a flag.
+    Patch,
+}
+
 /// State of a gate in a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateState {
@@ -483,6 +497,8 @@ pub struct AccessReview {
 pub struct Environment {
     /// Release of the API server; of the file's server for a snapshot.
     pub version: Version,
+    /// How the release is known.
+    pub release_evidence: ReleaseEvidence,
     /// The version as the server says it, or absent when it was assumed.
     pub git_version: Option<String>,
     /// Minor release that the server emulates; its own without emulation.
@@ -501,6 +517,8 @@ pub struct Environment {
     pub source: String,
     /// What could not be read, in order.
     pub gaps: Vec<Gap>,
+    /// Kinds of the gaps that a warning about the files has told together.
+    pub told: Vec<Kind>,
     /// Kinds that the API server does not serve at all: there are none, rather than none known.
     pub not_served: Vec<Kind>,
     /// Who may do what, as far as the API server was asked.
@@ -512,6 +530,7 @@ impl Default for Environment {
         let version = Version::LATEST;
         Self {
             version,
+            release_evidence: ReleaseEvidence::Assumed,
             git_version: None,
             emulated_minor: version.minor,
             min_compatibility_minor: version.minor - 1,
@@ -521,6 +540,7 @@ impl Default for Environment {
             read_at: None,
             source: String::new(),
             gaps: Vec::new(),
+            told: Vec::new(),
             not_served: Vec::new(),
             reviews: Vec::new(),
         }
@@ -545,6 +565,15 @@ impl Environment {
             enabled,
             evidence: Evidence::Assumed,
         }
+    }
+
+    /// Takes `version` for that of the cluster, without emulation.
+    pub fn assume(&mut self, version: Version, evidence: ReleaseEvidence) {
+        self.version = version;
+        self.release_evidence = evidence;
+        self.git_version = None;
+        self.emulated_minor = version.minor;
+        self.min_compatibility_minor = version.minor.saturating_sub(1);
     }
 
     /// Whether `gate` is on in `component`.

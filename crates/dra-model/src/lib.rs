@@ -44,7 +44,8 @@ pub use class::{
 };
 pub use cluster::{Change, Cluster, ClusterBuilder, Object, Pool, Twin};
 pub use environment::{
-    AccessReview, Component, Environment, Evidence, Gap, Gate, GateState, SchedulerProfile, Stage,
+    AccessReview, Component, Environment, Evidence, Gap, Gate, GateState, ReleaseEvidence, SchedulerProfile,
+    Stage,
 };
 pub use fields::{FieldFault, FieldFaults, FieldProblem, Looking, check_fields, field_paths};
 pub use kind::Kind;

@@ -22,6 +22,8 @@ pub struct NewerField {
 #[derive(Clone, Debug)]
 pub struct NewerFields {
     version: Version,
+    /// Whether they are only noted.
+    keeps: bool,
     found: BTreeMap<NewerField, (String, usize)>,
 }
 
@@ -30,6 +32,7 @@ impl NewerFields {
     pub fn drop_from(objects: &mut [Object], version: Version) -> Self {
         let mut fields = Self {
             version,
+            keeps: false,
             found: BTreeMap::new(),
         };
         // The newest release has all fields, and most clusters are of a recent one.
@@ -41,9 +44,24 @@ impl NewerFields {
         fields
     }
 
+    /// The first minor release that has all the fields that `objects` have, where some release that is known here lacks one. Nothing
+    /// is dropped.
+    pub fn since(objects: &mut [Object]) -> Option<u32> {
+        let mut fields = Self {
+            version: Version::minor(0),
+            keeps: true,
+            found: BTreeMap::new(),
+        };
+        for object in objects {
+            fields.drop_from_one(object);
+        }
+        fields.found.keys().map(|field| field.since).max()
+    }
+
     fn drop_from_one(&mut self, object: &mut Object) {
         let mut dropped = Dropped {
             version: self.version,
+            keeps: self.keeps,
             kind: object.kind(),
             fields: Vec::new(),
         };
@@ -89,6 +107,7 @@ impl NewerFields {
 /// The fields that were dropped of one object.
 struct Dropped {
     version: Version,
+    keeps: bool,
     kind: Kind,
     fields: Vec<NewerField>,
 }
@@ -96,7 +115,7 @@ struct Dropped {
 impl Dropped {
     /// Drops a field that came with release 1.`since`.
     fn field<T: Default>(&mut self, since: u32, path: &'static str, is_set: bool, value: &mut T) {
-        if is_set && self.lacks(since, path) {
+        if is_set && self.lacks(since, path) && !self.keeps {
             *value = T::default();
         }
     }
@@ -141,7 +160,7 @@ impl Dropped {
                     AttributeValue::Versions(_) => "spec.devices[].attributes[].versions",
                     _ => continue,
                 };
-                if self.lacks(36, path) {
+                if self.lacks(36, path) && !self.keeps {
                     *value = AttributeValue::Unknown;
                 }
             }
@@ -288,6 +307,19 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn fields_show_the_first_release_that_has_all_of_them_and_stay() {
+        for (kind, json, fields) in OBJECTS {
+            let mut object = Object::from_json(*kind, json.as_bytes()).unwrap();
+            let before = format!("{object:?}");
+            let since = NewerFields::since(std::slice::from_mut(&mut object));
+            assert_eq!(since, fields.iter().map(|(since, _)| *since).max(), "{kind}");
+            assert_eq!(format!("{object:?}"), before, "{kind}");
+        }
+        let mut plain = Object::from_json(Kind::Node, br#"{"metadata":{"name":"n"}}"#).unwrap();
+        assert_eq!(NewerFields::since(std::slice::from_mut(&mut plain)), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use serde::Deserialize;
 
-use dra_model::{Component, Environment, Evidence, Gate, GateState, Stage, Version, json};
+use dra_model::{Component, Environment, Evidence, Gate, GateState, ReleaseEvidence, Stage, Version, json};
 
 /// A release of Kubernetes, as far as rules depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,21 +47,24 @@ impl VersionSettings {
     /// be misspelt.
     pub fn apply(&self, environment: &mut Environment) -> Vec<String> {
         if let Some(MinorVersion { major, minor }) = self.kubernetes {
-            if (environment.version.major, environment.version.minor) != (major, minor) {
+            let is_told = environment.release_evidence >= ReleaseEvidence::Minor;
+            if !is_told || (environment.version.major, environment.version.minor) != (major, minor) {
                 let newest = Version::LATEST;
-                environment.version = Version {
+                let version = Version {
                     major,
                     minor,
                     // Of a release that is known without its patch, the one that was compared stands for all.
                     patch: if minor == newest.minor { newest.patch } else { 0 },
                 };
-                environment.git_version = None;
-                environment.min_compatibility_minor = minor.saturating_sub(1);
+                environment.assume(version, ReleaseEvidence::Minor);
             }
             environment.emulated_minor = minor;
-            if let Some(patch) = self.patch.filter(|patch| *patch != environment.version.patch) {
-                environment.version.patch = patch;
-                environment.git_version = None;
+            if let Some(patch) = self.patch {
+                environment.release_evidence = ReleaseEvidence::Patch;
+                if patch != environment.version.patch {
+                    environment.version.patch = patch;
+                    environment.git_version = None;
+                }
             }
         }
         let mut warnings = Vec::new();
@@ -256,6 +259,26 @@ fn image_version(image: &str) -> Option<Version> {
     tag.starts_with('v').then(|| tag.parse().ok())?
 }
 
+/// The release of a node's kubelet.
+pub(crate) fn kubelet_version(json: &[u8]) -> Option<Version> {
+    #[derive(Deserialize)]
+    struct Node {
+        status: Status,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Status {
+        node_info: Info,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Info {
+        kubelet_version: String,
+    }
+    let node: Node = json::from_slice(json).ok()?;
+    node.status.node_info.kubelet_version.parse().ok()
+}
+
 /// What a static pod of the control plane tells: which component it is, and how it was started.
 #[derive(Clone, Debug)]
 pub(crate) struct ControlPlanePod {
@@ -390,6 +413,7 @@ impl VersionAnswer {
         let emulated_minor = digits(&self.emulation_minor).unwrap_or(numbers.minor);
         Ok(Environment {
             version: version.unwrap_or(numbers),
+            release_evidence: ReleaseEvidence::Patch,
             git_version: Some(self.git_version.clone()).filter(|text| !text.is_empty()),
             emulated_minor,
             min_compatibility_minor: digits(&self.min_compatibility_minor)

@@ -22,7 +22,10 @@ use super::files;
 use super::files::{Limits, ReadError, ReadOptions, Source, read_parallel};
 use super::gates::{ControlPlanePod, VersionSettings};
 use super::needs::{Loaded, Needs, Observer, Problem};
-use dra_model::{ClusterBuilder, Environment, Gap, NewerFields, Owners, SchedulerProfile, Str};
+use dra_model::{
+    ClusterBuilder, Environment, Gap, NewerFields, Object, Owners, ReleaseEvidence, SchedulerProfile, Str,
+    Version,
+};
 
 use self::decoded::{Decoded, Hidden, count_ignored, decode};
 use self::parts::{Contradiction, Parts};
@@ -297,6 +300,8 @@ struct Collected {
     parts: Parts,
     knows_any: bool,
     control_plane: Vec<ControlPlanePod>,
+    /// The newest kubelet of nodes that are not among the objects.
+    kubelet: Option<Version>,
     /// Profiles of kube-scheduler, by the configurations that the files hold.
     profiles: Vec<Vec<SchedulerProfile>>,
     /// Objects of other kinds.
@@ -318,6 +323,7 @@ impl Collected {
             harmless,
             infos,
             control_plane,
+            kubelet,
             profiles,
             owners,
             ignored,
@@ -363,6 +369,7 @@ impl Collected {
             self.coverage.snapshot(&file, info);
         }
         self.control_plane.extend(control_plane);
+        self.kubelet = self.kubelet.max(kubelet);
         self.profiles.extend(profiles);
         self.owners.extend(owners);
         for (kind, count) in ignored {
@@ -438,6 +445,7 @@ impl Collected {
             self.problem(problem, request.strict)?;
         }
         self.loaded.warnings.extend(advice(&names, &covered.absent));
+        environment.told.clone_from(&covered.absent);
         if !needs.takes_files_for_whole() {
             self.loaded.warnings.extend(assumption(&names, &covered.assumed));
         }
@@ -545,13 +553,17 @@ impl Collected {
         };
         let named = ControlPlanePod::version_of(&self.control_plane);
         if let Some(version) = named {
-            environment.version = version;
-            environment.emulated_minor = version.minor;
-            environment.min_compatibility_minor = version.minor.saturating_sub(1);
+            environment.assume(version, ReleaseEvidence::Patch);
         } else if needs.wants_gates() && request.versions.kubernetes.is_none() {
+            let assumed = match self.shown_release() {
+                Some((version, why)) => {
+                    environment.assume(version, ReleaseEvidence::Objects);
+                    format!("{version}, {why}")
+                }
+                None => format!("{}.{}", environment.version.major, environment.version.minor),
+            };
             self.loaded.warnings.push(format!(
-                "{names} does not say which release of Kubernetes it is from; assuming {}.{} (see --kubernetes-version)",
-                environment.version.major, environment.version.minor
+                "{names} does not say which release of Kubernetes it is from; assuming {assumed} (see --kubernetes-version)"
             ));
         }
         environment.gates = self
@@ -560,6 +572,27 @@ impl Collected {
             .flat_map(|pod| pod.gates(&environment))
             .collect();
         environment
+    }
+
+    /// The release that the objects show, where one of them has a kubelet: no kubelet is newer than its control plane, and most are of
+    /// its release. Fields that an older control plane drops show a newer one.
+    fn shown_release(&mut self) -> Option<(Version, &'static str)> {
+        let objects = self.builder.objects_mut();
+        let kubelets = objects.iter().filter_map(|object| match object {
+            Object::Node(node) => node.status.node_info.kubelet_version.parse().ok(),
+            _ => None,
+        });
+        let newest = kubelets.chain(self.kubelet).max()?;
+        let fields = NewerFields::since(objects).map(Version::minor);
+        let oldest = Version::minor(Version::OLDEST_MINOR);
+        Some(match fields.filter(|fields| *fields > newest) {
+            Some(fields) => (fields, "which has all the fields of its objects"),
+            None if newest < oldest => (
+                oldest,
+                "as its kubelets are older than any release that this build knows",
+            ),
+            None => (newest, "that of its newest kubelet"),
+        })
     }
 }
 

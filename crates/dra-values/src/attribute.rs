@@ -1,5 +1,7 @@
 //! Values of device attributes.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer};
 
 use super::Str;
@@ -28,6 +30,35 @@ pub enum AttributeValue {
     Versions(Box<[Str]>),
     /// A type that this release does not know.
     Unknown,
+}
+
+impl AttributeValue {
+    /// Whether it is a list.
+    pub fn is_list(&self) -> bool {
+        matches!(
+            self,
+            Self::Bools(_) | Self::Ints(_) | Self::Strings(_) | Self::Versions(_)
+        )
+    }
+}
+
+impl fmt::Display for AttributeValue {
+    /// Lists stand in brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fn list<T: ToString>(f: &mut fmt::Formatter<'_>, values: &[T]) -> fmt::Result {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            write!(f, "[{}]", values.join(", "))
+        }
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Int(value) => value.fmt(f),
+            Self::String(value) | Self::Version(value) => value.fmt(f),
+            Self::Bools(values) => list(f, values),
+            Self::Ints(values) => list(f, values),
+            Self::Strings(values) | Self::Versions(values) => list(f, values),
+            Self::Unknown => f.write_str("<unknown type>"),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for AttributeValue {

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use super::Cluster;
 use crate::{
-    Claim, Component, DeviceId, Evidence, Gate, GateState, Kind, Pod, PodGroup, Slice, Stage, TaintRule,
+    Claim, Component, DeviceId, Evidence, Gate, GateState, Kind, Pod, PodGroup, ReleaseEvidence, Slice,
+    Stage, TaintRule, Version,
 };
 
 use Component::{ApiServer, ControllerManager, Kubelet, Scheduler};
@@ -47,6 +48,14 @@ impl Cluster {
         gates.retain(|(of, which, _)| (*of, *which) != (component, gate));
         let evidence = Evidence::Flag;
         gates.push((component, gate, GateState { enabled, evidence }));
+        changed
+    }
+
+    /// The same cluster as if it were of `version`.
+    #[must_use]
+    pub fn with_release(&self, version: Version) -> Self {
+        let mut changed = self.clone();
+        Arc::make_mut(&mut changed.environment).assume(version, ReleaseEvidence::Objects);
         changed
     }
 
@@ -154,6 +163,10 @@ impl Shown<'_> {
                 let by = || of_device("has binding conditions");
                 self.shows(ApiServer, Gate::DRADeviceBindingConditions, by);
             }
+            if let Some((attribute, _)) = device.attributes.iter().find(|(_, value)| value.is_list()) {
+                let by = || of_device(&format!("has a list as attribute {attribute}"));
+                self.shows(ApiServer, Gate::DRAListTypeAttributes, by);
+            }
             if !device.taints.is_empty() {
                 self.shows(ApiServer, Gate::DRADeviceTaints, || of_device("has a taint"));
             }
@@ -161,13 +174,16 @@ impl Shown<'_> {
     }
 
     fn rule(&mut self, rule: &TaintRule) {
-        let by = || format!("devicetaintrule/{} exists", rule.metadata.name);
-        self.shows(ApiServer, Gate::DRADeviceTaintRules, by);
         if !rule.status.conditions.is_empty() {
             let by = || format!("devicetaintrule/{} has conditions", rule.metadata.name);
             for gate in [Gate::DRADeviceTaintRules, Gate::DRADeviceTaints] {
                 self.shows(ControllerManager, gate, by);
             }
+        }
+        let by = || format!("devicetaintrule/{} exists", rule.metadata.name);
+        // Who has them served means them to be obeyed.
+        for component in [ApiServer, Scheduler, ControllerManager] {
+            self.shows(component, Gate::DRADeviceTaintRules, by);
         }
     }
 
@@ -393,6 +409,7 @@ mod tests {
                     r#"{"metadata":{"name":"r"},"status":{"conditions":[{"type":"EvictionInProgress"}]}}"#,
                 )],
                 &[
+                    "kube-scheduler DRADeviceTaintRules",
                     "kube-controller-manager DRADeviceTaintRules",
                     "kube-controller-manager DRADeviceTaints",
                 ],
@@ -461,6 +478,7 @@ mod tests {
             learned(36),
             [
                 "kube-apiserver DRADeviceTaintRules",
+                "kube-scheduler DRADeviceTaintRules",
                 "kube-controller-manager DRADeviceTaintRules"
             ]
         );

@@ -12,8 +12,7 @@ use dra_allocator::devices::{
     CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched,
 };
 use dra_model::{
-    AttributeValue, ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str,
-    TOO_MUCH_WORK,
+    ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str, TOO_MUCH_WORK,
 };
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{
@@ -338,18 +337,7 @@ impl<'a> SelectorCheck<'a> {
 
 /// Whether an attribute of the device is a list.
 pub(super) fn has_list(device: &Device) -> bool {
-    device.attributes.iter().any(|(_, value)| is_list(value))
-}
-
-/// Whether the value is a list.
-pub(super) fn is_list(value: &AttributeValue) -> bool {
-    matches!(
-        value,
-        AttributeValue::Bools(_)
-            | AttributeValue::Ints(_)
-            | AttributeValue::Strings(_)
-            | AttributeValue::Versions(_)
-    )
+    device.attributes.iter().any(|(_, value)| value.is_list())
 }
 
 /// An error of several lines, which show where in the expression it is, in one.

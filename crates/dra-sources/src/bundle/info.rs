@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use dra_model::{
-    Component, Environment, Evidence, Gap, Gate, GateState, Kind, SchedulerProfile, Str, Time, Version,
+    Component, Environment, Evidence, Gap, Gate, GateState, Kind, ReleaseEvidence, SchedulerProfile, Str,
+    Time, Version,
 };
 
 /// `apiVersion` of the item.
@@ -229,6 +230,13 @@ impl SnapshotInfo {
         match self.kubernetes.version.parse::<Version>() {
             Ok(version) => {
                 environment.version = version;
+                // A release that was told without its patch is recorded with 0.
+                let is_patch = self.kubernetes.git_version.is_some() || version.patch > 0;
+                environment.release_evidence = if is_patch {
+                    ReleaseEvidence::Patch
+                } else {
+                    ReleaseEvidence::Minor
+                };
                 environment.git_version.clone_from(&self.kubernetes.git_version);
                 environment.emulated_minor = self.kubernetes.emulated_minor.unwrap_or(version.minor);
                 environment.min_compatibility_minor = self

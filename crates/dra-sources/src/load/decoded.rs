@@ -9,12 +9,12 @@ use super::unknown::UnknownFields;
 use crate::bundle::SnapshotInfo;
 use crate::decode::Decoder;
 use crate::files::{Found, ItemBatch, ListHead, Origin, RawItem};
-use crate::gates::ControlPlanePod;
+use crate::gates::{ControlPlanePod, kubelet_version};
 use crate::needs::{Needs, Problem};
 use crate::recognize::{Recognized, listed, recognize};
 use crate::scheduler_config::profiles;
 use crate::upgrade::UpgradeError;
-use dra_model::{Kind, Object, Owners, SchedulerProfile, Str, json};
+use dra_model::{Kind, Object, Owners, SchedulerProfile, Str, Version, json};
 
 /// What one batch became.
 #[derive(Default)]
@@ -27,6 +27,8 @@ pub(super) struct Decoded {
     pub(super) harmless: Vec<Problem>,
     pub(super) infos: Vec<(Arc<str>, SnapshotInfo)>,
     pub(super) control_plane: Vec<ControlPlanePod>,
+    /// The newest kubelet of nodes that are not needed themselves.
+    pub(super) kubelet: Option<Version>,
     /// What configurations of kube-scheduler say, one each.
     pub(super) profiles: Vec<Vec<SchedulerProfile>>,
     /// Objects of other kinds, which may be owners.
@@ -146,6 +148,9 @@ impl Decoded {
             self.control_plane.extend(ControlPlanePod::of(item.json));
         }
         if !needs.contains(kind) {
+            if kind == Kind::Node && needs.wants_gates() {
+                self.kubelet = self.kubelet.max(kubelet_version(item.json));
+            }
             return;
         }
         let problem = match decoder.decode(kind, group, version, item.json) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Target, gate_on};
 use crate::findings::finding::{Subject, some};
-use crate::findings::requests::{has_list, is_list};
+use crate::findings::requests::has_list;
 use crate::findings::{Code, Finding, Look, Severity};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Device, Gate, Kind, Slice, Str};
@@ -53,7 +53,7 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         .devices
         .iter()
         .flat_map(|device| &device.attributes)
-        .filter(|(_, value)| is_list(value))
+        .filter(|(_, value)| value.is_list())
         .map(|(name, _)| name)
         .collect();
     if !target.older {
