@@ -15,7 +15,7 @@ struct Case {
 
 const RUNS: [&str; 2] = ["the pod runs on", "is bound to node-1 with"];
 
-const CASES: [Case; 15] = [
+const CASES: [Case; 39] = [
     // https://github.com/google/dranet/issues/175
     Case {
         args: &["explain", "pod/app"],
@@ -128,6 +128,243 @@ const CASES: [Case; 15] = [
         exits: 1,
         names: &["DRA081", "driver nic.example.com does not answer"],
         never: &["kubectl delete pod"],
+    },
+    // https://github.com/kubernetes/kubernetes/issues/141290
+    Case {
+        args: &["explain", "pod/train", "--namespace=team"],
+        file: "evict-extended-resource",
+        exits: 0,
+        names: &["example.com/drain=yes:NoExecute by rule/drain-worker-1", "141290"],
+        never: &[],
+    },
+    Case {
+        args: &["taints"],
+        file: "evict-extended-resource",
+        exits: 0,
+        names: &[
+            "pod/team/train stays on a tainted device",
+            "assuming 1.36.1, that of its newest kubelet",
+        ],
+        never: &["pod/team/notebook stays"],
+    },
+    Case {
+        args: &["check"],
+        file: "evict-extended-resource",
+        exits: 1,
+        names: &["DRA090", "pod/team/train", "rule/drain-worker-1"],
+        never: &["pod/team/notebook"],
+    },
+    // https://github.com/kubernetes/kubernetes/issues/141467
+    Case {
+        args: &[
+            "explain",
+            "pod/repro",
+            "--kubernetes-version=v1.37.0",
+            "--feature-gates=DRANodeAllocatableResources=true",
+        ],
+        file: "extended-node-allocatable",
+        exits: 4,
+        names: &[
+            "nodeAllocatableResourceClaimStatuses",
+            "says nothing about devicetaintrules",
+        ],
+        never: &["ClusterRole", "could not be read"],
+    },
+    // https://github.com/kubernetes/kubernetes/pull/140437
+    Case {
+        args: &["explain", "pod/second"],
+        file: "shared-device-no-capacity",
+        exits: 1,
+        names: &[
+            "#140437",
+            "counter engines in board-0",
+            "drawn by devices of claim/default/first",
+            "counts as 1.36.3",
+            "in 1.37, it fits",
+        ],
+        never: &["that is not known here"],
+    },
+    Case {
+        args: &["explain", "pod/second", "--kubernetes-version=v1.36.3"],
+        file: "shared-device-no-capacity",
+        exits: 1,
+        names: &["#140437"],
+        never: &["in 1.37"],
+    },
+    Case {
+        args: &["check", "--kubernetes-version=v1.36.3"],
+        file: "shared-device-no-capacity",
+        exits: 1,
+        names: &["issue/kubernetes/140437"],
+        never: &[],
+    },
+    Case {
+        args: &["check", "--kubernetes-version=v1.37.0"],
+        file: "shared-device-no-capacity",
+        exits: 0,
+        names: &[],
+        never: &["140437"],
+    },
+    // https://github.com/kubernetes/kubernetes/issues/138882
+    Case {
+        args: &["explain", "pod/big", "--kubernetes-version=v1.36.0"],
+        file: "all-with-counters",
+        exits: 1,
+        names: &["fails with a panic (kubernetes/kubernetes#138885)"],
+        never: &["Fits:", "kube-controller-manager"],
+    },
+    Case {
+        args: &["explain", "pod/big", "--kubernetes-version=1.36"],
+        file: "all-with-counters",
+        exits: 4,
+        names: &["may fail with a panic"],
+        never: &["Fits:"],
+    },
+    Case {
+        args: &["explain", "pod/big", "--kubernetes-version=v1.36.2"],
+        file: "all-with-counters",
+        exits: 0,
+        names: &["fits on 1 of 1 nodes"],
+        never: &["138885"],
+    },
+    Case {
+        args: &["check", "--kubernetes-version=v1.36.0"],
+        file: "all-with-counters",
+        exits: 1,
+        names: &["Error DRA090", "issue/kubernetes/138885"],
+        never: &["if this is one"],
+    },
+    // https://github.com/kubernetes/kubernetes/issues/134434
+    Case {
+        args: &[
+            "simulate",
+            "eviction",
+            "--kubernetes-version=v1.34.1",
+            "--feature-gates=DRADeviceTaints=true",
+        ],
+        file: "noexecute-toleration-1.34",
+        exits: 0,
+        names: &[
+            "pod/default/tester is evicted although its request tolerates the taint",
+            "#134479",
+        ],
+        never: &[],
+    },
+    Case {
+        args: &[
+            "check",
+            "--kubernetes-version=v1.34.1",
+            "--feature-gates=DRADeviceTaints=true",
+        ],
+        file: "noexecute-toleration-1.34",
+        exits: 1,
+        names: &[
+            "issue/kubernetes/134479",
+            "pod/default/tester",
+            "template/default/tolerant",
+        ],
+        never: &[],
+    },
+    // https://github.com/NVIDIA/k8s-dra-driver-gpu/issues/1316
+    Case {
+        args: &["explain", "pod/infer"],
+        file: "mig-of-a-sick-gpu",
+        exits: 0,
+        names: &[
+            "gpu-0, whose taint gpu.nvidia.com/xid=79:NoSchedule",
+            "counts as on in kube-scheduler",
+        ],
+        never: &["kube-controller-manager"],
+    },
+    Case {
+        args: &["check"],
+        file: "mig-of-a-sick-gpu",
+        exits: 1,
+        names: &[
+            "DRA006",
+            "device/gpu.nvidia.com/h100-1/gpu-0 ",
+            "7 partitions of it",
+        ],
+        never: &[],
+    },
+    // https://github.com/intel/intel-resource-drivers-for-kubernetes/issues/60
+    Case {
+        args: &["explain", "pod/allreduce"],
+        file: "pciroot-pcieroot",
+        exits: 1,
+        names: &[
+            "no device of driver gpu.intel.com has attribute resource.kubernetes.io/pcieRoot",
+            "gpu.intel.com/pciRoot, with values such as pci0000:00 in common",
+            "which gives up the alignment of the devices",
+            "to keep the alignment",
+        ],
+        never: &[],
+    },
+    // https://github.com/kubernetes-sigs/dra-driver-cpu/issues/266
+    Case {
+        args: &["simulate", "allocation", "pod/dpdk"],
+        file: "cpu-claims-overcommit",
+        exits: 0,
+        names: &["claims have 32 CPUs of dra.cpu and pods request 60 beside them, 92 of 64 in all"],
+        never: &["kube-controller-manager"],
+    },
+    // https://github.com/kubernetes-sigs/dra-driver-cpu/issues/114
+    Case {
+        args: &["explain", "pod/dpdk"],
+        file: "list-attribute",
+        exits: 4,
+        names: &[
+            "DRAListTypeAttributes",
+            "has a list as attribute resource.kubernetes.io/pcieRoot",
+        ],
+        never: &["has ,"],
+    },
+    Case {
+        args: &["explain", "pod/dpdk", "--kubernetes-version=v1.37.2"],
+        file: "list-attribute",
+        exits: 1,
+        names: &[
+            "dra.cpu/bm-1/cpu0 has [pci0000:00, pci0000:80]",
+            "if it is on, it fits",
+        ],
+        never: &["has ,"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/dpdk",
+            "--kubernetes-version=v1.37.2",
+            "--feature-gates=DRAListTypeAttributes=false",
+        ],
+        file: "list-attribute",
+        exits: 1,
+        names: &["which driver dra.cpu publishes as a list"],
+        never: &["this hangs on"],
+    },
+    // https://github.com/kubernetes-sigs/karpenter/issues/3124
+    Case {
+        args: &["explain", "pod/train"],
+        file: "claim-no-container-uses",
+        exits: 0,
+        names: &[
+            "no container lists claim gpu under resources.claims",
+            "gpu.nvidia.com/gpu-1/gpu-0",
+        ],
+        never: &[],
+    },
+    Case {
+        args: &["describe", "pod", "train"],
+        file: "claim-no-container-uses",
+        exits: 0,
+        names: &["no container lists claim gpu under resources.claims"],
+        never: &[],
+    },
+    Case {
+        args: &["check"],
+        file: "claim-no-container-uses",
+        exits: 1,
+        names: &["DRA075", "pod/default/train"],
+        never: &[],
     },
 ];
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::describe::toleration;
-use super::listing::some;
 use super::{DeviceReference, ObjectReference, Selection, Warnings};
 use dra_allocator::devices::{Inventory, RuleSupport, rule_matches};
 use dra_model::{
@@ -16,7 +15,7 @@ use dra_model::{
 };
 use dra_rules::eviction::{Release, Tolerance, count, due, pending, rule_condition, tolerance};
 use dra_rules::reservation::users;
-use dra_rules::scheduling::passed_over;
+use dra_rules::scheduling::of_placed;
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -188,7 +187,7 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
         listed += item.size();
         items.push(item);
     }
-    listing.warn_of_passed_over();
+    listing.warn_of_bugs();
     if left_out > 0 {
         listing.warnings.add(format!(
             "{left_out} taints are not listed, as those before concern more than {MOST_LISTED} devices, claims and pods: choose rules \
@@ -328,24 +327,11 @@ impl<'a> Listing<'a> {
         }
     }
 
-    fn warn_of_passed_over(&mut self) {
-        let Some(exposure) = passed_over(self.cluster, None) else {
-            return;
-        };
-        let namespace = self.selection.namespace.as_ref();
-        let prefix = namespace.map_or_else(|| "pod/".to_owned(), |namespace| format!("pod/{namespace}/"));
-        let stay: Vec<&String> = exposure
-            .by
-            .iter()
-            .filter(|pod| pod.starts_with(&prefix))
-            .collect();
-        let verb = match stay.len() {
-            0 => return,
-            1 => "stays on a tainted device",
-            _ => "stay on tainted devices",
-        };
-        self.warnings
-            .add(format!("{} {verb}: {}", some(stay), exposure.text(self.cluster)));
+    fn warn_of_bugs(&mut self) {
+        for exposure in of_placed(self.cluster, None) {
+            let text = exposure.of_pods(self.cluster, self.selection.namespace.as_ref());
+            text.into_iter().for_each(|text| self.warnings.add(text));
+        }
     }
 
     fn item<'d>(

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::reservation::claim_name;
 use crate::scheduling::DeviceBinding;
-use dra_allocator::devices::Inventory;
+use dra_allocator::devices::{Inventory, Taints, keeps_off, says_unhealthy};
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, Condition, ContainerStatus, DeviceId, Gap, Kind, Pod, ResourceHealth,
-    Str,
+    AllocatedDevice, Claim, Cluster, Component, Condition, ContainerStatus, Device, DeviceId, Gap, Gate,
+    Kind, Pod, Pool, ResourceHealth, Str, Taint, lookup,
 };
 
 /// The health of a device, worst first: the worst report decides.
@@ -61,6 +61,83 @@ impl Health {
             _ => Self::Unknown,
         })
     }
+}
+
+/// A device that a taint says to be broken, with devices that are parts of the same hardware.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The device.
+    pub id: DeviceId,
+    /// The taint that says so, and keeps pods off.
+    pub taint: Taint,
+    /// The devices that no taint keeps pods off, though they draw on counters that the broken one uses up.
+    pub partitions: Vec<DeviceId>,
+}
+
+/// The devices that a taint says to be broken while the scheduler may still allocate others of the same hardware: those that cannot be
+/// used beside it, as both together want more of a counter than there is. No API says what a partition is a part of.
+pub fn broken_with_partitions(cluster: &Cluster) -> Vec<Broken> {
+    let environment = cluster.environment();
+    if !environment.enabled(Component::Scheduler, Gate::DRAPartitionableDevices) {
+        return Vec::new();
+    }
+    let taints = Taints::of(cluster);
+    let mut found = Vec::new();
+    for pool in cluster.pools() {
+        let drawing: Vec<&Device> = (pool.devices())
+            .map(|(_, device)| device)
+            .filter(|device| !device.consumes_counters.is_empty())
+            .collect();
+        if drawing.len() < 2 {
+            continue;
+        }
+        let kept_off = |device: &Device| -> Vec<Taint> {
+            let id = pool.device_id(&device.name);
+            let found = taints.of_device(&id).into_iter();
+            let found = found.filter(|found| keeps_off(found.taint));
+            found.map(|found| found.taint.clone()).collect()
+        };
+        let tainted: Vec<Vec<Taint>> = drawing.iter().map(|device| kept_off(device)).collect();
+        for (device, own) in drawing.iter().zip(&tainted) {
+            let Some(taint) = own.iter().find(|taint| says_unhealthy(taint)) else {
+                continue;
+            };
+            let others = drawing.iter().zip(&tainted).filter(|(_, own)| own.is_empty());
+            let partitions = others.filter(|(other, _)| exclude_each_other(&pool, device, other));
+            let partitions: Vec<DeviceId> =
+                partitions.map(|(other, _)| pool.device_id(&other.name)).collect();
+            if !partitions.is_empty() {
+                found.push(Broken {
+                    id: pool.device_id(&device.name),
+                    taint: taint.clone(),
+                    partitions,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// Whether two devices of a pool want more of a counter together than there is.
+fn exclude_each_other(pool: &Pool<'_>, one: &Device, other: &Device) -> bool {
+    one.consumes_counters.iter().any(|own| {
+        let mut sets = pool.slices.iter().flat_map(|slice| &slice.spec.shared_counters);
+        let Some(set) = sets.find(|set| set.name == own.counter_set) else {
+            return false;
+        };
+        let others = other
+            .consumes_counters
+            .iter()
+            .filter(|other| other.counter_set == own.counter_set);
+        others.flat_map(|other| &other.counters).any(|(name, wanted)| {
+            let (Some(own), Some(total)) = (lookup(&own.counters, name), lookup(&set.counters, name)) else {
+                return false;
+            };
+            let mut sum = own.value.clone();
+            sum.add(&wanted.value);
+            sum > total.value
+        })
+    })
 }
 
 /// What the kubelet wrote into the status of a container about a claim, in whole or for one request.

@@ -14,7 +14,7 @@ use crate::output::{Page, Report, View};
 use dra_model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use dra_reports::Selection;
 use dra_reports::presence::Mention;
-use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices};
+use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices, of_placed};
 use dra_rules::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
     too_much_to_simulate,
@@ -185,6 +185,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         let texts = report.assumed_gates.iter().map(AssumedGate::text);
         report.warnings.extend(texts);
     }
+    let mut changed = cluster.clone();
+    for change in &changes {
+        changed.apply(change.clone());
+    }
+    let bugs = of_placed(&changed, None);
+    let texts = bugs
+        .iter()
+        .filter_map(|exposure| exposure.of_pods(&changed, namespace));
+    report.warnings.extend(texts);
     let mut outcome = outcome(
         ctx,
         &cluster,

@@ -188,11 +188,11 @@ fn objects_that_cannot_be_are_named() {
     warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 4 parts of the input may be of any kind
     warning: unknown: 10 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 4 parts of the input may be of any kind
     warning: unknown: 7 kinds of finding between DRA023 and DRA090 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 19 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 5 kinds of finding between DRA040 and DRA090 may be missing: devicetaintrules could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA006 and DRA090 may be missing: devicetaintrules could not be read: 4 parts of the input may be of any kind
     warning: unknown: 9 kinds of finding between DRA022 and DRA090 may be missing: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 28 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 29 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 4 parts of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 4 parts of the input may be of any kind
     warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 4 parts of the input may be of any kind
@@ -244,11 +244,11 @@ fn objects_that_cannot_be_are_named() {
     warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
     warning: unknown: 10 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 1 part of the input may be of any kind
     warning: unknown: 7 kinds of finding between DRA023 and DRA090 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 19 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: unknown: 5 kinds of finding between DRA040 and DRA090 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA006 and DRA090 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
     warning: unknown: 9 kinds of finding between DRA022 and DRA090 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 28 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 29 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
     warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
@@ -277,7 +277,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
     warning: resourceclaims could not be read: 1 malformed object
@@ -308,7 +308,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -329,7 +329,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: resourceclaims could not be read: 1 malformed object
@@ -350,7 +350,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: resourceclaims could not be read: 1 malformed object
@@ -371,7 +371,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     warning: resourceclaims could not be read: 1 malformed object
@@ -392,7 +392,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     1 error, 1 warning in all namespaces; not everything could be found out
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
@@ -433,7 +433,7 @@ fn objects_that_cannot_be_are_named() {
     warning: taints of slices are unknown: resourceslices could not be read: 1 malformed object
     check devices.json: 4
     warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
-    warning: unknown: 19 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 malformed object
+    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 malformed object
     simulate eviction devices.json: 4
     warning: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
     warning: resourceslices could not be read: 1 malformed object
@@ -458,7 +458,7 @@ fn objects_that_cannot_be_are_named() {
     warning: taints of slices are unknown: resourceslices could not be read: 1 malformed object
     check huge.json: 4
     warning: huge.json:1 (items[0]): `ResourceSlice/s`: number out of range
-    warning: unknown: 19 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 malformed object
+    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 malformed object
     simulate eviction huge.json: 4
     warning: huge.json:1 (items[0]): `ResourceSlice/s`: number out of range
     warning: resourceslices could not be read: 1 malformed object
@@ -478,7 +478,7 @@ fn objects_that_cannot_be_are_named() {
     warning: taints of slices are unknown: resourceslices could not be read: 1 malformed object
     check quantity.json: 4
     warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
-    warning: unknown: 19 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 malformed object
+    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 malformed object
     simulate eviction quantity.json: 4
     warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
     warning: resourceslices could not be read: 1 malformed object

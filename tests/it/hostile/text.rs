@@ -192,11 +192,11 @@ fn text_that_is_broken_is_located() {
     warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
     warning: unknown: 10 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 1 part of the input may be of any kind
     warning: unknown: 7 kinds of finding between DRA023 and DRA090 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 19 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: unknown: 5 kinds of finding between DRA040 and DRA090 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
+    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
+    warning: unknown: 6 kinds of finding between DRA006 and DRA090 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
     warning: unknown: 9 kinds of finding between DRA022 and DRA090 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 42 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 28 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
+    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
+    warning: unknown: 29 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
     warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
     warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
     warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind

@@ -94,7 +94,7 @@ fn devices_match_or_not_and_say_why() {
         }
 
         ----- stderr -----
-        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
         "#
     );
 }
@@ -117,7 +117,7 @@ fn an_error_on_a_device_is_a_bad_verdict() {
           tried: matches 0 of 1, fails on none
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     "#
     );
 }
@@ -134,7 +134,7 @@ fn an_expression_that_does_not_compile_is_a_bad_verdict() {
      | ......^
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
 }
 

@@ -155,7 +155,7 @@ fn use_is_told_by_what_is_asked_for() {
     dra_snapshot!(look(&["status", "--by", "owner"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -184,7 +184,7 @@ fn use_is_told_by_what_is_asked_for() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status", "--by", "node"], "bound-pods"), @"
     exit_code: 0
@@ -214,7 +214,7 @@ fn use_is_told_by_what_is_asked_for() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     let run = on_terminal(look(&["status"], "bound-pods")).run_on_screen(80, Screen::Stdout);
     let above: Vec<&str> = run.stdout.lines().take(12).collect();

@@ -8,7 +8,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -31,7 +31,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "podgroups"), @"
     exit_code: 0
@@ -68,7 +68,7 @@ fn a_cluster_fits_on_one_screen() {
       All others have the defaults of the release (assumed).
 
     ----- stderr -----
-    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "stale-reservations"), @"
     exit_code: 0
@@ -99,7 +99,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "device-taints-marked"), @"
     exit_code: 0
@@ -126,7 +126,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "consumable-capacity"), @"
     exit_code: 0
@@ -151,7 +151,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/consumable-capacity.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/consumable-capacity.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "partitionable"), @"
     exit_code: 0
@@ -213,7 +213,7 @@ fn claims_of_one_namespace_are_counted() {
     dra_snapshot!(look(&["status", "-n", "training"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -233,7 +233,7 @@ fn claims_of_one_namespace_are_counted() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
 }
 
@@ -242,7 +242,7 @@ fn gates_are_shown_with_their_evidence() {
     dra_snapshot!(look(&["status", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:  v1.37.2 (assumed)
+    Kubernetes:  v1.37.1 (assumed)
     Kubelets:    v1.37.1 on 2 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -275,6 +275,6 @@ fn gates_are_shown_with_their_evidence() {
       All others have the defaults of the release (assumed).
 
     ----- stderr -----
-    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
 }

@@ -80,6 +80,14 @@ const NOT_RUN: &[(&str, &str)] = &[
         "DRA072",
         "no command: an administrator decides whether the namespace may have admin access",
     ),
+    (
+        "DRA006",
+        "no command: whoever runs the driver has it taint the partitions",
+    ),
+    (
+        "DRA075",
+        "no command: the owner of the pod lists the claim in a container",
+    ),
     ("DRA074", "no command: whoever runs the driver has it run again"),
     ("DRA063", "no command: the pod gets on by itself"),
     ("DRA080", "live::after_bind runs it beside a real kubelet"),

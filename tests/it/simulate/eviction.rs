@@ -220,7 +220,7 @@ fn pods_of_extended_resources_are_evicted_from_1_37_2_on() {
         let is_bug = evicted.is_empty();
         let check = of(&["check", "--only", "known-bug", "-o", "json"]).run().stdout;
         let told = "kube-controller-manager before 1.37.2 does not evict a pod from a device that it has for an extended resource, \
-                    whatever taint the device gets: pod/default/owner can bring it to show";
+                    whatever taint the device gets: pod/default/owner (taint ";
         assert_eq!(check.contains(told), is_bug, "{release}: {check}");
         let taints = of(&["taints"]).run();
         let told = "pod/default/owner stays on a tainted device: a known bug: kube-controller-manager before 1.37.2 does not evict a \

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use dra_allocator::{Certainty, Choice};
 use dra_model::{Node, Pod, PoolId, Str};
-use dra_rules::scheduling::{Judgment, Scheduler, Start, Verdict, doubts, orders, unlike};
+use dra_rules::scheduling::{Judgment, Panic, Scheduler, Start, Verdict, doubts, orders, unlike};
 
 /// How far an answer is the scheduler's own, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -31,6 +31,8 @@ pub(crate) struct Trust {
     pub(crate) notes: Vec<String>,
     /// Whether one of these is about a known bug.
     pub(crate) has_known_bug: bool,
+    /// The bug with which the scheduler ends when it looks at the pod.
+    pub(crate) panic: Option<Panic>,
 }
 
 impl Trust {
@@ -45,10 +47,12 @@ impl Trust {
             exactness: Exactness::Exact,
             notes: Vec::new(),
             has_known_bug: false,
+            panic: None,
         };
         trust.lower(Exactness::FitOnly, unlike(cluster));
         let told = doubts(cluster, pod, claims);
         trust.has_known_bug = told.has_bug;
+        trust.panic = told.panic;
         trust.lower(Exactness::FitOnly, told.doubts);
         trust.lower(Exactness::OneOf, orders(cluster, claims));
         trust.notes.extend(told.notes);

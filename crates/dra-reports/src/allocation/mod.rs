@@ -4,6 +4,7 @@
 //! the ones before leave; where the scheduler could choose between nodes, the first by name is assumed. `packing` asks how many more
 //! there could be.
 
+mod caveats;
 mod exactness;
 mod gang;
 mod group;
@@ -17,7 +18,8 @@ use std::sync::Arc;
 use dra_allocator::devices::Features;
 use dra_allocator::{Budget, Certainty, Limits, Observer};
 use dra_model::{
-    Change, Claim, Cluster, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, Slice, Str, Time,
+    Change, Claim, Cluster, Component, Gate, Key, Kind, Node, Object, Pod, PoolId, ReleaseEvidence, Slice,
+    Str, Time, Version,
 };
 use dra_rules::scheduling::{
     AssumedGate, BINDING_TIMEOUT, Cycle, GenerateError, Granted, Hanging, Judgment, Obstacle, Run,
@@ -25,6 +27,7 @@ use dra_rules::scheduling::{
     message_of_obstacle, normalized, not_simulated, place,
 };
 
+pub(super) use caveats::caveats;
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
 pub(super) use gang::{Gang, GangLacks};
@@ -118,13 +121,14 @@ const NODE_MAY_TIME_OUT: &str = "kube-scheduler itself gives a node up after 10 
 const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
 
 /// Gates that decide what is granted.
-const GATES: [Gate; 10] = [
+const GATES: [Gate; 11] = [
     Gate::DRAAdminAccess,
     Gate::DRAConsumableCapacity,
     Gate::DRADeviceBindingConditions,
     Gate::DRADeviceTaintRules,
     Gate::DRADeviceTaints,
     Gate::DRAExtendedResource,
+    Gate::DRAListTypeAttributes,
     Gate::DRAPartitionableDevices,
     Gate::DRAPrioritizedList,
     Gate::DRAWorkloadResourceClaims,
@@ -136,8 +140,9 @@ pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> 
     let mut report = alone(cluster, units, settings);
     let known = report.result;
     let otherwise = otherwise(cluster, units, |_| known, settings);
-    for gate in &otherwise.gates {
-        report.notes.push(gate.text());
+    report.notes.extend(otherwise.notes());
+    if otherwise.is_doubtful() {
+        report.exactness = Exactness::FitOnly;
     }
     report.assumed_gates = otherwise.gates;
     if let Some(order) = otherwise.order {
@@ -153,8 +158,24 @@ pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> 
 pub(super) struct Otherwise {
     /// Gates of which nothing tells, where the other value changes the answer.
     pub(super) gates: Vec<AssumedGate>,
+    /// The release, where objects alone tell of it and the newest one has another answer: a sentence.
+    release: Option<String>,
     /// The order of the scheduler's list of slices, where another one changes the answer.
     pub(super) order: Option<String>,
+}
+
+impl Otherwise {
+    /// What there is to say beside the answer.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        let gates = self.gates.iter().map(AssumedGate::text);
+        self.release.clone().into_iter().chain(gates)
+    }
+
+    /// Whether something speaks against what the answer takes for given.
+    pub(super) fn is_doubtful(&self) -> bool {
+        let mut gates = self.gates.iter();
+        self.release.is_some() || gates.any(|gate| gate.on_in_api_server.is_some())
+    }
 }
 
 /// Pools for which other orders are tried.
@@ -172,7 +193,11 @@ pub(super) fn otherwise(
     let hanging = Hanging::of(cluster, &GATES, &components);
     let pools = disagreeing_pools(cluster);
     let mut found = Otherwise::default();
-    if hanging.is_empty() && pools.is_empty() {
+    let environment = cluster.environment();
+    let is_guessed = environment.release_evidence == ReleaseEvidence::Objects;
+    let newest =
+        (is_guessed && environment.version < Version::LATEST).then(|| cluster.with_release(Version::LATEST));
+    if hanging.is_empty() && pools.is_empty() && newest.is_none() {
         return found;
     }
     let known = known(cluster);
@@ -180,10 +205,33 @@ pub(super) fn otherwise(
         let fit = alone(other, units, settings).result;
         (fit != known && fit.words().is_some()).then_some(fit)
     };
-    for gate in hanging {
-        if let Some(words) = differs(&gate.otherwise(cluster)).and_then(Fit::words) {
-            found.gates.extend(AssumedGate::new(&gate, words.to_owned()));
+    let in_newest = newest.as_ref().and_then(differs).and_then(Fit::words);
+    let release = format!("{}.{}", Version::LATEST.major, Version::LATEST.minor);
+    found.release = in_newest.map(|words| {
+        format!(
+            "this hangs on the release, which counts as {}, as its objects show no newer one: in {release}, {words}",
+            environment.version
+        )
+    });
+    for hanging in hanging {
+        let with = |hanging: &Hanging, cluster| differs(&hanging.otherwise(cluster)).and_then(Fit::words);
+        let here = with(&hanging, cluster);
+        let newest = newest.as_ref().and_then(|newest| with(&hanging, newest));
+        let otherwise = match (here, newest) {
+            (Some(here), Some(newest)) if here != newest => format!("{here}, and in {release} {newest}"),
+            (Some(here), _) => here.to_owned(),
+            (None, Some(newest)) if in_newest != Some(newest) => format!("{newest} in {release}"),
+            (None, _) => continue,
+        };
+        let mut deciding = hanging.of_each();
+        deciding.retain(|one| with(one, cluster).is_some());
+        if deciding.is_empty() {
+            deciding.push(hanging);
         }
+        let gates = deciding
+            .iter()
+            .flat_map(|one| AssumedGate::new(one, otherwise.clone()));
+        found.gates.extend(gates);
     }
     for (pool, counts) in pools.into_iter().take(MOST_POOLS) {
         let differing = counts
@@ -312,7 +360,12 @@ fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: 
     match start {
         Start::Unknown(gaps) => judged.unknown = gaps.iter().map(super::warnings::missing).collect(),
         Start::Obstacle(obstacle) => obstructed(&mut judged, scheduler, pod, obstacle),
-        Start::Cycle(cycle) => on_nodes(&mut judged, cycle, settings),
+        Start::Cycle(cycle) => on_nodes(&mut judged, cycle, pod, settings),
+    }
+    if let Some(panic) = &judged.trust.panic
+        && judged.fit == Fit::Fits
+    {
+        judged.fit = if panic.is_known { Fit::Error } else { Fit::MayError };
     }
     judged.notes.splice(..0, std::mem::take(&mut judged.trust.notes));
     judged
@@ -328,7 +381,7 @@ fn obstructed(judged: &mut Judged, scheduler: &Scheduler, pod: Option<&Pod>, obs
     judged.message = Some(message.text().map_or_else(|| obstacle.text(), str::to_owned));
 }
 
-fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
+fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, pod: Option<&Pod>, settings: &Settings<'_>) {
     let all = cycle.scheduler().cluster().nodes();
     let is_asked =
         |node: &&Arc<Node>| settings.nodes.is_empty() || settings.nodes.contains(&node.metadata.name);
@@ -361,6 +414,15 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, settings: &Settings<'_>) {
             Verdict::Fits(granted) => Some((node.metadata.name.clone(), granted.clone(), fits == 1)),
             _ => None,
         });
+    let fitting = answers
+        .iter()
+        .filter_map(|(node, judgment)| match &judgment.verdict {
+            Verdict::Fits(granted) => Some((*node, granted.as_slice())),
+            _ => None,
+        });
+    judged
+        .notes
+        .splice(..0, caveats(cycle.scheduler().cluster(), pod, fitting));
     judged.fit = summary(&answers, fits, cycle.meter().exhausted().is_some());
     let verdicts: Vec<(&Arc<Node>, Verdict)> = answers
         .into_iter()

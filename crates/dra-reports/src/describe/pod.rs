@@ -7,12 +7,14 @@ use serde::Serialize;
 use super::claim::{EvictionItem, eviction};
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity};
-use crate::stage::StageItem;
+use crate::stage::{StageItem, unlisted_text};
 use crate::{DeviceReference, HealthReport, Warnings};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};
 use dra_rules::eviction::{Release, evicting_claims};
 use dra_rules::kubelet::Stages;
-use dra_rules::reservation::{ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for};
+use dra_rules::reservation::{
+    ClaimName, ClaimState, PodGroups, Unusable, claim_name, is_reserved_for, unlisted,
+};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -141,6 +143,15 @@ pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
         .collect();
     if let Some(name) = ClaimName::of_extended_resources(pod) {
         claims.push(of_claim(cluster, pod, name, now));
+    }
+    for missed in unlisted(cluster, pod)
+        .iter()
+        .filter(|missed| !missed.is_of_network)
+    {
+        let mut same = claims.iter_mut().filter(|claim| claim.entry == missed.entry);
+        if let Some(claim) = same.find(|claim| claim.problem.is_none()) {
+            claim.problem = Some(unlisted_text(missed));
+        }
     }
     let health_reports = health_reports(pod);
     let stages = Stages::of_part(cluster, now);

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
-use super::word;
+use super::{word, words};
 use crate::stage::{StageItem, advise, cause_text, problem_text, stuck_text, unknown_text, waits_text};
+use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
+use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
-use dra_rules::scheduling::passed_over;
+use dra_rules::reservation::claim_names;
+use dra_rules::scheduling::of_placed;
 
 impl Holding {
     /// What `claim` holds, if it is allocated.
@@ -60,11 +63,16 @@ pub(super) fn bound(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
         })
     };
     report.conclude(on_node(OnNode::Starts));
-    let passed_over = passed_over(cluster, Some(pod));
-    report.has_known_bug = passed_over.is_some();
-    report
-        .notes
-        .extend(passed_over.map(|exposure| exposure.text(cluster)));
+    let bugs = of_placed(cluster, Some(pod));
+    report.has_known_bug = !bugs.is_empty();
+    let taint = bugs.first().and_then(|_| tainted(cluster, pod));
+    let texts = bugs.iter().map(|exposure| {
+        let about = taint
+            .as_ref()
+            .map_or_else(String::new, |taint| format!("{taint}: "));
+        format!("{about}{}", exposure.text(cluster))
+    });
+    report.notes.extend(texts);
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
@@ -90,11 +98,19 @@ pub(super) fn bound(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
             help(report, &stages, found);
         }
     } else if let Some(gap) = unread {
-        report.tell_unknown(gap);
+        report.tell_unknown(cluster, gap);
         report.conclude(on_node(OnNode::Hidden(gap.kind)));
     } else if let Some(found) = found {
         staged(report, &stages, &found, node);
     }
+}
+
+/// The first taint of the pod's devices for which it has to go by what its allocation tolerates.
+fn tainted(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let taints = Taints::of(cluster);
+    let mut claims = claim_names(pod).filter_map(|name| name.find(cluster));
+    let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, &taints))?;
+    Some(words::tainted(&device, &taint, rule.as_ref()))
 }
 
 /// Says of a pod that has ended what keeps it from being gone.

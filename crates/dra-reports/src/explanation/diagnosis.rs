@@ -9,7 +9,7 @@ use dra_cel::AttributeWanted;
 use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Obstacle, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Obstacle, Panic, Spared, Stage};
 
 use super::absence::Absence;
 use super::fact::{Brief, Fact, Word};
@@ -58,6 +58,8 @@ pub struct Diagnosis {
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.
     pub(super) has_known_bug: bool,
+    /// The bug with which the scheduler ends when it looks at the pod.
+    pub(super) panic: Option<Panic>,
     /// Whether something could not be read.
     pub(super) lacks_objects: bool,
 }
@@ -158,6 +160,8 @@ pub(crate) enum Answer {
     Obstacle(Obstacle),
     /// An error on one node ends the attempt.
     Error,
+    /// By the rules this would be the answer, but the scheduler ends when it looks at the pod, by a known bug.
+    Panics(Box<Answer>, Panic),
     /// It fits on so many of so many nodes.
     Fits(usize, usize),
     /// It would, but this claim has as many consumers as it can have.
@@ -231,7 +235,8 @@ impl Answer {
                 Stage::PreFilter => ClusterVerdict::DoesNotFit,
                 Stage::Error => ClusterVerdict::Error,
             },
-            Self::Error | Self::Full(..) => ClusterVerdict::Error,
+            Self::Panics(_, panic) if !panic.is_known => ClusterVerdict::Unknown,
+            Self::Error | Self::Full(..) | Self::Panics(..) => ClusterVerdict::Error,
             Self::Fits(..) | Self::Attaching(..) => ClusterVerdict::Fits,
             Self::GaveUp(_) => ClusterVerdict::GaveUp,
             Self::Nowhere(_) => ClusterVerdict::DoesNotFit,
@@ -391,6 +396,8 @@ pub(crate) struct Alike {
     /// Whether they have to share it.
     pub(super) same: bool,
     pub(super) attribute: Str,
+    /// A driver that publishes it as a list, which counts as no value.
+    pub(super) lists_of: Option<Str>,
     pub(super) of: Compared,
 }
 
@@ -513,6 +520,7 @@ impl Diagnosis {
             assumed_gates: Vec::new(),
             notes: Vec::new(),
             has_known_bug: false,
+            panic: None,
             lacks_objects: false,
         }
     }
@@ -534,9 +542,12 @@ impl Diagnosis {
         }
     }
 
-    /// Names what could not be read, once.
-    pub(super) fn tell_unknown(&mut self, gap: &Gap) {
+    /// Names what could not be read, once: not again where a warning about the files of `cluster` has told it.
+    pub(super) fn tell_unknown(&mut self, cluster: &Cluster, gap: &Gap) {
         self.lacks_objects = true;
+        if cluster.environment().told.contains(&gap.kind) {
+            return;
+        }
         let text = crate::warnings::missing(gap);
         if !self.unknown.contains(&text) {
             self.unknown.push(text);

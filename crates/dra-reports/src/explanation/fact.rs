@@ -109,8 +109,23 @@ pub(crate) enum Evidence {
     Selector(Str, Vec<Term>),
     /// The taint.
     Taint(Taint),
+    /// An attribute that a constraint compares.
+    Lacking(Lacking),
+}
+
+/// An attribute that a constraint compares and devices of a driver lack.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Lacking {
     /// The constraint.
-    Constraint(ConstraintName),
+    pub constraint: ConstraintName,
+    /// The driver.
+    pub driver: Str,
+    /// Whether no device of the driver has the attribute.
+    pub is_of_all: bool,
+    /// The other drivers that publish it.
+    pub others: Vec<Str>,
+    /// An attribute of the driver that may be meant, and a value that it has in common with the one compared.
+    pub similar: Option<(String, String)>,
 }
 
 /// Which amounts of a capacity are allowed.
@@ -273,17 +288,40 @@ impl Fact {
         }
     }
 
+    /// What these are the numbers of.
+    pub(crate) fn limited(&self) -> Limited {
+        match self {
+            Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
+            | Self::Together(Together::Counters(_, shortage)) => match &shortage.set {
+                Some(_) => Limited::Counter(shortage.name.clone()),
+                None => Limited::Capacity(shortage.name.clone()),
+            },
+            _ => Limited::Devices,
+        }
+    }
+
     /// Whether the fact is about the node or about requests together rather than about a single request or device.
     pub(super) fn is_of_pool(&self) -> bool {
         matches!(self, Self::PoolIncomplete(..) | Self::PoolInvalid(..))
     }
 }
 
+/// What there is too little of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Limited {
+    /// Devices.
+    Devices,
+    /// A counter that devices of a pool share.
+    Counter(Str),
+    /// A capacity of devices.
+    Capacity(Str),
+}
+
 /// A fact with as much as is the same for nodes and devices that are alike.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Brief {
-    /// An amount that is short.
-    Amounts(Amounts),
+    /// An amount that is short: of what, and the numbers.
+    Amounts(Limited, Amounts),
     /// A claim that is allocated for another node.
     Elsewhere(Key, Option<Str>),
     /// A pool of so many slices, which has to have so many.

@@ -397,6 +397,13 @@ impl Helped<'_> {
         )
     }
 
+    /// Whether the constraint wants different values.
+    fn is_distinct(&self, claim: &Key, place: usize) -> bool {
+        let found = self.cluster.claim(claim);
+        let constraint = found.and_then(|claim| claim.spec.devices.constraints.get(place));
+        constraint.is_some_and(|constraint| constraint.distinct_attribute.is_some())
+    }
+
     /// Kind, target and message of a change.
     fn words(&self, fix: &Fix) -> (&'static str, String, String) {
         let target = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
@@ -487,8 +494,13 @@ impl Helped<'_> {
                 "DropConstraint",
                 format!("claim/{claim} constraint #{place}"),
                 format!(
-                    "leave out the constraint on {attribute} in {}",
-                    self.object(claim)
+                    "leave out the constraint on {attribute} in {}, which gives up {}",
+                    self.object(claim),
+                    if self.is_distinct(claim, *place) {
+                        "that the devices differ in it"
+                    } else {
+                        "the alignment of the devices"
+                    }
                 ),
             ),
             Fix::UseClass {

@@ -158,7 +158,7 @@ impl Reason {
                 Brief::Seen(terms.iter().flat_map(|term| term.seen.iter().cloned()).collect())
             }
             fact @ Fact::RuledOut(..) => match fact.amounts() {
-                Some(amounts) => Brief::Amounts(amounts),
+                Some(amounts) => Brief::Amounts(fact.limited(), amounts),
                 None => Brief::Fact(fact.clone()),
             },
             fact => Brief::Fact(fact.clone()),

@@ -22,18 +22,19 @@ use std::sync::Arc;
 
 use self::bound::{attaching, bound, ended};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
-use self::fact::Fact;
+use self::fact::{Brief, Evidence, Fact};
 use super::allocation::{
-    Exactness, Settings, Target, Trust, Units, alone, is_open, otherwise, place_all, timeouts,
+    Exactness, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all, timeouts,
 };
 use super::remedy::{Remedy, end_consumers};
+use super::stage::unlisted_text;
 
 use crate::script::{Command, no_finalizers, remake_with};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::kubelet::ready_since;
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::Origin;
+use dra_rules::reservation::{Origin, unlisted};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start, Subject,
     Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated, other_scheduler,
@@ -85,7 +86,7 @@ fn explain_new_pod(cluster: &mut Cluster, pod: &Arc<Pod>, settings: &Settings<'_
     let before = cluster.clone();
     match generate_claims(cluster, pod) {
         Ok(made) => with_quotas(cluster, &made, (&before, pod), settings),
-        Err(GenerateError::Unread(gap)) => explain_unread(pod, &gap),
+        Err(GenerateError::Unread(gap)) => explain_unread(cluster, pod, &gap),
         // A template that is not there shows in what the pod waits for, and so does a claim that the claim controller does not make.
         Err(GenerateError::NoTemplate(_) | GenerateError::Refused(_)) => explain_pod(cluster, pod, settings),
     }
@@ -132,6 +133,9 @@ fn with_quotas(
     let mut report = Diagnosis::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
     report.events = events(cluster, Kind::Pod, &pod.metadata, ready_since(pod));
+    report
+        .notes
+        .extend(unlisted(cluster, pod).iter().map(unlisted_text));
     if pod.is_terminal() {
         report.conclude(Answer::Ended(pod.status.phase.clone()));
         ended(&mut report, cluster, pod, settings.now);
@@ -180,9 +184,9 @@ fn with_quotas(
 }
 
 /// Says of a pod that is not there yet that its claims cannot be known, since `gap` hides their templates.
-pub fn explain_unread(pod: &Pod, gap: &Gap) -> Diagnosis {
+pub fn explain_unread(cluster: &Cluster, pod: &Pod, gap: &Gap) -> Diagnosis {
     let mut report = Diagnosis::new(Target::pod(&pod.key()));
-    report.tell_unknown(gap);
+    report.tell_unknown(cluster, gap);
     report.conclude(Answer::Hidden(vec![gap.kind]));
     report
 }
@@ -256,6 +260,7 @@ impl<'e> Explained<'e> {
         let mut trust = Trust::of(self.scheduler, start, self.pod.map(|pod| &**pod));
         report.notes.append(&mut trust.notes);
         report.has_known_bug |= trust.has_known_bug;
+        report.panic = trust.panic.take();
         match start {
             Start::Unknown(gaps) => self.unknown(report, gaps),
             Start::Obstacle(obstacle) => self.obstacle(report, obstacle),
@@ -268,17 +273,38 @@ impl<'e> Explained<'e> {
     fn otherwise(&self, report: &mut Diagnosis, cluster: &Cluster, units: impl FnOnce() -> Units) {
         if !matches!(
             report.verdict(),
-            ClusterVerdict::Fits | ClusterVerdict::DoesNotFit
+            ClusterVerdict::Fits | ClusterVerdict::DoesNotFit | ClusterVerdict::Error
         ) {
             return;
         }
         let units = units();
         let known = |cluster: &Cluster| alone(cluster, &units, self.settings).result;
         let otherwise = otherwise(cluster, &units, known, self.settings);
-        for gate in &otherwise.gates {
-            report.notes.push(gate.text());
+        if otherwise.is_doubtful() {
+            report.exactness = Some(Exactness::FitOnly);
+        }
+        // That every attempt fails for a gate which the API server has on is hardly how it is.
+        let mut contradicted = otherwise
+            .gates
+            .iter()
+            .filter(|gate| gate.on_in_api_server.is_some());
+        match contradicted.next() {
+            Some(gate) if report.verdict() == ClusterVerdict::Error => {
+                report.message = self.said();
+                let text = gate.text();
+                report.conclude(Answer::Open(format!(
+                    "by the defaults every attempt fails; {text}"
+                )));
+            }
+            _ => report.notes.extend(otherwise.notes()),
         }
         report.assumed_gates = otherwise.gates;
+        if report.verdict() == ClusterVerdict::Fits
+            && let Some(panic) = report.panic.take()
+        {
+            let was = Box::new(report.answer.clone());
+            report.conclude(Answer::Panics(was, panic));
+        }
         if let Some(order) = otherwise.order {
             report.conclude(Answer::Open(order.clone()));
             report.exactness = Some(Exactness::FitOnly);
@@ -288,19 +314,20 @@ impl<'e> Explained<'e> {
 
     fn unknown(&self, report: &mut Diagnosis, gaps: &[Gap]) {
         for gap in gaps {
-            report.tell_unknown(gap);
+            report.tell_unknown(self.cluster(), gap);
         }
         report.conclude(Answer::Hidden(gaps.iter().map(|gap| gap.kind).collect()));
         // What the scheduler has said itself is still there.
-        let said = self.pod.and_then(|pod| {
-            let condition = pod
-                .status
-                .conditions
-                .iter()
-                .find(|condition| condition.type_ == "PodScheduled")?;
-            (condition.status == "False").then(|| condition.message.to_string())
-        });
-        report.message = said;
+        report.message = self.said();
+    }
+
+    /// What the scheduler has said last in the status of the pod, as long as it has no node.
+    fn said(&self) -> Option<String> {
+        let conditions = &self.pod?.status.conditions;
+        let condition = conditions
+            .iter()
+            .find(|condition| condition.type_ == "PodScheduled")?;
+        (condition.status == "False").then(|| condition.message.to_string())
     }
 
     fn obstacle(&self, report: &mut Diagnosis, obstacle: &Obstacle) {
@@ -460,6 +487,12 @@ impl<'e> Explained<'e> {
             .into_iter()
             .map(|(node, judgment)| (node, judgment.verdict))
             .collect();
+        let fitting = verdicts.iter().filter_map(|(node, verdict)| match verdict {
+            Verdict::Fits(granted) => Some((*node, granted.as_slice())),
+            _ => None,
+        });
+        let pod = self.pod.map(|pod| &**pod);
+        report.notes.splice(..0, caveats(self.cluster(), pod, fitting));
         let selectors = ClassSelectors::of(self.cluster());
         let looks = reasons::Looks::new(&selectors);
         report.nodes = verdicts
@@ -520,6 +553,11 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::ADMIN_ACCESS.to_owned());
             }
             waiting::add(report, self);
+            if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) =
+                &report.cause
+            {
+                report.notes.extend(words::keeps_alignment(lacking));
+            }
             if let Some(unserved) = groups::unserved(report, cycle, &selectors, settings.now) {
                 report.fixes.push(FixItem::of_driver(&unserved));
                 report.cause = Some(Cause::Unserved(unserved));
@@ -583,7 +621,7 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
 fn undecided(report: &mut Diagnosis, cluster: &Cluster, namespace: &Str) {
     for kind in [Kind::ResourceQuota, Kind::Event] {
         if let Some(gap) = cluster.gap(kind, namespace) {
-            report.tell_unknown(gap);
+            report.tell_unknown(cluster, gap);
         }
     }
 }

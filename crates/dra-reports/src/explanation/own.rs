@@ -6,7 +6,7 @@ use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
 use super::diagnosis::{Answer, Cause, GangCause, OnNode, Place, StatusProblem, Why};
-use super::fact::{Brief, Fact, Together};
+use super::fact::{Brief, Evidence, Fact, Together};
 use crate::allocation::{Gang, GangLacks};
 
 impl Why {
@@ -67,7 +67,10 @@ impl Answer {
             Self::Obstacle(obstacle) => erase_obstacle(obstacle, own),
             Self::Full(_, _, claim) => own.erase_claim(claim),
             Self::Gang(gang) => gang.erase(own),
-            Self::KeptByQuota(_, answer) | Self::Attaching(answer, _) | Self::Contradicted(answer, _) => {
+            Self::KeptByQuota(_, answer)
+            | Self::Attaching(answer, _)
+            | Self::Panics(answer, _)
+            | Self::Contradicted(answer, _) => {
                 answer.erase(own);
             }
             Self::NotGone(fact) | Self::Failed(fact) => fact.erase(own),
@@ -151,7 +154,7 @@ impl Brief {
                 }
             }
             Self::Fact(fact) => fact.erase(own),
-            Self::Amounts(_) | Self::Slices(..) | Self::Seen(_) => {}
+            Self::Amounts(..) | Self::Slices(..) | Self::Seen(_) => {}
         }
     }
 }
@@ -172,6 +175,7 @@ impl Fact {
                     own.erase_claim(claim);
                 }
             }
+            Self::RuledOut(_, Evidence::Lacking(lacking)) => own.erase_claim(&mut lacking.constraint.claim),
             Self::Gang(gang) => gang.erase(own),
             _ => {}
         }

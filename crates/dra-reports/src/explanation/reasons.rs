@@ -1,16 +1,19 @@
 //! Why a node cannot take a pod, down to each device.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnosis::{NodeDiagnosis, Reason};
-use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Slices, Term, Together};
+use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Seen, Slices, Term, Together};
 use super::groups;
 use super::items::DeviceCount;
 use crate::allocation::{Fit, NodeResult};
 use dra_allocator::devices::{ClassSelectors, PoolStatus, RuledOut, slice_device};
-use dra_allocator::{AlternativeExplanation, Explanation, RequestExplanation, Stop, Unfit};
+use dra_allocator::{
+    AlternativeExplanation, ConstraintName, Explanation, RequestExplanation, Stop, Unfit, attribute_of,
+};
 use dra_cel::DeviceInput;
-use dra_model::{Cluster, DeviceId, Key, Node, Quantity, RequestPolicy, Str};
+use dra_model::{Cluster, DeviceId, Key, Node, Quantity, RequestPolicy, Str, is_similar};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, NoUse, Obstacle, Readiness, Refusal, RequestProblem, Unavailable, Verdict,
 };
@@ -325,13 +328,16 @@ fn of_device(
             explanation.holders(device),
             explanation.short_capacity(alternative, device),
         )),
-        RuledOut::CounterExhausted => explanation.short_counter(device).map(Evidence::Short),
+        RuledOut::CounterExhausted => explanation.short_counter(device).map(|shortage| {
+            let by = explanation.drawing(device, &shortage);
+            Evidence::Held(by, Some(shortage))
+        }),
         RuledOut::Tainted => explanation
             .taint(alternative, device)
             .map(|taint| Evidence::Taint(taint.clone())),
         RuledOut::ConstraintAttribute => explanation
             .lacking_attribute(alternative, device)
-            .map(Evidence::Constraint),
+            .map(|constraint| Evidence::Lacking(lacking(cluster, &id.driver, constraint, looks))),
         RuledOut::BindingConditionsOff
         | RuledOut::OtherNode
         | RuledOut::NodeOperations
@@ -363,6 +369,8 @@ pub(super) struct Looks<'s> {
     terms: Cell<u32>,
     /// How many more reasons are given for single devices.
     reasons: Cell<u32>,
+    /// What drivers lack of attributes, by driver and constraint.
+    lacking: RefCell<BTreeMap<(Str, ConstraintName), Lacking>>,
 }
 
 /// Reasons for single devices that a report has: some 100 MB.
@@ -377,7 +385,67 @@ impl<'s> Looks<'s> {
             selectors,
             terms: Cell::new(DETAILED),
             reasons: Cell::new(MOST_REASONS),
+            lacking: RefCell::default(),
         }
+    }
+}
+
+/// What is known of the attribute of `constraint`, which a device of `driver` lacks.
+fn lacking(cluster: &Cluster, driver: &Str, constraint: ConstraintName, looks: &Looks<'_>) -> Lacking {
+    let key = (driver.clone(), constraint);
+    if let Some(known) = looks.lacking.borrow().get(&key) {
+        return known.clone();
+    }
+    let (_, constraint) = &key;
+    let mut others = BTreeSet::new();
+    let mut values: BTreeSet<String> = BTreeSet::new();
+    let mut own: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut is_of_all = true;
+    for slice in cluster.slices() {
+        let spec = &slice.spec;
+        let is_own = spec.driver == *driver;
+        for device in &spec.devices {
+            if let Some(value) = attribute_of(device, &spec.driver, &constraint.attribute) {
+                values.insert(value.to_string());
+                is_of_all &= !is_own;
+                if !is_own {
+                    others.insert(spec.driver.clone());
+                }
+            } else if is_own {
+                for (name, value) in &device.attributes {
+                    let name = qualified(driver, name);
+                    own.entry(name).or_default().insert(value.to_string());
+                }
+            }
+        }
+    }
+    let local = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let wanted = local(&constraint.attribute);
+    let candidates = own.into_iter().filter_map(|(name, own)| {
+        let common = own.intersection(&values).next()?.clone();
+        let is_similar = is_similar(&wanted, &local(&name));
+        // Small numbers and flags have values in common with anything.
+        let is_telling =
+            common.chars().any(char::is_alphabetic) && common.chars().any(|one| one.is_ascii_digit());
+        (is_similar || is_telling).then_some((!is_similar, name, common))
+    });
+    let found = Lacking {
+        constraint: key.1.clone(),
+        driver: driver.clone(),
+        is_of_all,
+        others: others.into_iter().collect(),
+        similar: candidates.min().map(|(_, name, common)| (name, common)),
+    };
+    looks.lacking.borrow_mut().insert(key, found.clone());
+    found
+}
+
+/// The name of an attribute with the domain of its driver, unless it has one.
+fn qualified(driver: &str, name: &str) -> String {
+    if name.contains('/') {
+        name.to_owned()
+    } else {
+        format!("{driver}/{name}")
     }
 }
 

@@ -60,7 +60,7 @@ impl Explained<'_> {
             .into_iter()
             .filter_map(|kind| self.cluster().gap(kind, namespace));
         if let Some(gap) = hidden.or_else(|| gaps.next()) {
-            report.tell_unknown(gap);
+            report.tell_unknown(self.cluster(), gap);
             return true;
         }
         report.cause = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);

@@ -1,6 +1,7 @@
 //! Whether waiting helps, in words.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::absence::absence;
 use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis};
@@ -9,9 +10,9 @@ use super::reasons::Limit;
 use super::words::{self, held, listed_names as listed};
 use super::{Explained, groups, reasons};
 use crate::allocation::{Units, hanging_on};
-use dra_allocator::devices::ClassSelectors;
-use dra_allocator::{ConstraintName, Together};
-use dra_model::{Claim, Constraint, Key, Node, Str};
+use dra_allocator::devices::{ClassSelectors, Features};
+use dra_allocator::{ConstraintName, Together, attribute_of};
+use dra_model::{AttributeValue, Claim, Cluster, Constraint, Key, Node, Slice, Str};
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Scheduler, Spared, Start, Subject, Uncertain, Waiting, emptied, waiting,
 };
@@ -377,7 +378,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if short.is_some_and(|short| !short.iter().any(is_of_it)) {
                 return None;
             }
-            Some(of_constraint(owner, name, requests, among))
+            Some(of_constraint(cluster, owner, name, requests, among))
         }
         Together::Requests {
             requests,
@@ -448,7 +449,29 @@ fn requests(claim: &Claim, constraint: &Constraint) -> Vec<Str> {
     constraint.requests.clone()
 }
 
-fn of_constraint(claim: &Claim, name: &ConstraintName, requests: Vec<Str>, among: Among) -> Lasting {
+/// A driver that publishes the attribute as a list, where constraints do not know lists.
+fn lists_of(cluster: &Cluster, attribute: &Str) -> Option<Str> {
+    if Features::of(cluster.environment()).list_type_attributes {
+        return None;
+    }
+    let is_list = |slice: &&Arc<Slice>| {
+        let mut devices = slice.spec.devices.iter();
+        let value = |device| attribute_of(device, &slice.spec.driver, attribute);
+        devices.any(|device| value(device).is_some_and(AttributeValue::is_list))
+    };
+    cluster
+        .slices()
+        .find(is_list)
+        .map(|slice| slice.spec.driver.clone())
+}
+
+fn of_constraint(
+    cluster: &Cluster,
+    claim: &Claim,
+    name: &ConstraintName,
+    requests: Vec<Str>,
+    among: Among,
+) -> Lasting {
     let of = match requests.as_slice() {
         [only]
             if let Some(spec) = groups::spec(claim, only)
@@ -461,6 +484,7 @@ fn of_constraint(claim: &Claim, name: &ConstraintName, requests: Vec<Str>, among
     let alike = Alike {
         same: name.same,
         attribute: name.attribute.clone(),
+        lists_of: lists_of(cluster, &name.attribute),
         of,
     };
     Lasting {

@@ -2,7 +2,7 @@
 
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, ErrorSubject, Failure, Shortage};
-use dra_model::{Gate, Key, Str};
+use dra_model::{DeviceId, Gate, Key, Str, Taint};
 use dra_rules::reservation::ClaimNameError;
 use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
 
@@ -11,7 +11,7 @@ use super::diagnosis::{
     Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, NotAll, OnNode, Place,
     StatusProblem, Unserved, Why,
 };
-use super::fact::{Allowed, Brief, Evidence, Fact, Seen, Speaker, Term, Together, Word};
+use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Speaker, Term, Together, Word};
 use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -39,6 +39,12 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Obstacle(obstacle) => of_obstacle(obstacle),
         Answer::Error => "an error on one node ends the attempt for all".to_owned(),
         Answer::Fits(fits, nodes) => format!("fits on {fits} of {nodes} nodes"),
+        Answer::Panics(was, panic) => format!(
+            "kube-scheduler {} with a panic (kubernetes/kubernetes#{}); without this bug it {}",
+            if panic.is_known { "fails" } else { "may fail" },
+            panic.issue,
+            self::answer(was)
+        ),
         Answer::Full(fits, nodes, key) => {
             format!("fits on {fits} of {nodes} nodes, but {}", too_many_consumers(key))
         }
@@ -132,6 +138,15 @@ fn allocated(holding: &Holding) -> String {
     format!("allocated{place} ({devices}), used by {consumers}")
 }
 
+/// A device and its taint, with the rule that it is from, unless the driver published it.
+pub(super) fn tainted(device: &DeviceId, taint: &Taint, rule: Option<&Str>) -> String {
+    let by = match rule {
+        Some(rule) => format!("rule/{rule}"),
+        None => "its driver".to_owned(),
+    };
+    format!("{device} has the taint {taint} by {by}")
+}
+
 /// Why something waits.
 pub(crate) fn why(why: &Why) -> String {
     match why {
@@ -160,6 +175,7 @@ pub(super) fn cause(cause: &Cause) -> String {
             };
             format!("{} is allocated for node {node}, {why}", claim(key))
         }
+        Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
         Cause::Alike(brief) => self::brief(brief),
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
@@ -195,19 +211,17 @@ pub(super) fn cause(cause: &Cause) -> String {
                 causes.collect::<Vec<_>>().join("; ")
             )
         }
-        Cause::NotAlike(Alike { same, attribute, of }) => {
-            let does = if *same { "share" } else { "differ in" };
-            match of {
-                Compared::Devices(count, kind) => {
-                    let (number, kind) = (number(*count), several(kind));
-                    format!("no {number} usable {kind} of one node {does} {attribute}")
-                }
-                Compared::Requests(requests) => format!(
-                    "no node has usable devices for requests {} that {does} {attribute}",
-                    listed(requests)
-                ),
+        Cause::NotAlike(alike) => match &alike.of {
+            Compared::Devices(count, kind) => {
+                let (number, kind) = (number(*count), several(kind));
+                format!("no {number} usable {kind} of one node {}", do_alike(alike))
             }
-        }
+            Compared::Requests(requests) => format!(
+                "no node has usable devices for requests {} that {}",
+                listed(requests),
+                do_alike(alike)
+            ),
+        },
         Cause::NotEnough(requests) => not_enough(Among::All, requests),
         Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
         Cause::Gang(gang, lacks) => {
@@ -326,9 +340,8 @@ pub(super) fn not_enough(among: Among, requests: &[Str]) -> String {
 }
 
 /// That no devices of these nodes, free or not, share an attribute or differ in it.
-pub(super) fn never_alike(Alike { same, attribute, of }: &Alike, among: Among) -> String {
-    let does = if *same { "share" } else { "differ in" };
-    match of {
+pub(super) fn never_alike(alike: &Alike, among: Among) -> String {
+    match &alike.of {
         Compared::Devices(count, kind) => {
             let of_one = match among {
                 Among::All => "one node",
@@ -336,14 +349,27 @@ pub(super) fn never_alike(Alike { same, attribute, of }: &Alike, among: Among) -
                 Among::Other => "another node",
             };
             let (number, kind) = (number(*count), several(kind));
-            format!("no {number} {kind} of {of_one} {does} {attribute}")
+            format!("no {number} {kind} of {of_one} {}", do_alike(alike))
         }
         Compared::Requests(requests) => format!(
-            "{} has devices for requests {} that {does} {attribute}",
+            "{} has devices for requests {} that {}",
             which(among),
-            listed(requests)
+            listed(requests),
+            do_alike(alike)
         ),
     }
+}
+
+/// What devices would have to do with an attribute.
+fn do_alike(alike: &Alike) -> String {
+    let does = if alike.same { "share" } else { "differ in" };
+    let lists = alike.lists_of.as_ref().map_or_else(String::new, |driver| {
+        format!(
+            ", which driver {driver} publishes as a list: no value to a constraint before 1.37, or without the gate {}",
+            Gate::DRAListTypeAttributes
+        )
+    });
+    format!("{does} {}{lists}", alike.attribute)
 }
 
 fn of_all(not_all: &NotAll) -> String {
@@ -672,7 +698,14 @@ fn elsewhere(node: Option<&Str>) -> String {
 /// A fact in few words, which are the same for nodes and devices that are alike.
 pub(super) fn brief(brief: &Brief) -> String {
     match brief {
-        Brief::Amounts(Amounts { wanted, left, total }) => format!("wants {wanted}, {left} of {total} left"),
+        Brief::Amounts(limited, Amounts { wanted, left, total }) => {
+            let of = match limited {
+                Limited::Devices => String::new(),
+                Limited::Counter(name) => format!(" of counter {name}"),
+                Limited::Capacity(name) => format!(" of {name}"),
+            };
+            format!("wants {wanted}{of}, {left} of {total} left")
+        }
         Brief::Elsewhere(key, node) => {
             format!("{} is allocated for {}", claim(key), elsewhere(node.as_ref()))
         }
@@ -685,8 +718,47 @@ pub(super) fn brief(brief: &Brief) -> String {
             all.collect::<Vec<_>>().join(", ")
         }
         Brief::Requests(requests) => format!("too few for {} together", names(requests).join(" and ")),
+        Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))) => format!(
+            "no attribute {} in devices of {}",
+            lacking.constraint.attribute, lacking.driver
+        ),
         Brief::Fact(fact) => self::fact(fact),
     }
+}
+
+/// Which devices lack an attribute, and which have it.
+fn of_lacking(lacking: &Lacking) -> String {
+    let Lacking {
+        constraint,
+        driver,
+        is_of_all,
+        others,
+        similar,
+    } = lacking;
+    let attribute = &constraint.attribute;
+    let who = if *is_of_all {
+        format!("no device of driver {driver} has attribute {attribute}")
+    } else {
+        format!("the devices of driver {driver} that could be taken lack attribute {attribute}")
+    };
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!(" with those of {}", some(others)),
+    };
+    let similar = similar.as_ref().map_or_else(String::new, |(name, value)| {
+        format!("; they have {name}, with values such as {value} in common")
+    });
+    format!("{who}, which {} compares{others}{similar}", rule(constraint))
+}
+
+/// How the devices of a driver could meet a constraint whose attribute they lack.
+pub(super) fn keeps_alignment(lacking: &Lacking) -> Option<String> {
+    let (name, _) = lacking.similar.as_ref()?;
+    Some(format!(
+        "to keep the alignment, look for a release of driver {} that publishes {}, as {name} seems to be the same, or compare an \
+         attribute that all of the devices have",
+        lacking.driver, lacking.constraint.attribute
+    ))
 }
 
 /// The requests, with their claims where there are several.
@@ -824,8 +896,13 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
         }
         RuledOut::PartitionableDevicesOff => "draws from shared counters, whose feature is off".to_owned(),
         RuledOut::CounterExhausted => match evidence {
-            Evidence::Short(shortage) => {
-                format!("other devices leave too little of counter {}", short(shortage))
+            Evidence::Held(by, Some(shortage)) => {
+                let by = if by.is_empty() {
+                    String::new()
+                } else {
+                    format!(", drawn by devices of {}", claims(by))
+                };
+                format!("too little is left of counter {}{by}", short(shortage))
             }
             _ => "other devices leave too little of a counter".to_owned(),
         },
@@ -835,11 +912,19 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
             _ => "untolerated taint".to_owned(),
         },
         RuledOut::ConstraintAttribute => match evidence {
-            Evidence::Constraint(constraint) => format!(
-                "has no attribute {}, which {} compares",
-                constraint.attribute,
-                rule(constraint)
-            ),
+            Evidence::Lacking(lacking) => {
+                let Lacking {
+                    constraint, similar, ..
+                } = lacking;
+                let similar = similar.as_ref().map_or_else(String::new, |(name, value)| {
+                    format!("; it has {name}, of which other devices have values ({value})")
+                });
+                format!(
+                    "has no attribute {}, which {} compares{similar}",
+                    constraint.attribute,
+                    rule(constraint)
+                )
+            }
             _ => "lacks an attribute that a constraint compares".to_owned(),
         },
         RuledOut::Constraint => "does not meet a constraint".to_owned(),

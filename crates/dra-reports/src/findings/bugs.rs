@@ -2,6 +2,7 @@
 
 use super::finding::{Subject, some};
 use super::{Code, Finding, Look, Severity};
+use dra_model::ReleaseEvidence;
 use dra_rules::scheduling::{Exposure, Harm, exposures, fixed_in, vendor};
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -10,8 +11,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
     let environment = look.cluster.environment();
     let own = environment.version;
-    // The release was told without a patch, or not at all: the patch is not known to be 0.
-    let is_patch_known = environment.git_version.is_some() || own.patch > 0;
+    let is_patch_known = environment.release_evidence == ReleaseEvidence::Patch;
     let vendor = vendor(look.cluster);
     for Exposure { bug, fix, by } in exposures(look.cluster) {
         let fix = fixed_in(fix);
@@ -23,7 +23,7 @@ pub(super) fn look(look: &mut Look<'_>) {
         };
         let severity = match bug.harm {
             _ if depends_on_patch => Severity::Info,
-            Harm::Outage => Severity::Error,
+            Harm::Outage | Harm::Panic => Severity::Error,
             Harm::Pending => Severity::Warning,
             Harm::Status => Severity::Info,
         };

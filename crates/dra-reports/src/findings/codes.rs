@@ -105,6 +105,8 @@ codes! {
         "A claim holds a device that no driver publishes any more";
     DeviceUnhealthy = "DRA005", "device-unhealthy", Error, Now, [ResourceClaim, Pod],
         "A device in use is reported to be broken";
+    BrokenPartitions = "DRA006", "broken-partitions", Warning, Now, [ResourceSlice, DeviceTaintRule, ResourceClaim],
+        "Partitions of a device that a taint says to be broken can be allocated";
     ReservationGone = "DRA010", "reservation-gone", Warning, Now, [ResourceClaim, Pod, PodGroup],
         "A claim is reserved for a pod or group that does not exist";
     ReservationEnded = "DRA011", "reservation-ended", Warning, Now, [ResourceClaim, Pod],
@@ -197,6 +199,8 @@ codes! {
         "A claim has held devices for long, and no pod runs with it";
     DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
         "A pod does not end, as the driver of its devices is gone";
+    DevicesUnlisted = "DRA075", "devices-unlisted", Warning, Now, [ResourceClaim, Pod],
+        "A pod holds devices that none of its containers gets";
     DriverNotRegistered = "DRA080", "driver-not-registered", Error, Now, [ResourceClaim, Pod, Event],
         "The kubelet does not know the driver of a pod's devices";
     PrepareRefused = "DRA081", "prepare-refused", Error, Now, [ResourceClaim, Pod, Event],
@@ -305,6 +309,7 @@ impl Code {
             Self::DeviceAllocatedTwice
                 | Self::CountersOversubscribed
                 | Self::CapacityOversubscribed
+                | Self::BrokenPartitions
                 | Self::RuleSelectsNothing
                 | Self::NodeWithoutSlices
                 | Self::DriverSilent

@@ -16,7 +16,7 @@ use crate::script::{
 };
 use dra_allocator::devices::{Holder, Inventory};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
-use dra_rules::health::{Health, HealthIndex};
+use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
 use dra_rules::scheduling::release;
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -31,6 +31,48 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
     if look.wants(Code::DeviceUnhealthy) {
         unhealthy(look);
+    }
+    if look.wants(Code::BrokenPartitions) && !look.is_hidden(Kind::ResourceSlice, "") {
+        broken_partitions(look);
+    }
+}
+
+/// Devices that a taint says to be broken, partitions of which are free.
+fn broken_partitions(look: &mut Look<'_>) {
+    for Broken {
+        id,
+        taint,
+        partitions,
+    } in broken_with_partitions(look.cluster)
+    {
+        let inventory = look.inventory();
+        let free: Vec<&DeviceId> = partitions
+            .iter()
+            .filter(|id| !inventory.is_allocated(id))
+            .collect();
+        if free.is_empty() {
+            continue;
+        }
+        let slices: Vec<_> = look
+            .cluster
+            .pool(&id.pool_id())
+            .as_ref()
+            .map(slices_of)
+            .unwrap_or_default();
+        let message = format!(
+            "has the taint {taint}, which says that it is broken, while {} can still be allocated, as no taint keeps pods off: {}",
+            counted(free.len(), "partition of it", "partitions of it"),
+            some(free),
+        );
+        look.add(
+            Finding::new(Code::BrokenPartitions, Subject::device(&id), message)
+                .advice(format!(
+                    "ask the owner of driver {} to taint the partitions as well; until then, taint them with a DeviceTaintRule",
+                    id.driver
+                ))
+                .look(describe_pool(&id.pool_id()))
+                .joins(slices),
+        );
     }
 }
 

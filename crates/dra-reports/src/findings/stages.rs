@@ -1,9 +1,13 @@
 //! Pods that do not start or do not end on their node because of their devices, as the stages have it.
 
 use super::finding::{Subject, claim_key, pod_key};
-use super::{Code, Finding, Look};
-use crate::stage::{advise, stuck_text};
+use std::sync::Arc;
+
+use super::{Code, Finding, Look, Severity};
+use crate::stage::{advise, stuck_text, unlisted_text};
+use dra_model::{Kind, Pod};
 use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages};
+use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
 const CODES: [Code; 8] = [
@@ -18,12 +22,51 @@ const CODES: [Code; 8] = [
 ];
 
 pub(super) fn look(look: &mut Look<'_>) {
+    if look.wants(Code::DevicesUnlisted) {
+        devices_unlisted(look);
+    }
     if !look.wants_any(&CODES) {
         return;
     }
     let stages = stages(look);
     for found in stages.all() {
         of_pod(look, &stages, &found);
+    }
+}
+
+/// Pods on a node with devices that none of their containers gets.
+fn devices_unlisted(look: &mut Look<'_>) {
+    let placed = |pod: &&Arc<Pod>| pod.node().is_some() && !pod.is_terminal() && !pod.metadata.is_deleting();
+    for pod in look.cluster.pods().filter(placed) {
+        let mut found = unlisted(look.cluster, pod);
+        // Some requests of a claim may be there for what the others need beside them.
+        found.retain(|one| !matches!(one.why, Unlisted::Request(_)));
+        let Some(first) = found.first() else { continue };
+        let texts: Vec<String> = found.iter().map(unlisted_text).collect();
+        let is_right = found.iter().all(|one| one.is_of_network);
+        let advice = match first.why {
+            Unlisted::NoSuchRequest { .. } => {
+                "name a request that the claim has in the pod's containers, and recreate the pod"
+            }
+            _ => {
+                "list the claim under resources.claims of the container that needs the devices, and recreate the pod"
+            }
+        };
+        look.add(
+            Finding::new(
+                Code::DevicesUnlisted,
+                Subject::of(Kind::Pod, &pod.metadata),
+                texts.join("; "),
+            )
+            .severity(if is_right {
+                Severity::Info
+            } else {
+                Severity::Warning
+            })
+            .advice(advice)
+            .joins([pod_key(pod.key())])
+            .joins(found.iter().map(|one| claim_key(one.claim.clone()))),
+        );
     }
 }
 

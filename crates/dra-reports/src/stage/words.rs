@@ -7,6 +7,7 @@ use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Stuck,
     Unknown, Unread, Waiting, Waits, daemon_set_of,
 };
+use dra_rules::reservation::{Unlisted, UnlistedDevices};
 
 /// Whose turn it is.
 pub fn party_text(party: Party) -> &'static str {
@@ -397,4 +398,42 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
 /// The pod's name for messages.
 fn named(pod: &Pod) -> String {
     format!("pod/{}", pod.key())
+}
+
+/// Which devices of a pod reach no container of it, and why.
+pub(crate) fn unlisted_text(unlisted: &UnlistedDevices) -> String {
+    let UnlistedDevices {
+        entry,
+        claim,
+        why,
+        devices,
+        is_of_network,
+    } = unlisted;
+    let of = if entry.is_empty() {
+        format!("claim/{claim}")
+    } else {
+        format!("claim {entry}")
+    };
+    let devices = some(devices);
+    let network = if *is_of_network {
+        "; that is right where the driver gives the pod as a whole its network"
+    } else {
+        ""
+    };
+    match why {
+        Unlisted::Claim if entry.is_empty() => {
+            format!("no container is mapped to a request of {of}, so that none gets {devices}")
+        }
+        Unlisted::Claim => {
+            format!("no container lists {of} under resources.claims, so that none gets {devices}{network}")
+        }
+        Unlisted::Request(request) => {
+            format!("no container lists request {request} of {of}, so that none gets {devices}{network}")
+        }
+        Unlisted::NoSuchRequest { container, request } => {
+            format!(
+                "container {container} lists request {request} of {of}, which has no such request: it gets no device for it"
+            )
+        }
+    }
 }

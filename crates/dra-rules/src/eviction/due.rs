@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Timescale;
 use dra_allocator::devices::{DeviceTaint, Origin, Taints};
-use dra_model::{Claim, NO_EXECUTE, Taint, Time, Tolerations};
+use dra_model::{Claim, DeviceId, NO_EXECUTE, Str, Taint, Time, Tolerations};
 
 /// How an allocated device tolerates a NoExecute taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +136,44 @@ pub fn has_to_go(claim: &Claim, taints: &Taints<'_>) -> bool {
     let (scale, now) = (Timescale::default(), Time::from_unix_seconds(0));
     each_effect(claim, taints, &scale, now, |_, _| goes = true);
     goes
+}
+
+/// The first taint for which the pods of `claim` have to go, with the device, and the rule that it is from, unless the driver set it.
+pub fn evicting_taint(claim: &Claim, taints: &Taints<'_>) -> Option<(DeviceId, Taint, Option<Str>)> {
+    claim.results().iter().find_map(|result| {
+        let id = result.id();
+        let evicts = |taint: &Taint| {
+            taint.effect == NO_EXECUTE && tolerance(taint, &result.tolerations) != Tolerance::Forever
+        };
+        let found = taints
+            .of_device(&id)
+            .into_iter()
+            .find(|found| evicts(found.taint));
+        let found = found.map(|DeviceTaint { taint, origin }| {
+            let rule = origin.rule().map(|rule| rule.metadata.name.clone());
+            (taint.clone(), rule)
+        });
+        let (taint, rule) = found?;
+        Some((id, taint, rule))
+    })
+}
+
+/// Whether a taint for which the pods of `claim` have to go is one that the request of the device tolerates: the allocation lacks the
+/// toleration.
+pub(super) fn goes_despite_request(claim: &Claim, taints: &Taints<'_>) -> bool {
+    claim.results().iter().any(|result| {
+        let asked = claim.asked_for(&result.request);
+        let asked = asked.filter(|asked| !asked.tolerations.is_empty());
+        asked.is_some_and(|asked| {
+            let id = result.id();
+            let mut taints = taints.of_device(&id).into_iter();
+            taints.any(|DeviceTaint { taint, .. }| {
+                taint.effect == NO_EXECUTE
+                    && asked.tolerations.tolerate(taint)
+                    && !result.tolerations.tolerate(taint)
+            })
+        })
+    })
 }
 
 /// Every NoExecute taint of the claim's devices that is not tolerated for good, with when it takes effect.

@@ -12,9 +12,10 @@ mod timescale;
 
 pub use disruption::{DISRUPTION_TARGET, MARKED, disruption};
 pub use due::{
-    Eviction, LONGEST_TOLERATION, Tolerance, claim_eviction, claim_eviction_by, due, has_to_go, tolerance,
+    Eviction, LONGEST_TOLERATION, Tolerance, claim_eviction, claim_eviction_by, due, evicting_taint,
+    has_to_go, tolerance,
 };
-pub use pods::{consumers, evicting_claims, passed_over, pod_eviction};
+pub use pods::{consumers, evicted_despite_request, evicting_claims, passed_over, pod_eviction};
 pub use release::{EvictingClaims, Release};
 pub use status::{
     EVICTION_IN_PROGRESS, RuleCounts, condition_of, count, evicted_so_far, namespaces, pending,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::due::goes_despite_request;
 use super::{EvictingClaims, Eviction, Release, has_to_go};
 use crate::reservation::{ClaimName, PodGroups, claim_name, is_reserved_for, owns};
 use dra_allocator::devices::Taints;
@@ -87,6 +88,26 @@ pub fn passed_over(cluster: &Cluster) -> Vec<(&Arc<Pod>, &Arc<Claim>)> {
         });
         found.sort_by_key(|(pod, _)| pod.key());
     }
+    found
+}
+
+/// The running pods that are evicted for a taint which the request of the device tolerates, each with the claim: kube-scheduler
+/// before 1.35 copies no toleration into the allocation, which is all that the controller looks at (kubernetes/kubernetes#134479). By
+/// namespace and name.
+pub fn evicted_despite_request(cluster: &Cluster) -> Vec<(&Arc<Pod>, &Arc<Claim>)> {
+    let release = Release::of(cluster.environment());
+    if !release.evicts {
+        return Vec::new();
+    }
+    let taints = Taints::of(cluster).where_rules_are(release.rules);
+    let runs = |pod: &&Arc<Pod>| pod.node().is_some() && !pod.is_terminal() && !pod.metadata.is_deleting();
+    let mut found: Vec<_> = (cluster.pods().filter(runs))
+        .filter_map(|pod| {
+            let mut claims = evicting_claims(cluster, pod, release);
+            Some((pod, claims.find(|claim| goes_despite_request(claim, &taints))?))
+        })
+        .collect();
+    found.sort_by_key(|(pod, _)| pod.key());
     found
 }
 

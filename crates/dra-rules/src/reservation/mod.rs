@@ -13,6 +13,7 @@ mod owner;
 mod reserved;
 mod running;
 mod state;
+mod unlisted;
 mod unmade;
 mod usable;
 
@@ -33,6 +34,7 @@ pub use reserved::{
 };
 pub use running::{may_run, runs_with};
 pub use state::ClaimState;
+pub use unlisted::{Unlisted, UnlistedDevices, unlisted};
 pub use unmade::{Lacks, Next, Unmade, unmade, unmade_of};
 pub use usable::Unusable;
 

@@ -17,6 +17,9 @@ pub struct AssumedGate {
     pub enabled: bool,
     /// Why: `assumed` for the default of the release, or the object that shows it.
     pub evidence: String,
+    /// What shows that the API server has it on, where the answer takes it for off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub on_in_api_server: Option<String>,
     /// What the answer would be with the other value.
     pub otherwise: String,
 }
@@ -29,6 +32,7 @@ impl AssumedGate {
             name: hanging.gate.name(),
             enabled: state.enabled,
             evidence: state.evidence.to_string(),
+            on_in_api_server: hanging.on_in_api_server.clone().filter(|_| !state.enabled),
             otherwise: otherwise.clone(),
         };
         hanging.states.iter().map(of_component).collect()
@@ -41,12 +45,17 @@ impl AssumedGate {
             name,
             enabled,
             evidence,
+            on_in_api_server,
             otherwise,
         } = self;
         let word = |on: bool| if on { "on" } else { "off" };
         let why = match evidence.strip_prefix("objects: ") {
             Some(what) => format!("as {what}"),
             None => "the default of the release".to_owned(),
+        };
+        let why = match on_in_api_server {
+            Some(what) => format!("{why}, though the API server has it on: {what}"),
+            None => why,
         };
         format!(
             "this hangs on {name}, which counts as {} in {component} ({why}): if it is {}, {otherwise}",
@@ -63,6 +72,8 @@ pub struct Hanging {
     pub gate: Gate,
     /// In which components it is not known, and what it counts as.
     states: Vec<(Component, GateState)>,
+    /// What shows that the API server had it on once.
+    on_in_api_server: Option<String>,
 }
 
 impl Hanging {
@@ -82,10 +93,23 @@ impl Hanging {
             Self {
                 gate: *gate,
                 states: states.collect(),
+                on_in_api_server: shown.get(&(Component::ApiServer, *gate)).cloned(),
             }
         };
         let hanging = gates.iter().filter(|gate| used.contains(*gate)).map(hanging);
         hanging.filter(|hanging| !hanging.states.is_empty()).collect()
+    }
+
+    /// The same of each single component, where there are several.
+    pub fn of_each(&self) -> Vec<Self> {
+        let single = |state: &(Component, GateState)| Self {
+            states: vec![state.clone()],
+            ..self.clone()
+        };
+        match self.states.as_slice() {
+            [_] => Vec::new(),
+            states => states.iter().map(single).collect(),
+        }
     }
 
     /// The cluster with the other value.

@@ -26,6 +26,7 @@ mod assumptions;
 mod binding;
 mod bugs;
 mod claims;
+mod crowded;
 mod cycle;
 mod daemons;
 mod doubts;
@@ -51,8 +52,9 @@ mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
-pub use bugs::{Bug, Exposure, Harm, exposures, fixed_in, passed_over, vendor};
+pub use bugs::{Bug, Exposure, Harm, Panic, exposures, fixed_in, of_placed, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
+pub use crowded::{TooManyCpus, too_many_cpus};
 pub use cycle::{Cycle, Scheduler, Start};
 pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};

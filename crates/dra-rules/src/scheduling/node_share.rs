@@ -15,7 +15,7 @@ use dra_model::{
 pub(super) type Held<'h> = (&'h Key, &'h Allocation);
 
 /// What the devices of a claim are to the node.
-fn devices<'c>(
+pub(super) fn devices<'c>(
     cluster: &'c Cluster,
     allocation: &'c Allocation,
 ) -> impl Iterator<Item = (&'c AllocatedDevice, &'c Device)> {

@@ -358,6 +358,37 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             };
             (with("False"), with("True"))
         }
+        Code::BrokenPartitions => {
+            let draws = |amount: &str| json!([{"counterSet": "s", "counters": {"c": {"value": amount}}}]);
+            let with = |key: &str| {
+                let taints = json!([{"key": key, "effect": "NoSchedule"}]);
+                let slice = json!({"driver": "d", "nodeName": "node-1", "pool": {"name": "q", "generation": 1, "resourceSliceCount": 2}});
+                let mut counters = slice.clone();
+                counters["sharedCounters"] = json!([{"name": "s", "counters": {"c": {"value": "2"}}}]);
+                let mut devices = slice;
+                devices["devices"] = json!([{"name": "whole", "consumesCounters": draws("2"), "taints": taints},
+                    {"name": "part", "consumesCounters": draws("1")}]);
+                let world = world().with(
+                    Kind::ResourceSlice,
+                    &json!({"metadata": {"name": "counters"}, "spec": counters}),
+                );
+                world.with(
+                    Kind::ResourceSlice,
+                    &json!({"metadata": {"name": "devices"}, "spec": devices}),
+                )
+            };
+            (with("d/unhealthy"), with("d/reserved"))
+        }
+        Code::DevicesUnlisted => {
+            let with = |claims: Value| {
+                let containers = json!([{"name": "main", "resources": {"claims": claims}}]);
+                let spec = json!({"nodeName": "node-1", "containers": containers,
+                                  "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]});
+                let world = world().claim("c", &none, &holding(&["x"], &["p"]));
+                pod_from(world, "p", &spec, &json!({}))
+            };
+            (with(json!([])), with(json!([{"name": "c"}])))
+        }
         Code::ReservationGone => (
             reserved_claim(&json!([pod_entry("p")])),
             reserved_claim(&json!([pod_entry("p")])).pod("p", &["c"]),

@@ -7,8 +7,11 @@ mod view;
 
 pub(super) use self::view::is_for_several_nodes;
 use self::view::{Ask, View};
+use std::sync::Arc;
+
 use crate::eviction;
-use dra_model::{Claim, Cluster, Component, Gate, Pod, Version};
+use dra_allocator::devices::Taints;
+use dra_model::{Claim, Cluster, Component, Gate, Pod, ReleaseEvidence, Str, Version};
 
 /// What comes of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,8 +20,10 @@ pub enum Harm {
     Status,
     /// Pods stay pending that could run, or stay on devices from which they should be evicted.
     Pending,
-    /// Devices are handed out that should not be, or the scheduler ends.
+    /// Devices are handed out that should not be, pods are evicted that should stay, or the scheduler can end.
     Outage,
+    /// The scheduler ends whenever it looks at such a pod, so that none is scheduled any more.
+    Panic,
 }
 
 /// A bug with which a component answers otherwise than its rules say.
@@ -28,8 +33,8 @@ pub struct Bug {
     pub issue: u32,
     /// Which component has it: kube-scheduler unless said otherwise.
     pub component: Component,
-    /// First minor release of 1.x that has it.
-    since: u32,
+    /// First release of 1.x that has it, as minor release and patch.
+    since: (u32, u32),
     /// Patch releases of 1.x that fixed it, by minor release. Older releases without one never got the fix, newer ones had it from
     /// the beginning.
     fixed: &'static [(u32, u32)],
@@ -48,12 +53,15 @@ pub struct Bug {
 /// Pods stay on tainted devices that they have for extended resources.
 const PASSED_OVER: u32 = 141_290;
 
+/// A pod is evicted that tolerates the taint.
+const TOLERATION_LOST: u32 = 134_479;
+
 /// The bugs, newest first.
 const BUGS: &[Bug] = &[
     Bug {
         issue: 141_998,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 1)],
         gates: &[Gate::DRADeviceTaints, Gate::DRADeviceTaintRules],
         harm: Harm::Outage,
@@ -64,10 +72,10 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 141_922,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(34, 12), (35, 9), (36, 5), (37, 1)],
         gates: &[],
-        harm: Harm::Outage,
+        harm: Harm::Panic,
         is_imitated: false,
         shows: |view| view.huge_counts(),
         what: "fails with a panic where the counts of a claim add up to more than 64 bits hold",
@@ -75,7 +83,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 141_898,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(38, 0)],
         gates: &[],
         harm: Harm::Pending,
@@ -86,7 +94,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: PASSED_OVER,
         component: Component::ControllerManager,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 2)],
         gates: &[Gate::DRADeviceTaints],
         harm: Harm::Pending,
@@ -96,7 +104,7 @@ const BUGS: &[Bug] = &[
             if view.is_of_one_pod {
                 Vec::new()
             } else {
-                pods_passed_over(view.cluster)
+                with_taints(view.cluster, eviction::passed_over(view.cluster))
             }
         },
         what: "does not evict a pod from a device that it has for an extended resource, whatever taint the device gets",
@@ -104,7 +112,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_769,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -115,7 +123,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_702,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -127,7 +135,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_650,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(38, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Pending,
@@ -138,7 +146,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_518,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAPartitionableDevices],
         harm: Harm::Outage,
@@ -149,7 +157,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_442,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -160,7 +168,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_438,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -169,9 +177,21 @@ const BUGS: &[Bug] = &[
         what: "compares only some of the devices where a constraint wants distinct values within one request",
     },
     Bug {
+        issue: 140_437,
+        component: Component::Scheduler,
+        // Before, the counters of shares did not count at all.
+        since: (36, 2),
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAPartitionableDevices, Gate::DRAConsumableCapacity],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.bare_shares(),
+        what: "charges the counters of a shared device again for each further share of it, if no claim holds an amount of its capacity",
+    },
+    Bug {
         issue: 140_435,
         component: Component::Scheduler,
-        since: 35,
+        since: (35, 0),
         fixed: &[(36, 4)],
         gates: &[Gate::DRAPartitionableDevices],
         harm: Harm::Outage,
@@ -182,7 +202,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 140_431,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(36, 3)],
         gates: &[],
         harm: Harm::Pending,
@@ -193,7 +213,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 139_732,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(37, 0)],
         gates: &[],
         harm: Harm::Status,
@@ -204,7 +224,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 139_681,
         component: Component::Scheduler,
-        since: 36,
+        since: (36, 0),
         fixed: &[(36, 3)],
         gates: &[Gate::DRADeviceTaints, Gate::DRADeviceTaintRules],
         harm: Harm::Outage,
@@ -213,9 +233,20 @@ const BUGS: &[Bug] = &[
         what: "can fail with a panic over DeviceTaintRules, or ignore them",
     },
     Bug {
+        issue: 139_332,
+        component: Component::Scheduler,
+        since: (36, 0),
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAListTypeAttributes],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.lists_compared(),
+        what: "knows no lists where a constraint compares attributes, whatever the gate is",
+    },
+    Bug {
         issue: 139_040,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(36, 2)],
         gates: &[Gate::DRAPartitionableDevices, Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -226,7 +257,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 139_016,
         component: Component::Scheduler,
-        since: 35,
+        since: (35, 0),
         fixed: &[(35, 6), (36, 2)],
         gates: &[Gate::DRAPrioritizedList],
         harm: Harm::Pending,
@@ -235,20 +266,43 @@ const BUGS: &[Bug] = &[
         what: "can leave a pod pending for ever that uses an allocated claim for several nodes beside one that has no devices yet",
     },
     Bug {
+        issue: 138_917,
+        component: Component::Scheduler,
+        since: (35, 0),
+        fixed: &[(37, 0)],
+        gates: &[Gate::DRAPartitionableDevices],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.all_beside_broken_counters(),
+        what: "takes slices with counters for those of every node, so that a request for all devices fails where a pool of another node is \
+               incomplete",
+    },
+    Bug {
         issue: 138_885,
         component: Component::Scheduler,
-        since: 35,
+        since: (35, 0),
         fixed: &[(35, 6), (36, 2)],
         gates: &[Gate::DRAPartitionableDevices],
-        harm: Harm::Outage,
+        harm: Harm::Panic,
         is_imitated: false,
         shows: |view| view.all_with_counters(),
-        what: "can fail with a panic where a request wants all devices and some draw from counters",
+        what: "fails with a panic where a request wants all devices and some draw from counters",
+    },
+    Bug {
+        issue: 137_347,
+        component: Component::Scheduler,
+        since: (34, 0),
+        fixed: &[(36, 0)],
+        gates: &[Gate::DRAPrioritizedList],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.all_as_later_alternative(),
+        what: "loses its place where an alternative after the first one wants all devices, so that it is not granted",
     },
     Bug {
         issue: 136_566,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(34, 4), (35, 1)],
         gates: &[],
         harm: Harm::Outage,
@@ -259,7 +313,7 @@ const BUGS: &[Bug] = &[
     Bug {
         issue: 135_098,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(34, 2)],
         gates: &[],
         harm: Harm::Status,
@@ -268,9 +322,31 @@ const BUGS: &[Bug] = &[
         what: "does not write into the allocation which requests the configuration of a class is for",
     },
     Bug {
+        issue: TOLERATION_LOST,
+        component: Component::Scheduler,
+        since: (34, 0),
+        fixed: &[(35, 0)],
+        gates: &[Gate::DRADeviceTaints],
+        harm: Harm::Outage,
+        is_imitated: true,
+        shows: |view| view.tolerations_lost(),
+        what: "does not copy tolerations into the allocation, so that the pod is evicted although its request tolerates the taint",
+    },
+    Bug {
+        issue: 134_466,
+        component: Component::Scheduler,
+        since: (34, 0),
+        fixed: &[(35, 0)],
+        gates: &[],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| view.all_of_pools_for_several_nodes(),
+        what: "takes a pool for incomplete where it has slices for other nodes, so that a request for all devices fails",
+    },
+    Bug {
         issue: 133_706,
         component: Component::Scheduler,
-        since: 34,
+        since: (34, 0),
         fixed: &[(35, 0)],
         gates: &[Gate::DRAConsumableCapacity],
         harm: Harm::Outage,
@@ -283,19 +359,20 @@ const BUGS: &[Bug] = &[
 impl Bug {
     /// The release that has the fix, where `version` has not.
     pub fn fix_for(&self, version: Version) -> Option<Version> {
-        let own = self.fixed.iter().find(|(minor, _)| *minor == version.minor);
+        let here = self.fixed.iter().find(|(minor, _)| *minor == version.minor);
         let newest = self.fixed.iter().map(|(minor, _)| *minor).max()?;
-        let is_open = match own {
+        let is_open = match here {
             Some((_, patch)) => version.patch < *patch,
             None => version.minor < newest,
         };
-        let (minor, patch) = *own.or_else(|| self.fixed.iter().find(|(minor, _)| *minor > version.minor))?;
+        let (minor, patch) = *here.or_else(|| self.fixed.iter().find(|(minor, _)| *minor > version.minor))?;
         let fix = Version {
             major: version.major,
             minor,
             patch,
         };
-        (version.minor >= self.since && is_open).then_some(fix)
+        let own = (version.minor, version.patch);
+        (own >= self.since && is_open).then_some(fix)
     }
 
     /// Whether a release of 1.`minor` has it, and one of them is fixed: then the patch decides.
@@ -340,22 +417,69 @@ impl Exposure {
             vendor(cluster).map_or_else(String::new, |vendor| format!("; {vendor}")),
         )
     }
-}
 
-/// The bug with which pods stay on tainted devices that they have for extended resources, where there are any; of `pod` alone, if one
-/// is given.
-pub fn passed_over(cluster: &Cluster, pod: Option<&Pod>) -> Option<Exposure> {
-    let bug = BUGS.iter().find(|bug| bug.issue == PASSED_OVER)?;
-    let fix = bug.applies(cluster)?;
-    let mut by = pods_passed_over(cluster);
-    if let Some(pod) = pod {
-        by.retain(|name| *name == format!("pod/{}", pod.key()));
+    /// The same of a bug of [`of_placed`], with the pods that it is about, of `namespace` alone if one is given; nothing where there are
+    /// none.
+    pub fn of_pods(&self, cluster: &Cluster, namespace: Option<&Str>) -> Option<String> {
+        const NAMED: usize = 3;
+        let prefix = namespace.map_or_else(|| "pod/".to_owned(), |namespace| format!("pod/{namespace}/"));
+        let pods: Vec<&str> = (self.by.iter().map(String::as_str))
+            .filter(|pod| pod.starts_with(&prefix))
+            .collect();
+        let is_stay = self.bug.issue == PASSED_OVER;
+        let does = match (pods.len(), is_stay) {
+            (0, _) => return None,
+            (1, true) => "stays on a tainted device",
+            (_, true) => "stay on tainted devices",
+            (1, false) => "is evicted although its request tolerates the taint",
+            (_, false) => "are evicted although their requests tolerate the taint",
+        };
+        let rest = match pods.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            rest => format!(" and {rest} more"),
+        };
+        let named = pods.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        Some(format!("{named}{rest} {does}: {}", self.text(cluster)))
     }
-    (!by.is_empty()).then_some(Exposure { bug, fix, by })
 }
 
-fn pods_passed_over(cluster: &Cluster) -> Vec<String> {
-    let pods = eviction::passed_over(cluster).into_iter();
+/// The bugs with which taints do other things to pods that have their devices than they should: pods stay on tainted devices that they
+/// have for extended resources, and pods are evicted that tolerate the taint. Of `pod` alone, if one is given.
+pub fn of_placed(cluster: &Cluster, pod: Option<&Pod>) -> Vec<Exposure> {
+    let exposure = |bug: &'static Bug| {
+        let fix = bug.applies(cluster)?;
+        let mut by = match bug.issue {
+            PASSED_OVER => names(eviction::passed_over(cluster)),
+            TOLERATION_LOST => names(eviction::evicted_despite_request(cluster)),
+            _ => return None,
+        };
+        if let Some(pod) = pod {
+            by.retain(|name| *name == format!("pod/{}", pod.key()));
+        }
+        (!by.is_empty()).then_some(Exposure { bug, fix, by })
+    };
+    BUGS.iter().filter_map(exposure).collect()
+}
+
+/// The pods with the taints for which they have to go.
+fn with_taints(cluster: &Cluster, pods: Vec<(&Arc<Pod>, &Arc<Claim>)>) -> Vec<String> {
+    if pods.is_empty() {
+        return Vec::new();
+    }
+    let taints = Taints::of(cluster);
+    let name = |(pod, claim): (&Arc<Pod>, &Arc<Claim>)| {
+        let pod = format!("pod/{}", pod.key());
+        match eviction::evicting_taint(claim, &taints) {
+            Some((_, taint, Some(rule))) => format!("{pod} (taint {taint} by rule/{rule})"),
+            Some((_, taint, None)) => format!("{pod} (taint {taint})"),
+            None => pod,
+        }
+    };
+    pods.into_iter().map(name).collect()
+}
+
+fn names(pods: Vec<(&Arc<Pod>, &Arc<Claim>)>) -> Vec<String> {
+    let pods = pods.into_iter();
     pods.map(|(pod, _)| format!("pod/{}", pod.key())).collect()
 }
 
@@ -404,6 +528,17 @@ pub struct Told {
     pub notes: Vec<String>,
     /// Whether some of that is about a bug.
     pub has_bug: bool,
+    /// The bug with which the scheduler ends when it looks at the pod.
+    pub panic: Option<Panic>,
+}
+
+/// That the scheduler ends when it looks at a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Panic {
+    /// The issue or pull request of the bug.
+    pub issue: u32,
+    /// Whether the release is known to have the bug, rather than a patch of it.
+    pub is_known: bool,
 }
 
 /// The bugs that bear on an answer. `mixed` says that a claim of the pod is allocated for several nodes.
@@ -424,6 +559,14 @@ pub(super) fn told(cluster: &Cluster, pod: Option<&Pod>, wanted: &[&Claim], mixe
         }
         told.has_bug = true;
         let text = exposure.text(cluster);
+        if bug.harm == Harm::Panic {
+            let environment = cluster.environment();
+            let is_patch_known = environment.release_evidence == ReleaseEvidence::Patch;
+            told.panic.get_or_insert(Panic {
+                issue: bug.issue,
+                is_known: is_patch_known || !bug.depends_on_patch(environment.version.minor),
+            });
+        }
         if bug.is_imitated {
             told.notes.push(text);
         } else {

@@ -12,7 +12,7 @@ fn a_bug_ends_with_the_patch_that_fixed_it() {
     let bug = |since, fixed| Bug {
         issue: 1,
         component: Component::Scheduler,
-        since,
+        since: (since, 0),
         fixed,
         gates: &[],
         harm: Harm::Pending,
@@ -199,6 +199,67 @@ fn of_extended(effect: &str) -> World {
     )
 }
 
+/// A claim for the class of a device that draws from counters and is held as a share, with this much of its capacity.
+fn shared(consumed: &Value) -> World {
+    let device = json!([{"name": "x", "allowMultipleAllocations": true, "consumesCounters": draws()}]);
+    let result = json!({"request": "r", "driver": "d", "pool": "p", "device": "x",
+        "shareID": "0b7c1a52-3f0e-4a57-9f31-8f1f3c8d7e11", "consumedCapacity": consumed});
+    let status = json!({"allocation": {"devices": {"results": [result]}}});
+    plain(slice(device)).claim("held", &json!({}), &status)
+}
+
+/// A claim whose devices have to share an attribute that a device has as this.
+fn matching(value: Value) -> World {
+    let constraints = json!([{"matchAttribute": "d/a"}]);
+    asking(
+        slice(json!([{"name": "x", "attributes": {"a": value}}])),
+        request(json!({})),
+        json!({"constraints": constraints}),
+    )
+}
+
+/// A slice of a pool that lacks another one.
+fn incomplete(counters: Value) -> World {
+    let pool = json!({"name": "p", "generation": 1, "resourceSliceCount": 2});
+    let spec = json!({"driver": "d", "nodeName": "node-1", "pool": pool, "sharedCounters": counters});
+    World::default().with(
+        Kind::ResourceSlice,
+        &json!({"metadata": {"name": "s"}, "spec": spec}),
+    )
+}
+
+/// A request with alternatives in these modes.
+fn alternatives(modes: [&str; 2]) -> World {
+    let alternative = |(number, mode): (usize, &str)| {
+        let count = if mode == "All" { 0 } else { 1 };
+        json!({"name": format!("a{number}"), "deviceClassName": "d", "allocationMode": mode, "count": count})
+    };
+    let alternatives: Vec<Value> = modes.into_iter().enumerate().map(alternative).collect();
+    let spec = json!({"devices": {"requests": [{"name": "r", "firstAvailable": alternatives}]}});
+    World::default().class("d").claim("c", &spec, &json!({}))
+}
+
+/// A request that tolerates any taint of this effect.
+fn tolerating(effect: &str) -> World {
+    let tolerations = json!([{"operator": "Exists", "effect": effect}]);
+    asking(
+        World::default(),
+        request(json!({"tolerations": tolerations})),
+        json!({}),
+    )
+}
+
+/// A pool with two slices, for these nodes.
+fn of_nodes(nodes: [&str; 2]) -> World {
+    let slice = |world: World, (number, node): (usize, &str)| {
+        let pool = json!({"name": "p", "generation": 1, "resourceSliceCount": 2});
+        let spec = json!({"driver": "d", "nodeName": node, "pool": pool, "devices": [{"name": format!("x{number}")}]});
+        let metadata = json!({"name": format!("s{number}")});
+        world.with(Kind::ResourceSlice, &json!({"metadata": metadata, "spec": spec}))
+    };
+    nodes.into_iter().enumerate().fold(World::default(), slice)
+}
+
 /// It is said of the pods that stay, and of nobody who asks for devices.
 #[test]
 fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
@@ -206,7 +267,7 @@ fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
     let pods: Vec<_> = cluster.pods().collect();
     let told = told(&cluster, Some(pods[0]), &[], false);
     assert_eq!((told.doubts, told.notes), (Vec::new(), Vec::new()));
-    let about = passed_over(&cluster, Some(pods[0])).expect("it stays");
+    let about = of_placed(&cluster, Some(pods[0])).pop().expect("it stays");
     assert_eq!(
         about.text(&cluster),
         "a known bug: kube-controller-manager before 1.37.2 does not evict a pod from a device that it has for an extended resource, \
@@ -214,8 +275,8 @@ fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
     );
     let mut other = (**pods[0]).clone();
     other.metadata.name = "other".into();
-    assert!(passed_over(&cluster, Some(&other)).is_none());
-    assert!(passed_over(&at(of_extended("NoExecute"), "1.37.2", &[]), None).is_none());
+    assert!(of_placed(&cluster, Some(&other)).is_empty());
+    assert!(of_placed(&at(of_extended("NoExecute"), "1.37.2", &[]), None).is_empty());
 }
 
 #[test]
@@ -384,7 +445,7 @@ const ROWS: &[Row] = &[
         issue: 141_290,
         has: || of_extended("NoExecute"),
         has_not: || of_extended("NoSchedule"),
-        by: "pod/n/p",
+        by: "pod/n/p (taint k:NoExecute)",
         last: &["1.34.13", "1.35.10", "1.36.6", "1.37.1"],
         first_without: &["1.37.2"],
         gates: &[(Gate::DRADeviceTaints, true)],
@@ -456,6 +517,16 @@ const ROWS: &[Row] = &[
         gates: SHARES,
     },
     Row {
+        issue: 140_437,
+        has: || shared(&json!({})),
+        has_not: || shared(&json!({"m": "1"})),
+        by: "claim/n/c",
+        last: &["1.36.2", "1.36.6"],
+        // Before 1.36.2 the counters of shares do not count at all.
+        first_without: &["1.36.1", "1.37.0"],
+        gates: BOTH,
+    },
+    Row {
         issue: 140_435,
         has: || plain(partitions(partitions(World::default(), "d", "p"), "e", "p")),
         has_not: || plain(partitions(partitions(World::default(), "d", "p"), "e", "q")),
@@ -492,6 +563,15 @@ const ROWS: &[Row] = &[
         gates: TAINT_RULES,
     },
     Row {
+        issue: 139_332,
+        has: || matching(json!({"strings": ["x", "y"]})),
+        has_not: || matching(json!({"string": "x"})),
+        by: "claim/n/c",
+        last: &["1.36.0", "1.36.6"],
+        first_without: &["1.35.10", "1.37.0"],
+        gates: &[(Gate::DRAListTypeAttributes, true)],
+    },
+    Row {
         issue: 139_040,
         has: || {
             let device =
@@ -519,6 +599,19 @@ const ROWS: &[Row] = &[
         gates: &[],
     },
     Row {
+        issue: 138_917,
+        has: || {
+            of_all(incomplete(
+                json!([{"name": "s", "counters": {"c": {"value": "1"}}}]),
+            ))
+        },
+        has_not: || of_all(incomplete(json!([]))),
+        by: "pool/d/p",
+        last: &["1.35.10", "1.36.6"],
+        first_without: &["1.34.13", "1.37.0"],
+        gates: PARTITIONS,
+    },
+    Row {
         issue: 138_885,
         has: || of_all(partitions(World::default(), "d", "p")),
         // The class selects devices of another driver.
@@ -527,6 +620,15 @@ const ROWS: &[Row] = &[
         last: &["1.35.5", "1.36.1"],
         first_without: &["1.34.13", "1.35.6", "1.36.2", "1.37.0"],
         gates: PARTITIONS,
+    },
+    Row {
+        issue: 137_347,
+        has: || alternatives(["ExactCount", "All"]),
+        has_not: || alternatives(["All", "ExactCount"]),
+        by: "claim/n/c",
+        last: &["1.34.13", "1.35.10"],
+        first_without: &["1.36.0"],
+        gates: &[(Gate::DRAPrioritizedList, true)],
     },
     Row {
         issue: 136_566,
@@ -544,6 +646,24 @@ const ROWS: &[Row] = &[
         by: "deviceclass/k",
         last: &["1.34.1"],
         first_without: &["1.34.2", "1.35.0"],
+        gates: &[],
+    },
+    Row {
+        issue: 134_479,
+        has: || tolerating("NoExecute"),
+        has_not: || tolerating("NoSchedule"),
+        by: "claim/n/c",
+        last: &["1.34.0", "1.34.13"],
+        first_without: &["1.35.0"],
+        gates: &[(Gate::DRADeviceTaints, true)],
+    },
+    Row {
+        issue: 134_466,
+        has: || of_all(of_nodes(["node-1", "node-2"])),
+        has_not: || of_all(of_nodes(["node-1", "node-1"])),
+        by: "pool/d/p",
+        last: &["1.34.0", "1.34.13"],
+        first_without: &["1.35.0"],
         gates: &[],
     },
     Row {

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
+use crate::eviction;
 use crate::reservation::claim_name;
+use dra_allocator::attribute_of;
 use dra_allocator::devices::{ClassSelectors, Match, SelectableDevice, keeps_off, named_otherwise};
 use dra_model::{
-    AllocationMode, Capacity, Claim, ClaimSpec, Cluster, Component, Device, DeviceRequest, Gate, Pod, PoolId,
-    Quantity, Str, lookup,
+    AllocationMode, AttributeValue, Capacity, Claim, ClaimSpec, Cluster, Component, Constraint, Device,
+    DeviceId, DeviceRequest, Gate, NO_EXECUTE, Pod, PoolId, Quantity, Str, lookup,
 };
 
 /// Something that asks for devices.
@@ -369,7 +371,14 @@ impl<'a> View<'a> {
         if self.counters.is_empty() || !self.asks.iter().any(Ask::wants_all) {
             return Vec::new();
         }
-        let with_counters = self.with_counters.get_or_init(|| self.classes_with_counters());
+        let with_counters = self.with_counters.get_or_init(|| {
+            let all = self.asks.iter().flat_map(Ask::requests);
+            let all = all.filter(|request| request.allocation_mode == AllocationMode::All);
+            let classes = all.map(|request| &request.device_class_name);
+            self.classes_selecting(classes, &self.counters, |_, device| {
+                !device.consumes_counters.is_empty()
+            })
+        });
         self.asking(|ask| {
             ask.requests().any(|request| {
                 request.allocation_mode == AllocationMode::All
@@ -381,17 +390,19 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether each class of which a request wants all devices has one that draws from counters. What could not be told counts as one.
-    fn classes_with_counters(&self) -> BTreeMap<Str, bool> {
+    /// Whether each of these `classes` may select a device for which `is_one` holds, among those of `pools`. What could not be told
+    /// counts as one.
+    fn classes_selecting(
+        &self,
+        classes: impl Iterator<Item = &'a Str>,
+        pools: &BTreeSet<PoolId>,
+        is_one: impl Fn(&PoolId, &Device) -> bool,
+    ) -> BTreeMap<Str, bool> {
         let selectors = self.selectors.get_or_init(|| ClassSelectors::of(self.cluster));
-        let all = self.asks.iter().flat_map(Ask::requests);
-        let all = all.filter(|request| request.allocation_mode == AllocationMode::All);
-        let mut classes: BTreeMap<Str, bool> = all
-            .map(|request| (request.device_class_name.clone(), false))
-            .collect();
-        for pool in self.counters.iter().filter_map(|pool| self.cluster.pool(pool)) {
+        let mut classes: BTreeMap<Str, bool> = classes.map(|class| (class.clone(), false)).collect();
+        for pool in pools.iter().filter_map(|pool| self.cluster.pool(pool)) {
             for (_, device, selectable) in selectors.devices(&pool) {
-                if device.consumes_counters.is_empty() {
+                if !is_one(&pool.id, device) {
                     continue;
                 }
                 for (class, has) in classes.iter_mut().filter(|(_, has)| !**has) {
@@ -401,6 +412,108 @@ impl<'a> View<'a> {
             }
         }
         classes
+    }
+
+    /// Who may get another share of a device that draws from counters and that claims hold only as shares without any amount.
+    pub(super) fn bare_shares(&self) -> Vec<String> {
+        if self.shareable_partitions.is_empty() || self.asks.is_empty() {
+            return Vec::new();
+        }
+        let mut held: BTreeMap<DeviceId, bool> = BTreeMap::new();
+        for result in self.cluster.claims().flat_map(|claim| claim.results()) {
+            if result.share_id.is_some() {
+                *held.entry(result.id()).or_insert(true) &= result.consumed_capacity.is_empty();
+            }
+        }
+        held.retain(|_, is_bare| *is_bare);
+        let pools = held.keys().map(DeviceId::pool_id).collect();
+        let requests = self.asks.iter().flat_map(Ask::requests);
+        let classes = requests.map(|request| &request.device_class_name);
+        let selecting = self.classes_selecting(classes, &pools, |pool, device| {
+            !device.consumes_counters.is_empty()
+                && device.allow_multiple_allocations
+                && held.contains_key(&DeviceId {
+                    driver: pool.driver.clone(),
+                    pool: pool.pool.clone(),
+                    device: device.name.clone(),
+                })
+        });
+        self.asking(|ask| {
+            let mut requests = ask.requests();
+            requests.any(|request| selecting.get(&request.device_class_name) == Some(&true))
+        })
+    }
+
+    /// Who has a constraint that compares an attribute which some device has as a list.
+    pub(super) fn lists_compared(&self) -> Vec<String> {
+        let constraints = self.asks.iter().flat_map(|ask| &ask.spec.devices.constraints);
+        let compared: BTreeSet<&Str> = constraints.filter_map(Constraint::attribute).collect();
+        if compared.is_empty() {
+            return Vec::new();
+        }
+        let is_list = |name: &str| {
+            self.cluster.slices().any(|slice| {
+                let mut devices = slice.spec.devices.iter();
+                devices.any(|device| {
+                    attribute_of(device, &slice.spec.driver, name).is_some_and(AttributeValue::is_list)
+                })
+            })
+        };
+        let lists: BTreeSet<&Str> = compared.into_iter().filter(|name| is_list(name)).collect();
+        self.asking(|ask| {
+            let mut constraints = ask.spec.devices.constraints.iter();
+            constraints.any(|constraint| constraint.attribute().is_some_and(|name| lists.contains(name)))
+        })
+    }
+
+    /// Incomplete and invalid pools with counters, where a request wants all devices.
+    pub(super) fn all_beside_broken_counters(&self) -> Vec<String> {
+        let broken = self.all_of_broken_pools();
+        let counters: BTreeSet<String> = self.counters.iter().map(|pool| format!("pool/{pool}")).collect();
+        broken
+            .into_iter()
+            .filter(|pool| counters.contains(pool))
+            .collect()
+    }
+
+    /// Who has an alternative after the first one that wants all devices.
+    pub(super) fn all_as_later_alternative(&self) -> Vec<String> {
+        self.asking(|ask| {
+            ask.spec.devices.requests.iter().any(|request| {
+                let mut later = request.first_available.iter().skip(1);
+                later.any(|alternative| alternative.allocation_mode == AllocationMode::All)
+            })
+        })
+    }
+
+    /// Pools with slices for different nodes, where a request wants all devices.
+    pub(super) fn all_of_pools_for_several_nodes(&self) -> Vec<String> {
+        if !self.asks.iter().any(Ask::wants_all) {
+            return Vec::new();
+        }
+        let is_for_several = |pool: &dra_model::Pool<'_>| {
+            let mut slices = pool.slices.iter();
+            let first = slices
+                .next()
+                .map(|slice| (&slice.spec.node_name, &slice.spec.node_selector));
+            slices.any(|slice| Some((&slice.spec.node_name, &slice.spec.node_selector)) != first)
+        };
+        let pools = self.cluster.pools().filter(is_for_several);
+        pools.map(|pool| format!("pool/{}", pool.id)).collect()
+    }
+
+    /// Pods that are evicted although their request tolerates the taint, and who asks for devices with such a toleration.
+    pub(super) fn tolerations_lost(&self) -> Vec<String> {
+        let mut found = if self.is_of_one_pod {
+            Vec::new()
+        } else {
+            super::with_taints(self.cluster, eviction::evicted_despite_request(self.cluster))
+        };
+        found.extend(self.asking(|ask| {
+            let mut tolerations = ask.requests().flat_map(|request| request.tolerations.iter());
+            tolerations.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
+        }));
+        found
     }
 
     pub(super) fn claims_in_use(&self) -> Vec<String> {

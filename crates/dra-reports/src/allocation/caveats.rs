@@ -1,0 +1,88 @@
+//! What there is to say of a node that fits: that devices are parts of one that is broken, or that it has too few CPUs.
+
+use std::sync::Arc;
+
+use super::words;
+use dra_model::{Cluster, DeviceId, Node, Pod, Str};
+use dra_rules::health::{Broken, broken_with_partitions};
+use dra_rules::scheduling::{Granted, too_many_cpus};
+
+/// A device that would be granted, which is a part of one that a taint says to be broken.
+#[derive(Clone, Debug)]
+struct PartOfBroken {
+    /// The device.
+    device: DeviceId,
+    /// The node on which it would be granted.
+    node: Str,
+    /// How many more nodes would grant such a device.
+    others: usize,
+    /// What is broken.
+    broken: Broken,
+}
+
+/// Notes on the nodes that fit, with what each of them grants.
+pub(crate) fn caveats<'n>(
+    cluster: &Cluster,
+    pod: Option<&Pod>,
+    fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])> + Clone,
+) -> Vec<String> {
+    let broken = part_of_broken(cluster, fitting.clone());
+    let mut crowded = fitting.filter_map(|(node, granted)| too_many_cpus(cluster, node, pod, granted));
+    let first = crowded.next();
+    let crowded = first.map(|first| words::crowded(&first, crowded.count()));
+    let broken = broken.map(|part| {
+        let PartOfBroken {
+            device,
+            node,
+            others,
+            broken,
+        } = part;
+        words::part_of_broken(&device, &node, others, &broken)
+    });
+    broken.into_iter().chain(crowded).collect()
+}
+
+fn part_of_broken<'n>(
+    cluster: &Cluster,
+    fitting: impl Iterator<Item = (&'n Arc<Node>, &'n [Granted])>,
+) -> Option<PartOfBroken> {
+    let new = |granted: &'n [Granted]| {
+        let new = granted.iter().filter(|granted| !granted.existing);
+        new.flat_map(|granted| &granted.allocation.devices.results)
+    };
+    let is_partition = |id: &DeviceId| {
+        let pool = cluster.pool(&id.pool_id());
+        let device = pool.and_then(|pool| pool.device(&id.device));
+        device.is_some_and(|(_, device)| !device.consumes_counters.is_empty())
+    };
+    let mut known: Option<Vec<Broken>> = None;
+    let mut found: Option<PartOfBroken> = None;
+    for (node, granted) in fitting {
+        let mut partitions = new(granted)
+            .map(|result| result.id())
+            .filter(is_partition)
+            .peekable();
+        if partitions.peek().is_none() {
+            continue;
+        }
+        let known = known.get_or_insert_with(|| broken_with_partitions(cluster));
+        let part = partitions.find_map(|device| {
+            let mut all = known.iter();
+            let broken = all.find(|broken| broken.partitions.contains(&device))?;
+            Some((device, broken.clone()))
+        });
+        match (&mut found, part) {
+            (_, None) => {}
+            (Some(found), Some(_)) => found.others += 1,
+            (None, Some((device, broken))) => {
+                found = Some(PartOfBroken {
+                    device,
+                    node: node.metadata.name.clone(),
+                    others: 0,
+                    broken,
+                });
+            }
+        }
+    }
+    found
+}
