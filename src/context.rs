@@ -19,7 +19,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
-use dra_model::{Cluster, Key, Kind, LabelSelector, Time};
+use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
 use dra_sources::VersionSettings;
 use dra_sources::live::{self, Connection, Live};
 
@@ -321,7 +321,11 @@ impl Ctx {
         objects: BTreeSet<(Kind, Key)>,
     ) -> anyhow::Result<BTreeSet<(Kind, Key)>> {
         let again = self.live().await?.read_again(objects).await?;
-        for change in again.changes {
+        let mut newer = NewerFields::of(cluster.environment().version);
+        for mut change in again.changes {
+            if let Change::Put(object) = &mut change {
+                newer.drop_from_one(object);
+            }
             cluster.apply(change);
         }
         for warning in again.warnings {

@@ -76,6 +76,7 @@ pub(super) async fn follow(
         match watch.next(settle).await? {
             Watched::Changes(changes) => show(&mut cluster, changes)?,
             Watched::Unreadable(object) => ctx.warn(object.to_string()),
+            Watched::Newer(fields) => fields.warnings().for_each(|warning| ctx.warn(warning)),
             Watched::Trouble(trouble) => ctx.warn(trouble.message),
             Watched::InStep(_) => {}
         }

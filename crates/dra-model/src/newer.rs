@@ -30,16 +30,9 @@ pub struct NewerFields {
 impl NewerFields {
     /// Drops what API servers of `version` drop of `objects`.
     pub fn drop_from(objects: &mut [Object], version: Version) -> Self {
-        let mut fields = Self {
-            version,
-            keeps: false,
-            found: BTreeMap::new(),
-        };
-        // The newest release has all fields, and most clusters are of a recent one.
-        if version < Version::minor(Version::NEWEST_MINOR) {
-            for object in objects {
-                fields.drop_from_one(object);
-            }
+        let mut fields = Self::of(version);
+        for object in objects {
+            fields.drop_from_one(object);
         }
         fields
     }
@@ -48,9 +41,8 @@ impl NewerFields {
     /// is dropped.
     pub fn since(objects: &mut [Object]) -> Option<u32> {
         let mut fields = Self {
-            version: Version::minor(0),
             keeps: true,
-            found: BTreeMap::new(),
+            ..Self::of(Version::minor(0))
         };
         for object in objects {
             fields.drop_from_one(object);
@@ -58,7 +50,22 @@ impl NewerFields {
         fields.found.keys().map(|field| field.since).max()
     }
 
-    fn drop_from_one(&mut self, object: &mut Object) {
+    /// None yet, of a cluster of `version`.
+    pub fn of(version: Version) -> Self {
+        Self {
+            version,
+            keeps: false,
+            found: BTreeMap::new(),
+        }
+    }
+
+    /// Drops what API servers drop of one more object. Says whether a field was among it that no object before had.
+    pub fn drop_from_one(&mut self, object: &mut Object) -> bool {
+        // The newest release has all fields, and most clusters are of a recent one.
+        if self.version >= Version::minor(Version::NEWEST_MINOR) {
+            return false;
+        }
+        let before = self.found.len();
         let mut dropped = Dropped {
             version: self.version,
             keeps: self.keeps,
@@ -87,6 +94,7 @@ impl NewerFields {
             });
             *count += 1;
         }
+        self.found.len() > before
     }
 
     /// What to tell the user.

@@ -1,7 +1,7 @@
 //! What a run says while it goes on.
 
 use super::status::Status;
-use dra_model::Kind;
+use dra_model::{Kind, NewerFields};
 use dra_rules::controllers::{ControllerName, Counts, Found, Wish};
 use dra_sources::live::{Trouble, Unreadable};
 
@@ -40,6 +40,8 @@ pub enum Message {
     WatchOpen(Kind),
     /// An object could not be decoded; its last known state counts.
     Unreadable(Unreadable),
+    /// Fields that came with a later release than that of the rules are not read.
+    NotRead(NewerFields),
     /// The clock of this machine or of the API server is off.
     Clock(String),
     /// Something about the cluster changed that the rules do not depend on.

@@ -50,6 +50,7 @@ impl Telemetry {
                 self.metrics.unreadable(object.kind);
                 Message::Unreadable(object)
             }
+            Watched::Newer(fields) => Message::NotRead(fields),
             Watched::Trouble(trouble) => {
                 self.health.trouble(&trouble);
                 self.metrics.watch(trouble.kind, false);

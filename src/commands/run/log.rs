@@ -128,6 +128,10 @@ impl Log<'_> {
                 "{}",
                 object.reason
             ),
+            (Text, Message::NotRead(fields)) => fields.warnings().for_each(|warning| ctx.warn(warning)),
+            (Json, Message::NotRead(fields)) => {
+                fields.warnings().for_each(|warning| tracing::warn!("{warning}"));
+            }
             (Text, Message::Clock(skew)) => ctx.warn(skew),
             (Json, Message::Clock(skew)) => tracing::warn!("{skew}"),
             (Text, Message::ClusterChanged(change)) => ctx.printer().note(&change),

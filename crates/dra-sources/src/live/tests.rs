@@ -385,6 +385,7 @@ fn watched(address: &str, persistence: Persistence, count: usize) -> Vec<String>
                 Ok(Watched::Unreadable(object)) => {
                     told.push(format!("unreadable {}", object.name.unwrap_or_default()));
                 }
+                Ok(Watched::Newer(fields)) => told.extend(fields.warnings()),
                 Ok(Watched::Trouble(trouble)) => {
                     let refused = if trouble.refused { "refused" } else { "trouble" };
                     told.push(format!("{refused}: {}", trouble.message));
@@ -423,6 +424,37 @@ fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
         ["in step: ResourceClaim", "put b", "delete a", "put c", "delete b"],
         "{:?}",
         log.lock().unwrap()
+    );
+}
+
+#[test]
+fn fields_that_the_release_lacks_are_not_read_from_a_watch_either() {
+    let object = |version: u32, more: &str| {
+        event("MODIFIED", "a", version).replace(
+            r#""}}}"#,
+            &format!(r#""}},"spec":{{"devices":{{"requests":[{more}]}}}}}}}}"#),
+        )
+    };
+    let derived = r#"{"name":"r","exactly":{"derivedAttributes":[{"name":"d/a","expression":"1"}]}}"#;
+    let (address, _) = serve_all(
+        move |path, _| match (path, path.rsplit_once("resourceVersion=")) {
+            ("/version", _) => json(&VERSION.replace("37", "36")),
+            ("/apis", _) => json(APIS),
+            (_, Some((_, "7"))) => Reply::Cut(object(8, "") + &object(9, derived) + &object(10, derived)),
+            (_, Some(_)) => Reply::Silence,
+            (_, None) => json(CLAIMS),
+        },
+    );
+    assert_eq!(
+        watched(&address, Persistence::UntilRefused, 5),
+        [
+            "in step: ResourceClaim",
+            "`ResourceClaim/default/a`: spec.devices.requests[].exactly.derivedAttributes is a field of Kubernetes 1.37 and later; \
+             it is not read, as API servers of 1.36 drop it (1 more like it)",
+            "put a",
+            "put a",
+            "put a"
+        ]
     );
 }
 
@@ -574,6 +606,13 @@ fn watches_that_show_nothing_are_trouble_and_everything_is_listed() {
     let ends = "trouble: cannot watch resourceclaims.resource.k8s.io: the API server ends each watch before it shows a change";
     let cases: Vec<(&str, Watched)> = vec![
         (ends, Box::new(cut("{\"type\":\"ADDED\",\"obj"))),
+        // What the bookmark proves ends where the event that follows is cut.
+        (
+            ends,
+            Box::new(cut(
+                "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"7\"}}}\n{\"type\":\"ADDED\",\"obj",
+            )),
+        ),
         (ends, Box::new(|| Reply::Answer(200, "", String::new()))),
         (ends, Box::new(|| refusal(410, "", "too old"))),
         (

@@ -24,7 +24,7 @@ use super::{Live, Objects, Unread};
 use crate::decode::{Decoder, key_of, name_of};
 use crate::files::{JsonEvent, JsonItems, JsonLimits};
 use crate::needs::{Needs, Unobserved, Want};
-use dra_model::{Change, Cluster, Key, Kind, Object, Str, json};
+use dra_model::{Change, Cluster, Key, Kind, NewerFields, Object, Str, json};
 
 /// How long the server keeps a watch open. It ends watches after half an hour at most anyway; sooner is kinder to servers behind
 /// a load balancer.
@@ -80,6 +80,8 @@ pub enum Watched {
     Changes(Vec<Change>),
     /// An object cannot be read. What was known of it stays.
     Unreadable(Unreadable),
+    /// Objects of this kind have fields that came with a later release than that of the cluster: they are not read.
+    Newer(NewerFields),
     /// The watch of a kind is interrupted and will go on by itself. The same trouble is told once, until the watch is in step again.
     Trouble(Trouble),
     /// The watch of a kind is open, for the first time or again.
@@ -223,6 +225,7 @@ impl Live {
                 version,
                 want,
                 decoder: Decoder::default(),
+                newer: NewerFields::of(cluster.environment().version),
                 known: cluster.versions(kind),
                 resource_version: resource_version.clone(),
                 partial: resource_version.is_empty(),
@@ -230,7 +233,7 @@ impl Live {
                 contact: Instant::now(),
                 seen: Instant::now(),
                 fruitless: 0,
-                garbled: false,
+                garbled: None,
                 unauthorized: None,
                 sender: sender.clone(),
             };
@@ -260,6 +263,8 @@ struct Watcher {
     version: &'static str,
     want: Want,
     decoder: Decoder,
+    /// What was dropped of the objects that were handed out.
+    newer: NewerFields,
     /// Every object that the consumer knows of, with its version.
     known: BTreeMap<Key, Str>,
     resource_version: String,
@@ -272,8 +277,9 @@ struct Watcher {
     partial: bool,
     /// How many watches in a row have ended before they showed that they work. Below [`FRUITLESS`] they are believed.
     fruitless: u32,
-    /// The last watch ended within its first event, so that silence alone proves nothing.
-    garbled: bool,
+    /// The version at which the last watch ended within an event before it showed a change, so that neither silence nor a bookmark of that
+    /// version proves anything.
+    garbled: Option<String>,
     /// Since when the credentials are refused.
     unauthorized: Option<Instant>,
     sender: mpsc::Sender<Result<Watched, Error>>,
@@ -335,6 +341,8 @@ struct Taken {
     unreadable: Vec<Unreadable>,
     /// Whether an event shows that the watch works.
     proves: bool,
+    /// Whether one is a change.
+    changed: bool,
     /// Whether an event cannot be understood at all.
     gapped: bool,
     /// Why there will be no more.
@@ -407,7 +415,7 @@ impl Watcher {
             _ if *proven => {}
             // What a watch says cannot be understood, and no other one will be.
             End::Failed(Error::Foreign { .. }) if *opened => self.fruitless = FRUITLESS,
-            _ if self.garbled => self.fruitless = FRUITLESS,
+            _ if self.garbled.is_some() => self.fruitless = FRUITLESS,
             End::Expired => self.fruitless += 1,
             End::Closed | End::Failed(_) if *opened => self.fruitless += 1,
             End::Closed | End::Failed(_) => {}
@@ -532,14 +540,15 @@ impl Watcher {
             self.in_step().await?;
         }
         let mut events = JsonItems::new(JsonLimits::default());
-        let (mut proven, mut shown, mut gapped, mut received) = (false, false, false, false);
+        let (mut proven, mut shown, mut changed) = (false, false, false);
+        let (mut gapped, mut received) = (false, false);
         // What is open and silent for so long waits for changes, as watches do.
         let quiet = Instant::now() + timing.watch_proof;
         let end = loop {
             let next = tokio::select! {
                 biased;
                 next = answer.next() => next,
-                () = tokio::time::sleep_until(quiet), if !(proven || received || self.garbled) => {
+                () = tokio::time::sleep_until(quiet), if !(proven || received || self.garbled.is_some()) => {
                     proven = true;
                     self.prove().await?;
                     continue;
@@ -561,9 +570,12 @@ impl Watcher {
             self.heard();
             let taken = self.take(&mut events, &piece);
             gapped |= taken.gapped;
-            if taken.proves {
-                (proven, shown) = (true, true);
-                self.garbled = false;
+            shown |= taken.proves;
+            changed |= taken.changed;
+            let is_stuck = self.garbled.as_ref() == Some(&self.resource_version);
+            if taken.changed || taken.proves && !is_stuck {
+                proven = true;
+                self.garbled = None;
                 self.prove().await?;
             }
             self.hand_out(taken.changes, taken.unreadable).await?;
@@ -571,12 +583,12 @@ impl Watcher {
                 break end;
             }
         };
-        if matches!(end, End::Closed) && !shown {
-            if received {
-                (self.garbled, proven) = (true, false);
+        if matches!(end, End::Closed) {
+            if received && !shown || !changed && !events.is_between_objects() {
+                (self.garbled, proven) = (Some(self.resource_version.clone()), false);
             } else if !proven && Instant::now() >= quiet {
                 // It was open for long enough, and ended as watches do.
-                (self.garbled, proven) = (false, true);
+                (self.garbled, proven) = (None, true);
                 self.prove().await?;
             }
         }
@@ -588,7 +600,16 @@ impl Watcher {
         })
     }
 
-    async fn hand_out(&self, changes: Vec<Change>, unreadable: Vec<Unreadable>) -> Result<(), Over> {
+    async fn hand_out(&mut self, mut changes: Vec<Change>, unreadable: Vec<Unreadable>) -> Result<(), Over> {
+        let mut is_news = false;
+        for change in &mut changes {
+            if let Change::Put(object) = change {
+                is_news |= self.newer.drop_from_one(object);
+            }
+        }
+        if is_news {
+            self.tell(Watched::Newer(self.newer.clone())).await?;
+        }
         if !changes.is_empty() {
             self.tell(Watched::Changes(changes)).await?;
         }
@@ -673,11 +694,9 @@ impl Watcher {
                 }));
                 return;
             }
-            taken.proves |= if is_change {
-                key_of(object).is_some_and(|key| !key.name.is_empty())
-            } else {
-                version.is_some()
-            };
+            let is_shown = is_change && key_of(object).is_some_and(|key| !key.name.is_empty());
+            taken.changed |= is_shown;
+            taken.proves |= is_shown || !is_change && version.is_some();
             if let Some(version) = version {
                 self.resource_version = version;
             }
