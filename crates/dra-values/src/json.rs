@@ -2,7 +2,7 @@
 //! `"status": []` were a status that says nothing.
 //!
 //! Everything that is read from JSON is read here; an architecture test sees to that. What goes through `Content` of serde, which is
-//! what is in internally tagged and untagged enums, is out of reach: nothing of an API has that form.
+//! what is in internally tagged and untagged enums, is out of reach: nothing of an API has that form, and other files say [`nested`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -34,6 +34,14 @@ fn whole<'de, T: Deserialize<'de>>(
     let value = T::deserialize(Strict(&mut deserializer))?;
     deserializer.end()?;
     Ok(value)
+}
+
+/// Reads what is nested in an enum with a tag, which comes from serde's own copy of the text: for `deserialize_with`.
+///
+/// # Errors
+/// As `T`, and when a list is where an object belongs.
+pub fn nested<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    T::deserialize(Strict(deserializer))
 }
 
 /// What an object must say that it is, where it says so.

@@ -64,7 +64,7 @@ pub enum Entry {
         head: Head,
     },
     /// This is sent next.
-    Write(Write),
+    Write(#[serde(deserialize_with = "json::nested")] Write),
     /// What came of it.
     Result {
         /// When.
@@ -195,6 +195,9 @@ pub(in crate::conversion) fn time() -> String {
 /// How the first line of each journal begins.
 const BEGIN: &[u8] = br#"{"event":"Start","time":""#;
 
+/// How each line begins. A list would be read as an entry whose event is its first element.
+const EVENT: &[u8] = br#"{"event":""#;
+
 /// Reads a journal. A last line that was cut off never became a write, so it is left out. An empty file has no lines.
 ///
 /// # Errors
@@ -217,8 +220,12 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
         if count == 0 || line.last() != Some(&b'\n') {
             return Ok(entries);
         }
-        let entry = json::from_slice(&line)
-            .map_err(|error| foreign(path, format!("line {}: {error}", entries.len() + 1)))?;
+        let number = entries.len() + 1;
+        if !line.starts_with(EVENT) {
+            return Err(foreign(path, format!("line {number} is no entry of a journal")));
+        }
+        let entry =
+            json::from_slice(&line).map_err(|error| foreign(path, format!("line {number}: {error}")))?;
         entries.push(entry);
     }
 }

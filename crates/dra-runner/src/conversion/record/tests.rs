@@ -270,6 +270,53 @@ fn files_of_others_stay_as_they_are() {
 }
 
 #[test]
+fn a_list_in_the_place_of_an_object_is_no_entry_of_a_journal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("j");
+    let begin = r#"{"event":"Start","time":"t","server":"https://a","final":false,"restore":false,"leaseHolders":{}}"#;
+    let read = |line: &str| {
+        std::fs::write(&path, format!("{begin}\n{line}\n")).expect("written");
+        read_journal(&path)
+    };
+    let write = |before: &str, after: &str| {
+        format!(
+            r#"{{"event":"Write","time":"t","action":"Convert","namespace":"n","name":"c","uid":"u","resourceVersion":"1",
+                "before":[{before}],"after":[{after}],"patch":[]}}"#
+        )
+        .replace('\n', "")
+    };
+    let entry = r#"{"resource":"pods","name":"p","uid":"u"}"#;
+    assert_eq!(read(&write(entry, entry)).expect("a journal").len(), 2);
+    let mut lists = Vec::new();
+    for list in ["[]", "[null]", r#"["","pods","p","u"]"#, r#"["pods","p","u"]"#] {
+        lists.extend([
+            write(list, entry),
+            write(entry, list),
+            write(entry, &format!("{entry},{list}")),
+        ]);
+    }
+    for whole in [
+        r#"["Write","t","Convert","n","c","u","1",[],[],[]]"#,
+        r#"["Write",{"time":"t","action":"Convert"}]"#,
+        r#"["Result","t","u","version 8"]"#,
+        r#"["End","t",true]"#,
+        r#"["End"]"#,
+        "[]",
+        "null",
+    ] {
+        lists.push(whole.to_owned());
+    }
+    lists.push(begin.replace("{}", "[]"));
+    for line in lists {
+        let read = read(&line);
+        assert!(
+            matches!(read, Err(RecordError::Foreign { .. })),
+            "{line}: {read:?}"
+        );
+    }
+}
+
+#[test]
 fn empty_files_and_torn_first_lines_are_begun_anew() {
     for begin in [&b""[..], b"{\"event\":\"Start\",\"time\":\"2026-11-2"] {
         let folder = tempfile::tempdir().expect("a folder");
