@@ -451,7 +451,15 @@ impl Collected {
         }
         let contradictions = self.parts.contradictions(self.builder.objects());
         environment.gaps.retain(|gap| !needs.contains(gap.kind));
-        for Contradiction { kind, problem } in contradictions {
+        for Contradiction {
+            kind,
+            objects,
+            problem,
+        } in contradictions
+        {
+            // What may not exist is no part of the picture, and its kind is unknown.
+            self.builder
+                .retain(|object| Some(object.kind()) != kind || !objects.contains(&object.metadata().key()));
             let kinds = kind.map_or_else(|| needs.kind_set(), |kind| [kind].into());
             let reason = || "the files contradict each other".to_owned();
             environment

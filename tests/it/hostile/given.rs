@@ -31,6 +31,12 @@ fn is_unknown(files: &[&str], why: &str) {
     }
     let run = ask(&["devices", "--free"], files);
     assert!(!run.stdout.contains("d0"), "{}", run.stdout);
+    assert!(
+        run.stderr
+            .contains("No devices found; not everything could be read"),
+        "{}",
+        run.stderr
+    );
     assert!(run.stderr.contains(why), "{}", run.stderr);
 }
 
@@ -281,6 +287,29 @@ fn lists_that_contradict_each_other_make_no_cluster() {
     }
     // The same twice contradicts nothing.
     ask(&["convert", "verify"], &[older, older]).exits(0);
+}
+
+#[test]
+fn what_one_list_lacks_is_added_to_no_cluster() {
+    let older = "tests/data/hostile/snapshot-older.json";
+    for (kind, name) in [
+        ("ResourceSlice", "s9"),
+        ("ResourceClaim", "other"),
+        ("Node", "n9"),
+        ("Pod", "other"),
+    ] {
+        let later = changed("snapshot-older.json", |items| {
+            for item in items.iter_mut().filter(|item| item["kind"] == kind) {
+                item["metadata"]["name"] = json!(name);
+                item["metadata"]["uid"] = json!(format!("{name}-uid"));
+            }
+        });
+        let later = later.path().display().to_string();
+        for files in [[older, &later], [&later, older]] {
+            let run = dra(&["check", "--from", files[0], "--from", files[1]]).run();
+            assert_eq!(run.code, Some(4), "{kind}: {}{}", run.stdout, run.stderr);
+        }
+    }
 }
 
 #[test]

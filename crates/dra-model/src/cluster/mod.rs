@@ -611,6 +611,11 @@ impl ClusterBuilder {
         &mut self.objects
     }
 
+    /// Takes out the objects that are not to stay.
+    pub fn retain(&mut self, is_to_stay: impl FnMut(&Object) -> bool) {
+        self.objects.retain(is_to_stay);
+    }
+
     /// Objects of the same kind that have a UID in common and no name: the kind, the name of the one and of the other.
     pub fn with_same_uid(&self) -> Vec<(Kind, Key, Key)> {
         let mut first: HashMap<(Kind, &Str), &Object> = HashMap::with_capacity(self.objects.len());

@@ -43,6 +43,9 @@ pub(super) struct Parts(Vec<Part>);
 pub(super) struct Contradiction {
     /// The kind, or every kind.
     pub(super) kind: Option<Kind>,
+    /// Objects that one of the lists has and the other has not: whether there are any such is not known.
+    pub(super) objects: BTreeSet<Key>,
+    /// The first of them.
     pub(super) problem: Problem,
 }
 
@@ -118,7 +121,7 @@ impl Parts {
     }
 }
 
-/// The first object that one part has and another one of all has not.
+/// The objects that one part has and another one of all has not.
 fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
     let mut seen: BTreeMap<Key, BTreeSet<usize>> = BTreeMap::new();
     for (number, (part, objects)) in parts.iter().enumerate() {
@@ -130,6 +133,7 @@ fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
         }
     }
     let mut all: HashMap<Str, Vec<usize>> = HashMap::new();
+    let mut found: Option<Contradiction> = None;
     for (key, having) in seen {
         let all = all.entry(key.namespace.clone()).or_insert_with(|| {
             let whole = parts.iter().enumerate();
@@ -142,12 +146,14 @@ fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
         else {
             continue;
         };
-        return Some(Contradiction {
+        let contradiction = found.get_or_insert_with(|| Contradiction {
             kind: Some(kind),
+            objects: BTreeSet::new(),
             problem: Problem::lacking(kind, &key, &parts[*has].0.file, &parts[*lacks].0.file),
         });
+        contradiction.objects.insert(key);
     }
-    None
+    found
 }
 
 /// Namespaces that each cluster has once, for as long as it is there.
@@ -166,6 +172,7 @@ fn two_clusters<'p>(parts: impl Iterator<Item = (&'p Part, &'p [Object])>) -> Op
             if *uid != metadata.uid {
                 return Some(Contradiction {
                     kind: None,
+                    objects: BTreeSet::new(),
                     problem: Problem::of_another_cluster(&metadata.key(), &known.file, &part.file),
                 });
             }
