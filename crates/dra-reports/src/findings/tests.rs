@@ -777,6 +777,96 @@ fn only_gates_that_were_named_keep_a_component_from_starting() {
     assert!(!found(true, arguments(), Gate::DRADeviceTaints));
 }
 
+/// Where PodGroups are not served none can be deleted, and where the gate is off it cannot be turned off first.
+#[test]
+fn what_groups_left_behind_is_taken_away_with_what_the_release_has() {
+    let entries = |pods: &[&str]| {
+        let pod = |name: &&str| json!({"resource": "pods", "name": name, "uid": format!("{name}-uid")});
+        json!(
+            std::iter::once(group_entry())
+                .chain(pods.iter().map(pod))
+                .collect::<Vec<_>>()
+        )
+    };
+    let claim = |pods: &[&str]| world().claim("c", &json!({}), &reserved(&entries(pods)));
+    let deleting = |pods: &[&str]| {
+        let metadata = json!({"deletionTimestamp": "2026-11-20T00:00:00Z", "finalizers": ["resource.kubernetes.io/delete-protection"]});
+        claim_with(world(), &metadata, &json!({}), &reserved(&entries(pods)))
+    };
+    let convert = "convert claim/n/c --yes";
+    let release = r#""path":"/status/allocation"}"#;
+    let cases: [(&str, &dyn Fn() -> World, &str, &str); 7] = [
+        ("no pod", &|| claim(&[]), "no pod uses it", release),
+        (
+            "no pod of a claim that goes",
+            &|| deleting(&[]),
+            "it stays, being deleted,",
+            release,
+        ),
+        (
+            "a pod",
+            &|| member(claim(&[]), "p", "node-1"),
+            "p has no other entry",
+            convert,
+        ),
+        (
+            "a pod with an entry",
+            &|| member(claim(&["p"]), "p", "node-1"),
+            "with entries of their own",
+            convert,
+        ),
+        (
+            "an entry of a pod that is gone",
+            &|| claim(&["gone"]),
+            "no pod uses it",
+            "take the devices back: --release-unused --entry",
+        ),
+        (
+            "a member without a node",
+            &|| member(member(claim(&[]), "p", "node-1"), "q", ""),
+            "uses it",
+            convert,
+        ),
+        (
+            "pods of a claim that goes",
+            &|| member(deleting(&[]), "p", "node-1"),
+            "it stays, being deleted,",
+            "wait for its pods to end",
+        ),
+    ];
+    for (name, world, message, fix) in cases {
+        let served = pod_group(gate(world(), Gate::GenericWorkload, true));
+        let gate_off = gate(served, Gate::DRAWorkloadResourceClaims, false);
+        let not_served = at(world(), 36).knowing(|environment| environment.not_served.push(Kind::PodGroup));
+        for (world, why) in [
+            (gate_off, "is off in kube-controller-manager"),
+            (not_served, "PodGroups are not served"),
+        ] {
+            let found = ask(&world.build(), Question::Now);
+            let finding = found
+                .items
+                .iter()
+                .find(|finding| finding.code == Code::LeftoverGroupReservation);
+            let finding = finding.unwrap_or_else(|| panic!("{name}: {:?}", named(&found)));
+            assert!(
+                finding.message.contains(why) && finding.message.contains(message),
+                "{name}: {}",
+                finding.message
+            );
+            let said = serde_json::to_string(finding).unwrap().replace("\\\"", "\"");
+            assert!(said.contains(fix), "{name}, {why}: {said}");
+            for wrong in [
+                "delete the PodGroup",
+                "gate is on",
+                "gates are on",
+                "turn the gate off",
+            ] {
+                assert!(!said.contains(wrong), "{name}, {why}: {said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn composite_groups_are_found_though_no_older_release_knows_them() {
     let composite = || {
