@@ -143,7 +143,7 @@ impl Report for ClaimList {
     }
 
     fn nothing(&self) -> Option<String> {
-        Some("No claims found".to_owned())
+        Some(self.warnings.qualify("No claims found"))
     }
 }
 

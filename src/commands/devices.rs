@@ -136,7 +136,7 @@ impl Report for DeviceList {
     }
 
     fn nothing(&self) -> Option<String> {
-        Some("No devices found".to_owned())
+        Some(self.warnings.qualify("No devices found"))
     }
 }
 

@@ -164,7 +164,7 @@ impl Report for ReservationList {
     }
 
     fn nothing(&self) -> Option<String> {
-        Some("No reservations found".to_owned())
+        Some(self.warnings.qualify("No reservations found"))
     }
 }
 

@@ -92,7 +92,7 @@ impl Report for TaintList {
     }
 
     fn nothing(&self) -> Option<String> {
-        Some("No taints found".to_owned())
+        Some(self.warnings.qualify("No taints found"))
     }
 }
 

@@ -138,7 +138,7 @@ fn fields_that_hold_something_else_are_named() {
     ----- stderr -----
     warning: stdin:3: `ResourceSlice/a`: spec.devices[0].capacity[memory].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'; spec.devices[0].capacity[slots]: must be an object, not a number
     warning: only devices in use are listed: resourceslices could not be read: 1 malformed object
-    No devices found
+    No devices found; not everything could be read
     ");
 }
 

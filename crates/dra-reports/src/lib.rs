@@ -71,7 +71,7 @@ pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Toler
 pub use trace::{ControllerTrace, TraceItem, controller_trace};
 pub use usage::{DriverUsage, IdleClaim, Units, UsageBy, UsageGroup, UsageItem, UsedAmount};
 use warnings::LeftOut;
-pub use warnings::Warnings;
+pub use warnings::{Warnings, all_missing};
 
 #[cfg(test)]
 mod agreement;

@@ -311,8 +311,7 @@ mod tests {
         assert_eq!(
             texts(&report.warnings),
             [
-                "what some reservations are is unknown: pods could not be read: forbidden",
-                "pods without a reservation are not listed: pods could not be read: forbidden",
+                "what some reservations are is unknown; pods without a reservation are not listed: pods could not be read: forbidden",
             ]
         );
     }

@@ -4,25 +4,61 @@ use dra_model::{Gap, Str};
 
 /// Warnings in the order in which they came up, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Warnings(Vec<String>);
+pub struct Warnings(Vec<Warning>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Warning {
+    text: String,
+    /// What is unknown, where the text says that.
+    what: Vec<String>,
+    /// Gaps of one place and one reason, which are why.
+    gaps: Vec<Gap>,
+}
+
+impl Warning {
+    /// Says that `what` is unknown, too, or that it is for `gap`, too.
+    fn tell(&mut self, what: &str, gap: &Gap) {
+        if !self.what.iter().any(|known| known == what) {
+            self.what.push(what.to_owned());
+        }
+        if !self.gaps.contains(gap) {
+            self.gaps.push(gap.clone());
+        }
+        let what = self.what.join("; ");
+        self.text = format!("{what}: {}", Missing(self.gaps.iter().collect()));
+    }
+}
 
 impl Warnings {
     /// Adds a warning, unless it is there already.
-    pub fn add(&mut self, warning: String) {
-        if !self.0.contains(&warning) {
+    pub fn add(&mut self, text: String) {
+        self.push(Warning {
+            text,
+            ..Warning::default()
+        });
+    }
+
+    fn push(&mut self, warning: Warning) {
+        if !self.0.iter().any(|known| known.text == warning.text) {
             self.0.push(warning);
         }
     }
 
-    /// Says that `what` is unknown because of `gap`.
+    /// Says that `what` is unknown because of `gap`. All that is missing in one place for one reason is told in one warning.
     pub fn unknown(&mut self, what: &str, gap: &Gap) {
-        self.add(format!("{what}: {}", Missing(gap)));
+        let is_alike = |known: &&mut Warning| known.gaps.first().is_some_and(|known| are_alike(known, gap));
+        if let Some(warning) = self.0.iter_mut().find(is_alike) {
+            warning.tell(what, gap);
+        } else {
+            let mut warning = Warning::default();
+            warning.tell(what, gap);
+            self.push(warning);
+        }
     }
 
     /// Says so, unless a warning tells of the gap already.
     pub fn unknown_besides(&mut self, what: &str, gap: &Gap) {
-        let told = Missing(gap).to_string();
-        if !self.0.iter().any(|warning| warning.ends_with(&told)) {
+        if !self.0.iter().any(|warning| warning.gaps.contains(gap)) {
             self.unknown(what, gap);
         }
     }
@@ -30,13 +66,22 @@ impl Warnings {
     /// Adds all of `other`.
     pub fn extend(&mut self, other: Self) {
         for warning in other.0 {
-            self.add(warning);
+            self.push(warning);
         }
     }
 
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(String::as_str)
+        self.0.iter().map(|warning| warning.text.as_str())
+    }
+
+    /// `nothing`, what is said of a list without rows: where something is missing there may be some.
+    pub fn qualify(&self, nothing: &str) -> String {
+        if self.0.iter().any(|warning| !warning.gaps.is_empty()) {
+            format!("{nothing}; not everything could be read")
+        } else {
+            nothing.to_owned()
+        }
     }
 
     /// Whether there is none.
@@ -75,21 +120,43 @@ impl LeftOut {
 
 /// What is missing, as a sentence without a full stop.
 pub(super) fn missing(gap: &Gap) -> String {
-    Missing(gap).to_string()
+    Missing(vec![gap]).to_string()
 }
 
-/// A gap as a sentence without a full stop.
-struct Missing<'a>(&'a Gap);
+/// What is missing, in sentences: those of the same place and for the same reason together, in their order.
+pub fn all_missing<'g>(gaps: impl IntoIterator<Item = &'g Gap>) -> impl Iterator<Item = String> {
+    let mut alike: Vec<Vec<&Gap>> = Vec::new();
+    for gap in gaps {
+        let is_alike = |known: &&mut Vec<&Gap>| known.first().is_some_and(|known| are_alike(known, gap));
+        match alike.iter_mut().find(is_alike) {
+            Some(known) => known.push(gap),
+            None => alike.push(vec![gap]),
+        }
+    }
+    alike.into_iter().map(|gaps| Missing(gaps).to_string())
+}
+
+/// Whether both are of one place and one reason.
+pub(super) fn are_alike(one: &Gap, other: &Gap) -> bool {
+    one.namespace == other.namespace && one.except == other.except && one.reason == other.reason
+}
+
+/// Gaps of one place and one reason, as a sentence without a full stop.
+struct Missing<'a>(Vec<&'a Gap>);
 
 impl std::fmt::Display for Missing<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Gap {
-            kind,
+        let Some(Gap {
             namespace,
             except,
             reason,
-        } = self.0;
-        write!(f, "{} ", kind.plural())?;
+            ..
+        }) = self.0.first()
+        else {
+            return Ok(());
+        };
+        let kinds: Vec<&str> = self.0.iter().map(|gap| gap.kind.plural()).collect();
+        write!(f, "{} ", kinds.join(", "))?;
         if *namespace != Str::default() {
             write!(f, "of namespace `{namespace}` ")?;
         } else if *except != Str::default() {
@@ -113,21 +180,24 @@ mod tests {
     #[test]
     fn a_gap_is_told_once_with_what_depends_on_it() {
         let mut warnings = Warnings::default();
-        let gap = |namespace: &str| Gap {
-            kind: Kind::Pod,
+        let gap = |kind, namespace: &str| Gap {
+            kind,
             namespace: namespace.into(),
             except: Str::default(),
             reason: "forbidden".to_owned(),
         };
-        warnings.unknown("who uses the claims is unknown", &gap("team"));
-        warnings.unknown("who uses the claims is unknown", &gap("team"));
-        warnings.unknown("health is unknown", &gap(""));
+        warnings.unknown("who uses the claims is unknown", &gap(Kind::Pod, "team"));
+        warnings.unknown("who uses the claims is unknown", &gap(Kind::Pod, "team"));
+        warnings.unknown("health is unknown", &gap(Kind::Pod, ""));
+        warnings.unknown("taints are unknown", &gap(Kind::ResourceSlice, ""));
+        warnings.unknown("taints are unknown", &gap(Kind::Pod, ""));
+        warnings.unknown_besides("more is unknown", &gap(Kind::ResourceSlice, ""));
         let texts: Vec<_> = warnings.iter().collect();
         assert_eq!(
             texts,
             [
                 "who uses the claims is unknown: pods of namespace `team` could not be read: forbidden",
-                "health is unknown: pods could not be read: forbidden",
+                "health is unknown; taints are unknown: pods, resourceslices could not be read: forbidden",
             ]
         );
     }

@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use crate::context::Ctx;
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Page, Report, View};
-use dra_model::{Change, Cluster, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
-use dra_reports::Selection;
+use dra_model::{Change, Cluster, Gap, Kind, NO_EFFECT, NO_EXECUTE, Str, Taint, TaintRule, Time};
 use dra_reports::presence::Mention;
+use dra_reports::{Selection, all_missing};
 use dra_rules::scheduling::{AssumedGate, DevicePattern, TaintDevices, of_placed};
 use dra_rules::simulation::{
     DeviceChoice, DryRun, EvictionReport, World, assumed_gates, put_rule, report, rules_for, selects_any,
@@ -357,15 +357,16 @@ fn outcome(
     report: &EvictionReport,
     fail_on_eviction: bool,
 ) -> Outcome {
-    let mut unknown = report.gave_up;
-    for kind in DECIDING.into_iter().chain([Kind::PodDisruptionBudget]) {
-        let scope = if kind.is_namespaced() { namespace } else { None };
-        if let Some(gap) = cluster.gap(kind, scope.map_or("", Str::as_str)) {
-            ctx.warn(format!("{} could not be read: {}", kind.plural(), gap.reason));
-            unknown |= kind != Kind::PodDisruptionBudget;
-        }
-    }
-    if unknown {
+    let kinds = DECIDING.into_iter().chain([Kind::PodDisruptionBudget]);
+    let gaps: Vec<&Gap> = kinds
+        .filter_map(|kind| {
+            let scope = if kind.is_namespaced() { namespace } else { None };
+            cluster.gap(kind, scope.map_or("", Str::as_str))
+        })
+        .collect();
+    let decides = gaps.iter().any(|gap| gap.kind != Kind::PodDisruptionBudget);
+    all_missing(gaps).for_each(|missing| ctx.warn(missing));
+    if decides || report.gave_up {
         Outcome::Unknown
     } else if fail_on_eviction && report.evicts() {
         Outcome::Findings

@@ -145,17 +145,7 @@ fn objects_that_cannot_be_are_named() {
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: devices are unknown: resourceslices could not be read: 4 parts of the input may be of any kind
-    warning: claims and free devices are unknown: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: the health of devices in use is unknown: pods could not be read: 4 parts of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
-    warning: nodes are known only as far as slices name them: nodes could not be read: 4 parts of the input may be of any kind
-    warning: there may be more findings: namespaces could not be read: 4 parts of the input may be of any kind
-    warning: there may be more findings: deviceclasses could not be read: 4 parts of the input may be of any kind
-    warning: there may be more findings: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
-    warning: there may be more findings: podgroups could not be read: 4 parts of the input may be of any kind
-    warning: there may be more findings: resourcequotas could not be read: 4 parts of the input may be of any kind
-    warning: there may be more findings: events could not be read: 4 parts of the input may be of any kind
+    warning: devices are unknown; claims and free devices are unknown; the health of devices in use is unknown; taints of rules are unknown; nodes are known only as far as slices name them; there may be more findings: resourceslices, resourceclaims, pods, devicetaintrules, nodes, namespaces, deviceclasses, resourceclaimtemplates, podgroups, resourcequotas, events could not be read: 4 parts of the input may be of any kind
     claims, reserved scalars.json: 0
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
@@ -166,100 +156,46 @@ fn objects_that_cannot_be_are_named() {
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: only devices in use are listed: resourceslices could not be read: 4 parts of the input may be of any kind
-    warning: whether a device is free is unknown: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: pods that use a device, and the health they report, are unknown: pods could not be read: 4 parts of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
-    warning: classes of devices are unknown: deviceclasses could not be read: 4 parts of the input may be of any kind
+    warning: only devices in use are listed; whether a device is free is unknown; pods that use a device, and the health they report, are unknown; taints of rules are unknown; classes of devices are unknown: resourceslices, resourceclaims, pods, devicetaintrules, deviceclasses could not be read: 4 parts of the input may be of any kind
     taints scalars.json: 0
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: taints of slices are unknown: resourceslices could not be read: 4 parts of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 4 parts of the input may be of any kind
-    warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: which pods use tainted devices is unknown: pods could not be read: 4 parts of the input may be of any kind
+    warning: taints of slices are unknown; taints of rules are unknown; which claims hold tainted devices is unknown; which pods use tainted devices is unknown: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 4 parts of the input may be of any kind
     check scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 10 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 7 kinds of finding between DRA023 and DRA090 may be missing: deviceclasses could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA006 and DRA090 may be missing: devicetaintrules could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 9 kinds of finding between DRA022 and DRA090 may be missing: resourceclaimtemplates could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 29 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 4 parts of the input may be of any kind
-    warning: unknown: DRA026 may be missing: resourcequotas could not be read: 4 parts of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 55 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 4 parts of the input may be of any kind
     simulate eviction scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: resourceslices could not be read: 4 parts of the input may be of any kind
-    warning: devicetaintrules could not be read: 4 parts of the input may be of any kind
-    warning: resourceclaims could not be read: 4 parts of the input may be of any kind
-    warning: pods could not be read: 4 parts of the input may be of any kind
-    warning: podgroups could not be read: 4 parts of the input may be of any kind
-    warning: poddisruptionbudgets could not be read: 4 parts of the input may be of any kind
+    warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 4 parts of the input may be of any kind
     devices scalars.json --strict: 3
     error: scalars.json:1 (items[0]): not an object
     hint: without --strict the object is left out and the rest is read
     ## no kind
     status kindless.json: 0
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: devices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: claims and free devices are unknown: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: the health of devices in use is unknown: pods could not be read: 1 part of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: nodes are known only as far as slices name them: nodes could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: namespaces could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: resourcequotas could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: events could not be read: 1 part of the input may be of any kind
+    warning: devices are unknown; claims and free devices are unknown; the health of devices in use is unknown; taints of rules are unknown; nodes are known only as far as slices name them; there may be more findings: resourceslices, resourceclaims, pods, devicetaintrules, nodes, namespaces, deviceclasses, resourceclaimtemplates, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     claims, reserved kindless.json: 0
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     devices kindless.json: 0
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: only devices in use are listed: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: whether a device is free is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: pods that use a device, and the health they report, are unknown: pods could not be read: 1 part of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: classes of devices are unknown: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: only devices in use are listed; whether a device is free is unknown; pods that use a device, and the health they report, are unknown; taints of rules are unknown; classes of devices are unknown: resourceslices, resourceclaims, pods, devicetaintrules, deviceclasses could not be read: 1 part of the input may be of any kind
     taints kindless.json: 0
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: taints of slices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: which pods use tainted devices is unknown: pods could not be read: 1 part of the input may be of any kind
+    warning: taints of slices are unknown; taints of rules are unknown; which claims hold tainted devices is unknown; which pods use tainted devices is unknown: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
-    warning: unknown: 10 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 1 part of the input may be of any kind
-    warning: unknown: 7 kinds of finding between DRA023 and DRA090 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA006 and DRA090 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: unknown: 9 kinds of finding between DRA022 and DRA090 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 29 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
-    warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
-    warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 55 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     simulate eviction kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: pods could not be read: 1 part of the input may be of any kind
-    warning: podgroups could not be read: 1 part of the input may be of any kind
-    warning: poddisruptionbudgets could not be read: 1 part of the input may be of any kind
+    warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind
     devices kindless.json --strict: 3
     error: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     hint: without --strict the object is left out and the rest is read
@@ -280,7 +216,7 @@ fn objects_that_cannot_be_are_named() {
     warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
-    warning: resourceclaims could not be read: 1 malformed object
+    warning: resourceclaims of namespace `n` could not be read: 1 malformed object
     devices version.json --strict: 3
     error: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
     hint: without --strict the object is left out and the rest is read
@@ -353,7 +289,7 @@ fn objects_that_cannot_be_are_named() {
     warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
-    warning: resourceclaims could not be read: 1 malformed object
+    warning: resourceclaims of namespace `n` could not be read: 1 malformed object
     devices status.json --strict: 3
     error: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     hint: without --strict the object is left out and the rest is read
@@ -396,7 +332,7 @@ fn objects_that_cannot_be_are_named() {
     1 error, 1 warning in all namespaces; not everything could be found out
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: resourceclaims could not be read: there are several of one name that say different things
+    warning: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     devices duplicates.json --strict: 3
     error: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
     hint: without --strict the object is left out and the rest is read

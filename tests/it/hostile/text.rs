@@ -161,53 +161,21 @@ fn text_that_is_broken_is_located() {
     ## nested JSON
     status nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: devices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: claims and free devices are unknown: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: the health of devices in use is unknown: pods could not be read: 1 part of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: nodes are known only as far as slices name them: nodes could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: namespaces could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: podgroups could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: resourcequotas could not be read: 1 part of the input may be of any kind
-    warning: there may be more findings: events could not be read: 1 part of the input may be of any kind
+    warning: devices are unknown; claims and free devices are unknown; the health of devices in use is unknown; taints of rules are unknown; nodes are known only as far as slices name them; there may be more findings: resourceslices, resourceclaims, pods, devicetaintrules, nodes, namespaces, deviceclasses, resourceclaimtemplates, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     claims, reserved nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     devices nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: only devices in use are listed: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: whether a device is free is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: pods that use a device, and the health they report, are unknown: pods could not be read: 1 part of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: classes of devices are unknown: deviceclasses could not be read: 1 part of the input may be of any kind
+    warning: only devices in use are listed; whether a device is free is unknown; pods that use a device, and the health they report, are unknown; taints of rules are unknown; classes of devices are unknown: resourceslices, resourceclaims, pods, devicetaintrules, deviceclasses could not be read: 1 part of the input may be of any kind
     taints nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: taints of slices are unknown: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: taints of rules are unknown: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: which pods use tainted devices is unknown: pods could not be read: 1 part of the input may be of any kind
+    warning: taints of slices are unknown; taints of rules are unknown; which claims hold tainted devices is unknown; which pods use tainted devices is unknown: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: unknown: 2 kinds of finding between DRA071 and DRA072 may be missing: namespaces could not be read: 1 part of the input may be of any kind
-    warning: unknown: 10 kinds of finding between DRA018 and DRA085 may be missing: nodes could not be read: 1 part of the input may be of any kind
-    warning: unknown: 7 kinds of finding between DRA023 and DRA090 may be missing: deviceclasses could not be read: 1 part of the input may be of any kind
-    warning: unknown: 20 kinds of finding between DRA002 and DRA090 may be missing: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA006 and DRA090 may be missing: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: unknown: 9 kinds of finding between DRA022 and DRA090 may be missing: resourceclaimtemplates could not be read: 1 part of the input may be of any kind
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: unknown: 29 kinds of finding between DRA005 and DRA090 may be missing: pods could not be read: 1 part of the input may be of any kind
-    warning: unknown: 8 kinds of finding between DRA010 and DRA073 may be missing: podgroups could not be read: 1 part of the input may be of any kind
-    warning: unknown: DRA026 may be missing: resourcequotas could not be read: 1 part of the input may be of any kind
-    warning: unknown: 6 kinds of finding between DRA073 and DRA086 may be missing: events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 55 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: resourceslices could not be read: 1 part of the input may be of any kind
-    warning: devicetaintrules could not be read: 1 part of the input may be of any kind
-    warning: resourceclaims could not be read: 1 part of the input may be of any kind
-    warning: pods could not be read: 1 part of the input may be of any kind
-    warning: podgroups could not be read: 1 part of the input may be of any kind
-    warning: poddisruptionbudgets could not be read: 1 part of the input may be of any kind
+    warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind
     devices nested.json --strict: 3
     error: nested.json:1 (items[0]): nested more than 127 levels deep
     hint: without --strict the object is left out and the rest is read

@@ -358,7 +358,7 @@ fn judge(scheduler: &Scheduler, start: &Start<'_>, pod: Option<&Pod>, settings: 
         first: None,
     };
     match start {
-        Start::Unknown(gaps) => judged.unknown = gaps.iter().map(super::warnings::missing).collect(),
+        Start::Unknown(gaps) => judged.unknown = super::warnings::all_missing(gaps).collect(),
         Start::Obstacle(obstacle) => obstructed(&mut judged, scheduler, pod, obstacle),
         Start::Cycle(cycle) => on_nodes(&mut judged, cycle, pod, settings),
     }

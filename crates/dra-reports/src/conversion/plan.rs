@@ -58,7 +58,7 @@ impl ConversionPlan {
             claim_gate: plan.gate,
             summary: PlanSummary::of(&claims),
             claims,
-            unknown: plan.unknown.iter().map(warnings::missing).collect(),
+            unknown: warnings::all_missing(&plan.unknown).collect(),
             groups,
             steps: steps.unwrap_or_default(),
         }

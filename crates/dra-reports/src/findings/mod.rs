@@ -45,6 +45,7 @@ pub use suppression::{StaleSuppression, Suppressed, Suppression, SuppressionList
 pub use upgrade::{Upgrade, UpgradeError};
 
 use super::{Selection, Warnings};
+use crate::warnings::{all_missing, are_alike};
 use dra_allocator::devices::Inventory;
 use dra_model::{Claim, Cluster, Component, Gap, Key, Kind, Str, Time};
 use dra_rules::reservation::owning_group;
@@ -454,8 +455,9 @@ impl<'a> Look<'a> {
     /// A kind that could not be read makes the answer of every finding that needs it unknown.
     fn note_gaps(&mut self, request: &CheckRequest) {
         let namespace = request.selection.namespace.as_deref().unwrap_or_default();
+        // Of one place and one reason each.
+        let mut hidden: Vec<(BTreeSet<Code>, BTreeSet<&Gap>)> = Vec::new();
         for kind in request.needs() {
-            let mut hidden: BTreeMap<&Gap, Vec<Code>> = BTreeMap::new();
             for code in &request.codes {
                 let of_devices = kind == Kind::ResourceClaim && code.is_about_devices();
                 let everywhere = !kind.is_namespaced() || of_devices && !request.in_part;
@@ -468,19 +470,28 @@ impl<'a> Look<'a> {
                     && !is_asked
                     && let Some(gap) = self.cluster.gap(kind, within)
                 {
-                    hidden.entry(gap).or_default().push(*code);
+                    let is_alike = |known: &&mut (_, BTreeSet<&Gap>)| {
+                        known.1.first().is_some_and(|known| are_alike(known, gap))
+                    };
+                    if let Some((codes, gaps)) = hidden.iter_mut().find(is_alike) {
+                        codes.insert(*code);
+                        gaps.insert(gap);
+                    } else {
+                        hidden.push((BTreeSet::from([*code]), BTreeSet::from([gap])));
+                    }
                 }
             }
-            for (gap, codes) in hidden {
-                let what = match codes.as_slice() {
-                    [first, .., last] => {
-                        let number = codes.len();
-                        format!("{number} kinds of finding between {first} and {last} may be missing")
-                    }
-                    [code] => format!("{code} may be missing"),
-                    [] => continue,
-                };
-                self.found.unknown.unknown(&what, gap);
+        }
+        for (codes, gaps) in hidden {
+            let (Some(first), Some(last)) = (codes.first(), codes.last()) else {
+                continue;
+            };
+            let what = match codes.len() {
+                1 => format!("{first} may be missing"),
+                number => format!("{number} kinds of finding between {first} and {last} may be missing"),
+            };
+            for missing in all_missing(gaps) {
+                self.found.unknown.add(format!("{what}: {missing}"));
             }
         }
     }
