@@ -107,7 +107,7 @@ fn fields_that_the_version_has_not_are_named() {
 
     ----- stderr -----
     error: the API server would refuse the manifest
-      stdin:1: `Pod/a`: unknown field "spec.resourceClaims[0].source"
+      stdin:1: `Pod/a`: unknown field "spec.resourceClaims[0].source": since Kubernetes 1.31 `resourceClaimName` or `resourceClaimTemplateName` stands beside `name`, without `source`
 
     hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
     "#);

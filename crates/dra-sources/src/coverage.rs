@@ -157,9 +157,8 @@ impl Coverage {
             let gaps: Vec<Gap> = told.into_iter().filter_map(Told::gaps).flatten().collect();
             if !gaps.is_empty() {
                 verdict.gaps.extend(gaps);
-            } else if is_picture
-                && !IN_EVERY_CLUSTER.contains(&kind)
-                && !Kind::OF_RIGHTS.contains(&kind)
+            } else if (is_picture && !IN_EVERY_CLUSTER.contains(&kind) && !Kind::OF_RIGHTS.contains(&kind)
+                || needs.assumes_empty(kind) && self.snapshots().next().is_none())
                 && (!self.referred.contains(&kind) || cannot_exist(kind, environment))
             {
                 verdict.assumed.push(kind);
@@ -258,27 +257,26 @@ pub(super) fn hole(kind: Kind, reason: String) -> Gap {
     }
 }
 
-/// What is said of kinds that count as empty since a picture of a cluster has none.
-pub(super) fn assumption(names: &str, assumed: &[Kind]) -> Option<String> {
-    if assumed.is_empty() {
-        return None;
-    }
-    let kinds: Vec<_> = assumed.iter().map(|kind| kind.plural()).collect();
-    Some(format!(
-        "{names} has no {}; assuming that the cluster has none (a file of `kubectl dra snapshot` says so itself)",
+/// What is said of kinds that files have no object of: what was assumed, and what to do about those that are unknown.
+pub(super) fn lacking(names: &str, assumed: &[Kind], absent: &[Kind]) -> Option<String> {
+    let list = |kinds: &[Kind]| {
+        let kinds: Vec<_> = kinds.iter().map(|kind| kind.plural()).collect();
         kinds.join(", ")
-    ))
-}
-
-/// What to do about kinds of which nothing is told.
-pub(super) fn advice(names: &str, absent: &[Kind]) -> Option<String> {
-    if absent.is_empty() {
-        return None;
-    }
-    let kinds: Vec<_> = absent.iter().map(|kind| kind.plural()).collect();
+    };
+    let rest = match (assumed, absent) {
+        ([], []) => return None,
+        (assumed, []) => {
+            return Some(format!(
+                "{names} has no {}; assuming that the cluster has none (a file of `kubectl dra snapshot` says so itself)",
+                list(assumed)
+            ));
+        }
+        ([], _) => String::new(),
+        (assumed, _) => format!("; assuming that the cluster has no {}", list(assumed)),
+    };
     Some(format!(
-        "{names} says nothing about {}, and what depends on them is unknown; save the cluster with `kubectl dra snapshot`, \
+        "{names} says nothing about {}, and what depends on them is unknown{rest}; save the cluster with `kubectl dra snapshot`, \
          add what `kubectl get -A -o yaml` prints of them with a further --from, or say with --complete that there are none",
-        kinds.join(", ")
+        list(absent)
     ))
 }

@@ -14,6 +14,7 @@ pub mod destination;
 pub mod examples;
 pub mod files;
 mod gates;
+mod gone;
 pub mod live;
 mod load;
 mod manifests;

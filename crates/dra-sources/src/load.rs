@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::de::DeserializeOwned;
 
-use super::coverage::{Coverage, advice, assumption, hole};
+use super::coverage::{Coverage, hole, lacking};
 use super::destination::FileIdentity;
 use super::examples;
 use super::files;
@@ -81,6 +81,8 @@ pub struct Refused {
     hint: &'static str,
     problems: Vec<Problem>,
     more: usize,
+    /// What else was noticed of the input.
+    beside: Vec<String>,
 }
 
 impl Refused {
@@ -94,6 +96,7 @@ impl Refused {
             hint: "correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself",
             problems: Vec::new(),
             more: 0,
+            beside: Vec::new(),
         }
     }
 
@@ -104,7 +107,13 @@ impl Refused {
             hint: "correct the object in the file, or leave it out",
             problems: vec![problem],
             more: 0,
+            beside: Vec::new(),
         }
+    }
+
+    /// With what else was noticed of the input.
+    pub(super) fn beside(self, beside: Vec<String>) -> Self {
+        Self { beside, ..self }
     }
 
     pub(super) fn add(&mut self, problem: Problem) {
@@ -133,6 +142,9 @@ impl fmt::Display for Refused {
         }
         if self.more > 0 {
             write!(f, "\nand {} more", self.more)?;
+        }
+        for text in &self.beside {
+            write!(f, "\n{text}")?;
         }
         Ok(())
     }
@@ -444,11 +456,15 @@ impl Collected {
         for problem in covered.damaged {
             self.problem(problem, request.strict)?;
         }
-        self.loaded.warnings.extend(advice(&names, &covered.absent));
         environment.told.clone_from(&covered.absent);
-        if !needs.takes_files_for_whole() {
-            self.loaded.warnings.extend(assumption(&names, &covered.assumed));
-        }
+        let assumed = if needs.takes_files_for_whole() {
+            &[]
+        } else {
+            covered.assumed.as_slice()
+        };
+        self.loaded
+            .warnings
+            .extend(lacking(&names, assumed, &covered.absent));
         let contradictions = self.parts.contradictions(self.builder.objects());
         environment.gaps.retain(|gap| !needs.contains(gap.kind));
         for Contradiction {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::decode::{Decoder, group_version};
 use super::files::{Found, RawItem, ReadOptions, Source, read};
+use super::gone;
 use super::load::{LoadError, Refused};
 use super::needs::Problem;
 use super::upgrade::{UpgradeError, upgrade};
@@ -85,7 +86,9 @@ pub fn manifests(names: &[String], namespace: &str, validate: Validate<'_>) -> R
         Ok::<(), LoadError>(())
     })?;
     match reading.too_many {
-        _ if !reading.refused.is_empty() => Err(LoadError::Refused(reading.refused)),
+        _ if !reading.refused.is_empty() => {
+            Err(LoadError::Refused(reading.refused.beside(reading.found.warnings)))
+        }
         Some(problem) => Err(LoadError::TooManyPods(problem)),
         None => Ok(reading.found),
     }
@@ -168,10 +171,14 @@ impl Reading<'_> {
         let faults = check_fields(kind, version, json.as_bytes(), Looking::ForAll);
         let mut violations: Vec<String> = Vec::new();
         for mut fault in faults.list {
+            let successor = gone::field(kind, &fault);
             if !within.is_empty() {
                 fault.path = format!("{within}.{}", fault.path);
             }
-            violations.push(fault.to_string());
+            violations.push(match successor {
+                Some(successor) => format!("{fault}: {successor}"),
+                None => fault.to_string(),
+            });
         }
         if violations.is_empty() {
             match upgrade(kind, group, version, json.as_bytes()) {
@@ -202,6 +209,9 @@ impl Reading<'_> {
             Ok(templates) => templates,
             Err(why) => return self.refuse(item, why),
         };
+        if let Some(successor) = gone::kind(group, kind) {
+            return self.refuse(item, format!("{kind} {successor}"));
+        }
         if templates.is_empty() {
             let version = item.api_version.unwrap_or_default();
             let warning = format!("{}: {kind} of {version} is left out", item.origin);

@@ -12,6 +12,7 @@ pub struct Needs {
     schedulers: bool,
     pods_after_claims: bool,
     whole_files: bool,
+    assumes_rare: bool,
 }
 
 /// How objects of one kind are wanted.
@@ -150,6 +151,27 @@ impl Needs {
     pub fn files_are_whole(mut self) -> Self {
         self.whole_files = true;
         self
+    }
+
+    /// Of kinds that rarely decide, files that are read instead of a cluster say enough by having none: the cluster counts as having none.
+    #[must_use]
+    pub fn assuming_rare_kinds_empty(mut self) -> Self {
+        self.assumes_rare = true;
+        self
+    }
+
+    pub(crate) fn assumes_empty(&self, kind: Kind) -> bool {
+        const RARE: [Kind; 8] = [
+            Kind::DeviceTaintRule,
+            Kind::ResourceClaimTemplate,
+            Kind::PodGroup,
+            Kind::CompositePodGroup,
+            Kind::Workload,
+            Kind::ResourceQuota,
+            Kind::PodDisruptionBudget,
+            Kind::Event,
+        ];
+        self.assumes_rare && RARE.contains(&kind)
     }
 
     pub(crate) fn takes_files_for_whole(&self) -> bool {

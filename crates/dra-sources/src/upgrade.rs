@@ -14,8 +14,13 @@ use dra_model::{Kind, json};
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpgradeError {
     /// The version is none that was ever served.
-    #[error("`{0}` is not a version of this kind that can be read")]
-    UnknownVersion(String),
+    #[error("`{version}` is not a version of this kind that can be read: there {}", versions(.known))]
+    UnknownVersion {
+        /// The version.
+        version: String,
+        /// Those that there are.
+        known: &'static [&'static str],
+    },
     /// Not JSON, or not an object.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -43,6 +48,14 @@ pub(crate) enum UpgradeError {
     Nameless,
 }
 
+/// The versions that there are of a kind.
+fn versions(known: &[&str]) -> String {
+    match known {
+        [only] => format!("is {only}"),
+        _ => format!("are {}", known.join(", ")),
+    }
+}
+
 /// The object `json` of `kind` as its best version writes it. `group` tells the two groups of events apart.
 pub(crate) fn upgrade<'a>(
     kind: Kind,
@@ -68,7 +81,12 @@ pub(crate) fn upgrade<'a>(
         (Kind::PodGroup, "v1alpha2") => template_reference,
         // Everything else differs in nothing that the model reads.
         _ if kind.versions().contains(&version) => return Ok(Cow::Borrowed(json)),
-        _ => return Err(UpgradeError::UnknownVersion(version.to_owned())),
+        _ => {
+            return Err(UpgradeError::UnknownVersion {
+                version: version.to_owned(),
+                known: kind.versions(),
+            });
+        }
     };
     let mut object: Map<String, Value> = json::from_slice(json)?;
     rewrite(&mut object)?;

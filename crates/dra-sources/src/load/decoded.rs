@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::parts::Parts;
 use super::unknown::UnknownFields;
 use crate::bundle::SnapshotInfo;
-use crate::decode::Decoder;
+use crate::decode::{Decoder, group_version};
 use crate::files::{Found, ItemBatch, ListHead, Origin, RawItem};
 use crate::gates::{ControlPlanePod, kubelet_version};
+use crate::gone;
 use crate::needs::{Needs, Problem};
 use crate::recognize::{Recognized, listed, recognize};
 use crate::scheduler_config::profiles;
@@ -136,6 +137,12 @@ impl Decoded {
                     item.kind.unwrap_or_default(),
                     item.api_version.unwrap_or_default(),
                 );
+                let group = group_version(api_version).0;
+                if let Some(successor) = gone::kind(group, name) {
+                    return self
+                        .harmless
+                        .push(item.problem(format!("is left out: {name} {successor}")).into());
+                }
                 self.owners.add(api_version, name, item.json);
                 let name = format!("{name} of {api_version}");
                 count_ignored(&mut self.ignored, name, 1);
@@ -168,7 +175,7 @@ impl Decoded {
                     .get_or_insert_with(|| item.problem(error.to_string()).into());
                 return;
             }
-            Err(UpgradeError::UnknownVersion(_)) => item.problem(format!(
+            Err(UpgradeError::UnknownVersion { .. }) => item.problem(format!(
                 "`{}` is no version of {kind} that can be read; {} {}",
                 item.api_version.unwrap_or_default(),
                 if kind.versions().len() == 1 {
