@@ -165,7 +165,8 @@ fn of_case(line: &str) -> Vec<Said> {
                 .map(|ended| with(word, true, &|name| !ended.contains(&name), false))
                 .collect()
         }
-        Waiting::Unknown(_) => Vec::new(),
+        // The library knows no nodes that are cordoned.
+        Waiting::Uncordoned(_) | Waiting::Unknown(_) => Vec::new(),
     }
 }
 

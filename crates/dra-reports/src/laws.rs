@@ -1,14 +1,17 @@
 //! Laws that hold for the answer about every pod on a node, over made-up pods: a known reason that it does not run and a tick are never
 //! said together, and every report counts it by the same cause.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::allocation::Settings;
+use crate::explain_all;
 use crate::explanation::{ClusterVerdict, Explanation, explain_pod};
 use crate::stage::StageCount;
 use dra_allocator::Budget;
-use dra_model::{Cluster, Kind};
+use dra_model::{Cluster, Kind, Str};
 use dra_rules::kubelet::{Cause, Stages};
 use dra_testing::effort::by_effort;
 use dra_testing::{Dice, World, now};
@@ -117,6 +120,13 @@ fn holds(dice: &mut Dice) -> Result<(), TestCaseError> {
     let budget = Budget::new(1_000_000);
     let settings = Settings::of_test(&budget);
     let stages = Stages::of(&cluster, now());
+    let list = explain_all(&cluster, None, &settings);
+    let listed: BTreeSet<&Str> = list
+        .items
+        .iter()
+        .flat_map(|item| &item.pods)
+        .map(|pod| &pod.name)
+        .collect();
     let mut stuck = 0;
     for pod in cluster.pods() {
         let found = stages.pod(pod).expect("it has a claim");
@@ -130,9 +140,9 @@ fn holds(dice: &mut Dice) -> Result<(), TestCaseError> {
             report.verdict != ClusterVerdict::Broken || !codes.is_empty(),
             "{what}"
         );
+        stuck += usize::from(found.is_stuck());
+        prop_assert!(!found.is_stuck() || listed.contains(&pod.metadata.name), "{what}");
         if let Some(known) = &found.stuck {
-            let holds_up = known.cause.holds_up();
-            stuck += usize::from(holds_up);
             // What is not recognized leaves it open, and a pod that runs with a device that is gone from the slices lacks nothing.
             let is_open = matches!(
                 known.cause,

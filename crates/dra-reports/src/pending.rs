@@ -13,6 +13,7 @@ use super::Sentence;
 use super::allocation::{Settings, Target};
 use super::explanation::{ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, why};
 use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
+use dra_rules::kubelet::Stages;
 use dra_rules::reservation::{PodGroups, claim_name, resolves_to};
 use dra_rules::scheduling::{classes_of_resources, is_extended};
 
@@ -152,17 +153,19 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
     }
     let is_in = |of: &Str| namespace.is_none_or(|namespace| namespace == of);
     let likeness = Likeness::of(cluster);
+    let stages = Stages::of(cluster, settings.now);
     let mut kinds: HashMap<String, usize, RandomState> = HashMap::default();
     let mut alike: Vec<Vec<Unit<'_>>> = Vec::new();
     let mut bound = Vec::new();
     for pod in cluster.pods().filter(|pod| is_in(&pod.metadata.namespace)) {
-        if pod.is_terminal() || pod.metadata.is_deleting() {
-            continue;
-        }
+        let is_over = pod.is_terminal() || pod.metadata.is_deleting();
         if pod.node().is_some() {
-            if matches!(pod.status.phase.as_str(), "Pending" | "") && likeness.needs_devices(pod) {
+            let starts = !is_over && matches!(pod.status.phase.as_str(), "Pending" | "");
+            if starts && likeness.needs_devices(pod) || stages.pod(pod).is_some_and(|found| found.is_stuck())
+            {
                 bound.push(pod);
             }
+        } else if is_over {
         } else if likeness.needs_devices(pod) {
             put(&mut kinds, &mut alike, likeness.of_pod(pod), Unit::Pod(pod));
         } else {
@@ -316,7 +319,9 @@ impl<'a> Likeness<'a> {
             knows_nodes: cluster.gap(Kind::Node, "").is_none(),
             of_nodes: cluster
                 .nodes()
-                .flat_map(|node| node.status.allocatable.iter().map(|(name, _)| name))
+                .flat_map(|node| &node.status.allocatable)
+                .filter(|(_, amount)| amount.sign() > 0)
+                .map(|(name, _)| name)
                 .collect(),
             limited: cluster.quotas().map(|quota| &quota.metadata.namespace).collect(),
             knows_some_better: cluster

@@ -377,7 +377,7 @@ fn drivers(
         if let Some(unpublished) = &mut counted.status.devices.unpublished {
             *unpublished += 1;
         }
-        usage.unpublished(&inventory, &id);
+        usage.unpublished(&inventory, &id, &mut counted.sums);
     }
     let drivers: Vec<DriverStatus> = drivers
         .into_values()
@@ -522,7 +522,7 @@ mod tests {
                     {"driver": "d", "nodes": 1, "pools": 2, "incompletePools": 1, "devices": {
                         "total": 5, "allocated": 2, "shared": 1, "free": 1, "unavailable": 1, "unknown": 0,
                         "tainted": 1, "unhealthy": 1, "unpublished": 1},
-                     "mostFreeOnOneNode": 1, "units": {"total": 5, "used": "3"}},
+                     "mostFreeOnOneNode": 1, "units": {"total": 6, "used": "4"}},
                     {"driver": "e", "nodes": 2, "pools": 1, "incompletePools": 0, "devices": {
                         "total": 0, "allocated": 0, "shared": 0, "free": 0, "unavailable": 0, "unknown": 0,
                         "tainted": 0, "unhealthy": 0, "unpublished": 0},
@@ -535,13 +535,13 @@ mod tests {
                 "podStages": [],
                 "usageBy": "Namespace",
                 "usage": [{"namespace": "n", "claims": 3, "pendingClaims": 1, "idleClaims": 3, "drivers": [
-                    {"driver": "d", "devices": 4, "shares": 1, "units": "3", "ofUnits": 5, "idleDevices": 4}]}],
+                    {"driver": "d", "devices": 4, "shares": 1, "units": "4", "ofUnits": 6, "idleDevices": 4}]}],
                 "idle": [
                     {"namespace": "n", "name": "1", "uid": "1-uid", "devices": 2, "creationTimestamp": "2026-11-21T11:00:00Z"},
                     {"namespace": "n", "name": "2", "uid": "2-uid", "devices": 1, "creationTimestamp": "2026-11-21T11:00:00Z"},
                     {"namespace": "n", "name": "4", "uid": "4-uid", "devices": 1, "creationTimestamp": "2026-11-21T11:00:00Z"}],
                 "kubelets": [],
-                "findings": {"errors": 1, "warnings": 6, "infos": 0},
+                "findings": {"errors": 1, "warnings": 5, "infos": 1},
             })
         );
         assert!(report.version_is_assumed);

@@ -138,9 +138,14 @@ pub(super) fn shortened(names: &[&str]) -> String {
 
 fn tone_of_waiting(explanation: &Explanation) -> Tone {
     match explanation.waiting.as_ref().map(|waiting| waiting.helps) {
-        Some(Helps::WhenOneEnds | Helps::WhenEnd | Helps::WhenUntainted | Helps::WhenDeallocated) => {
-            Tone::Good
-        }
+        Some(
+            Helps::WhenOneEnds
+            | Helps::WhenEnd
+            | Helps::WhenUntainted
+            | Helps::WhenDeallocated
+            | Helps::WhenUncordoned
+            | Helps::WhenPublished,
+        ) => Tone::Good,
         Some(Helps::Never) => Tone::Bad,
         Some(Helps::Unknown) | None => Tone::Plain,
     }

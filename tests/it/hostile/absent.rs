@@ -128,7 +128,7 @@ fn without_claims_no_device_is_free() {
 }
 
 #[test]
-fn without_rules_or_claims_nothing_fits() {
+fn rules_seldom_decide_and_claims_always_do() {
     let wanted = claim("wanted", &json!({}));
     let fits = |items: &[Value], more: &[&str], code: i32| {
         let args = [&["simulate", "allocation", "claim/n/wanted", "-o", "json"], more].concat();
@@ -136,9 +136,15 @@ fn without_rules_or_claims_nothing_fits() {
         let report: Value = serde_json::from_str(&run.stdout).expect("a report");
         report["result"].clone()
     };
-    let cluster = [wanted, node(), class(), slice(&json!({"nodeName": "node"}))];
-    assert_eq!(fits(&cluster, &["--complete"], 0), "Fits");
-    assert_eq!(fits(&cluster, &[], 4), "Unknown");
+    let rest = [node(), class(), slice(&json!({"nodeName": "node"}))];
+    let with_claim: Vec<Value> = std::iter::once(wanted).chain(rest.clone()).collect();
+    // Rules seldom decide: that there are none is assumed, with a word.
+    assert_eq!(fits(&with_claim, &[], 0), "Fits");
+    let waits = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "n", "name": "waits"},
+        "spec": {"resourceClaims": [{"name": "c", "resourceClaimName": "wanted"}], "containers": [{"name": "main"}]}});
+    let without_claim: Vec<Value> = std::iter::once(waits).chain(rest).collect();
+    on(&["explain", "pod/n/waits"], &without_claim).exits(4);
+    on(&["explain", "pod/n/waits", "--complete"], &without_claim).exits(1);
 }
 
 /// Everything that is there but cannot be understood, beside a claim that nothing is wrong with.

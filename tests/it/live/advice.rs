@@ -90,6 +90,10 @@ const NOT_RUN: &[(&str, &str)] = &[
     ),
     ("DRA074", "no command: whoever runs the driver has it run again"),
     ("DRA063", "no command: the pod gets on by itself"),
+    (
+        "DRA087",
+        "no command: an administrator finds out what keeps the node from being ready",
+    ),
     ("DRA080", "live::after_bind runs it beside a real kubelet"),
     ("DRA081", "no command: only the driver can prepare the devices"),
     ("DRA082", "no command: the kubelet goes on by itself"),
@@ -667,6 +671,9 @@ const KINDS: &[(&str, Build)] = &[
             cluster.patch(node, &json!({"spec": {"unschedulable": true}}));
         }
         cluster.create(&pod("p"));
+    }),
+    ("OfferResource", |cluster| {
+        cluster.create(&pod("p").requesting("gpu.example.com/gpu", 1));
     }),
     ("RelaxNodeAffinity", |cluster| {
         let terms = json!([{"matchExpressions": [{"key": "rack", "operator": "In", "values": ["9"]}]}]);

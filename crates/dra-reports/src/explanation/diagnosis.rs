@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
-use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str};
+use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str, Time};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::reservation::Lacks;
 use dra_rules::scheduling::{AssumedGate, Obstacle, Panic, Spared, Stage};
@@ -48,7 +48,9 @@ pub struct Diagnosis {
     pub(crate) fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
-    /// What would have to be known.
+    /// What could not be read.
+    pub(super) gaps: Vec<Gap>,
+    /// What else would have to be known.
     pub(super) unknown: Vec<String>,
     /// Warnings of the cluster about the object.
     pub(super) events: Vec<Warning>,
@@ -69,12 +71,20 @@ pub struct Diagnosis {
 pub(crate) struct Warning {
     pub(super) reason: Str,
     pub(super) message: String,
+    /// How often it came.
+    pub(super) times: i32,
+    /// When it came last.
+    pub(super) last: Option<Time>,
 }
 
 impl Warning {
-    /// Reason and message.
+    /// Reason and message, with how often it came and when it came last where it did so several times.
     pub(super) fn text(&self) -> String {
-        format!("{}: {}", self.reason, self.message)
+        let text = format!("{}: {}", self.reason, self.message);
+        match (self.times, self.last) {
+            (times @ 2.., Some(last)) => format!("{text} ({times} times, last at {last})"),
+            _ => text,
+        }
     }
 }
 
@@ -302,6 +312,10 @@ pub(crate) enum Cause {
     Absent(Absence),
     /// No node that is left has a device for the request, as its driver publishes nothing there.
     Unserved(Unserved),
+    /// Nothing is published for nodes as their kubelets have just been started.
+    Republishing(Republishing),
+    /// No node and no class offers an extended resource, and how many devices are free of a class that could.
+    Unoffered(Str, Option<(Str, usize)>),
     /// None of these nodes has so many usable devices of the kind.
     TooFew(Among, u64, DeviceKind),
     /// This node has so many usable devices of the kind, and another filter rejects it.
@@ -335,6 +349,18 @@ pub(crate) struct Unserved {
     /// The nodes of which the same is broken, the first of which `link` is about.
     pub(super) nodes: Vec<Str>,
     pub(super) link: BrokenLink,
+}
+
+/// Nodes for which drivers have yet to publish again what the start of a kubelet deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Republishing {
+    pub(super) nodes: Vec<Str>,
+    /// When the kubelet of the first of them was started.
+    pub(super) since: Time,
+    /// The drivers of the devices that are wanted, as far as their class names them.
+    pub(super) drivers: BTreeSet<Str>,
+    /// Whether no other node has a device of the kind.
+    pub(super) is_cause: bool,
 }
 
 /// What the first pod of a PodGroup lacks that is not placed.
@@ -515,6 +541,7 @@ impl Diagnosis {
             nodes: Vec::new(),
             fixes: Vec::new(),
             not_simulated: Vec::new(),
+            gaps: Vec::new(),
             unknown: Vec::new(),
             events: Vec::new(),
             assumed_gates: Vec::new(),
@@ -548,9 +575,8 @@ impl Diagnosis {
         if cluster.environment().told.contains(&gap.kind) {
             return;
         }
-        let text = crate::warnings::missing(gap);
-        if !self.unknown.contains(&text) {
-            self.unknown.push(text);
+        if !self.gaps.contains(gap) {
+            self.gaps.push(gap.clone());
         }
     }
 

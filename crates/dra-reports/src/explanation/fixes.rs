@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::diagnosis::{Answer, Diagnosis, Unserved};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::{gets, waiting};
 use crate::listing::some;
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
-use crate::script::{self, Command, delete, delete_in, lift_node_taint, recreate_pod};
+use crate::script::{self, Command, delete, delete_in, lift_node_taint, patch, recreate_pod};
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{AllocatedDevice, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
@@ -335,6 +337,12 @@ impl Helped<'_> {
                 pool.driver
             )),
             Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
+            Fix::OfferResource { class, resource } => {
+                let change = json!({"spec": {"extendedResourceName": resource}});
+                Remedy::command(patch(Kind::DeviceClass, None, class, &["--type=merge"], &change)).note(
+                    format!("every pod that asks for {resource} gets devices of class {class} then"),
+                )
+            }
             Fix::Uncordon { node } => {
                 Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
             }
@@ -531,6 +539,11 @@ impl Helped<'_> {
                 "LiftTaint",
                 format!("devicetaintrule/{rule}"),
                 format!("delete devicetaintrule/{rule}"),
+            ),
+            Fix::OfferResource { class, resource } => (
+                "OfferResource",
+                format!("deviceclass/{class}"),
+                format!("set extendedResourceName of deviceclass/{class} to {resource}"),
             ),
             Fix::Uncordon { node } => (
                 "Uncordon",

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use super::absence::{Absence, absence};
 use super::diagnosis::{
-    Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, NotAll, Place, Reason, Unserved,
+    Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, NotAll, Place, Reason, Republishing,
+    Unserved,
 };
 use super::fact::{Brief, Evidence, Fact, Together};
 use super::items::{Amounts, DeviceCount, FilterCount};
-use dra_allocator::devices::{ClassSelectors, Match, RuledOut};
+use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Quantity, Str, Time};
-use dra_rules::kubelet::{BrokenLink, Stages, drivers_named};
-use dra_rules::scheduling::Cycle;
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Quantity, Str, Time};
+use dra_rules::kubelet::{self, BrokenLink, Stages};
+use dra_rules::scheduling::{self, Cycle, drivers_named};
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -454,6 +455,64 @@ fn has_none(node: &NodeDiagnosis, wanted: &DeviceCount) -> bool {
     node.devices.iter().all(|count| {
         count.claim != wanted.claim || count.request != wanted.request || count.matching + count.unknown == 0
     })
+}
+
+/// The nodes that the plugin for devices rejects, as their kubelets were started just now and nothing is published for them.
+pub(super) fn republishing(
+    report: &Diagnosis,
+    cycle: &Cycle<'_>,
+    selectors: &ClassSelectors,
+    now: Time,
+) -> Option<Republishing> {
+    let cluster = cycle.scheduler().cluster();
+    let judged = report
+        .nodes
+        .iter()
+        .filter(|node| node.plugin == Some("DynamicResources"));
+    let since = |node: &NodeDiagnosis| kubelet::republishing(cluster, &node.node, None, now);
+    let (started, others): (Vec<&NodeDiagnosis>, Vec<_>) = judged.partition(|node| since(node).is_some());
+    let first = started.first()?;
+    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
+    let wanted = short.find(|wanted| started.iter().all(|node| has_none(node, wanted)));
+    let claims = cycle.user_claims();
+    let drivers = wanted.and_then(|wanted| {
+        let claim = claims.iter().find(|claim| claim.key() == wanted.claim)?;
+        let class = &spec(claim, &wanted.request)?.device_class_name;
+        Some(drivers_of(cluster, selectors, class))
+    });
+    Some(Republishing {
+        nodes: started.iter().map(|node| node.node.clone()).collect(),
+        since: since(first)?,
+        drivers: drivers.unwrap_or_default(),
+        is_cause: wanted.is_none_or(|wanted| others.iter().all(|node| has_none(node, wanted))),
+    })
+}
+
+/// An extended resource of the pod that nothing offers, and how many devices are free of the class that could offer it and has most.
+pub(super) fn unoffered(cluster: &Cluster, pod: &Pod, selectors: &ClassSelectors) -> Option<Cause> {
+    let unoffered = scheduling::unoffered(cluster, pod).into_iter().next()?;
+    let inventory = Inventory::of(cluster);
+    let free = |class: &Str| {
+        let pools = cluster.pools();
+        let devices = pools.flat_map(|pool| {
+            let facts = inventory.pool_facts(&pool);
+            let free = selectors.devices(&pool).filter(|(slice, device, selectable)| {
+                let id = pool.device_id(&device.name);
+                inventory.state(&id) == DeviceState::Free
+                    && inventory.unavailable(&facts, &id, (slice, device)).is_empty()
+                    && selectors.matches(class, selectable) == Match::Yes
+            });
+            std::iter::repeat_n((), free.count())
+        });
+        devices.count()
+    };
+    let counts = unoffered.classes.iter().map(|class| {
+        let name = &class.metadata.name;
+        (name.clone(), free(name))
+    });
+    let most = counts.max_by_key(|(name, free)| (*free, std::cmp::Reverse(name.clone())));
+    let most = most.filter(|(_, free)| *free > 0);
+    Some(Cause::Unoffered(unoffered.resource, most))
 }
 
 /// Nodes of which a broken link is looked for.

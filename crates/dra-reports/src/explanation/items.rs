@@ -60,6 +60,10 @@ pub enum Helps {
     WhenUntainted,
     /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, which it does automatically.
     WhenDeallocated,
+    /// It fits once nodes are not cordoned any more.
+    WhenUncordoned,
+    /// It may fit once drivers have published again what the start of a kubelet deleted, which they do within a minute.
+    WhenPublished,
     /// Not known; the summary says why.
     Unknown,
 }
@@ -189,6 +193,7 @@ pub(super) const KINDS: &[&str] = &[
     "LiftNodeTaint",
     "LiftTaint",
     "MountVolumes",
+    "OfferResource",
     "RaiseQuota",
     "ReadKubelet",
     "RecreatePod",

@@ -32,7 +32,7 @@ use super::stage::unlisted_text;
 use crate::script::{Command, no_finalizers, remake_with};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
-use dra_rules::kubelet::ready_since;
+use dra_rules::kubelet::started_since;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, unlisted};
 use dra_rules::scheduling::{
@@ -132,7 +132,7 @@ fn with_quotas(
     let key = pod.key();
     let mut report = Diagnosis::new(Target::pod(&key));
     report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
-    report.events = events(cluster, Kind::Pod, &pod.metadata, ready_since(pod));
+    report.events = events(cluster, Kind::Pod, &pod.metadata, started_since(cluster, pod));
     report
         .notes
         .extend(unlisted(cluster, pod).iter().map(unlisted_text));
@@ -553,6 +553,24 @@ impl<'e> Explained<'e> {
                 report.notes.push(words::ADMIN_ACCESS.to_owned());
             }
             waiting::add(report, self);
+            if let Some(found) = groups::republishing(report, cycle, &selectors, settings.now) {
+                waiting::add_republishing(report, &found);
+                if found.is_cause {
+                    report.cause = Some(Cause::Republishing(found));
+                    return;
+                }
+                report.notes.push(words::republishing(&found));
+            }
+            let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
+            if report.nodes.iter().any(is_of_resources)
+                && let Some(pod) = self.pod
+                && let Some(cause) = groups::unoffered(self.cluster(), pod, &selectors)
+            {
+                if let Cause::Unoffered(resource, _) = &cause {
+                    waiting::add_unoffered(report, resource);
+                }
+                report.cause = Some(cause);
+            }
             if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) =
                 &report.cause
             {
@@ -596,7 +614,7 @@ impl<'e> Explained<'e> {
     }
 }
 
-/// Warnings about an object, newest last, each once; only those `after` that time.
+/// Warnings about an object, newest last, those of one text once; only those `after` that time.
 fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     for event in cluster.events_of(kind, metadata) {
@@ -607,11 +625,20 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
         if event.type_ != "Warning" || is_over {
             continue;
         }
-        let warning = Warning {
+        let mut warning = Warning {
             reason: event.reason.clone(),
             message: event.message.to_string(),
+            times: event.times(),
+            last: event.last_seen(),
         };
-        warnings.retain(|known| *known != warning);
+        warnings.retain(|known| {
+            let is_same = (&known.reason, &known.message) == (&warning.reason, &warning.message);
+            if is_same {
+                warning.times = warning.times.saturating_add(known.times);
+                warning.last = warning.last.max(known.last);
+            }
+            !is_same
+        });
         warnings.push(warning);
     }
     warnings

@@ -134,6 +134,8 @@ impl Cause {
             Self::Nowhere(_)
             | Self::Absent(_)
             | Self::Unserved(_)
+            | Self::Republishing(_)
+            | Self::Unoffered(..)
             | Self::TooFew(..)
             | Self::Filtered(..)
             | Self::NotAll(_)

@@ -119,7 +119,9 @@ impl From<Diagnosis> for Explanation {
             nodes: known.nodes,
             fixes: known.fixes,
             not_simulated: known.not_simulated,
-            unknown: known.unknown,
+            unknown: crate::warnings::all_missing(&known.gaps)
+                .chain(known.unknown)
+                .collect(),
             events: known.events.iter().map(Warning::text).collect(),
             assumed_gates: known.assumed_gates,
             notes: known.notes,

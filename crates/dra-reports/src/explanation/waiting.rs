@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::absence;
-use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis};
+use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Republishing};
 use super::items::{DeviceCount, Helps, WaitingItem};
 use super::reasons::Limit;
 use super::words::{self, held, listed_names as listed};
@@ -120,6 +120,16 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 ),
             )
         },
+        Waiting::Uncordoned(nodes) => WaitingItem {
+            nodes: nodes.clone(),
+            ..item(
+                Helps::WhenUncordoned,
+                format!(
+                    "waiting helps when nodes are uncordoned: {} enough then",
+                    have(&nodes)
+                ),
+            )
+        },
         Waiting::Ends {
             consumers,
             count,
@@ -128,6 +138,27 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         } => ends(&consumers, count, nodes, complete),
     };
     report.waiting = Some(new);
+}
+
+/// Says that drivers publish again what the start of a kubelet deleted.
+pub(super) fn add_republishing(report: &mut Diagnosis, found: &Republishing) {
+    let nodes: Vec<String> = found.nodes.iter().map(ToString::to_string).collect();
+    report.waiting = Some(WaitingItem {
+        nodes: found.nodes.clone(),
+        ..item(
+            Helps::WhenPublished,
+            format!(
+                "waiting helps if {} enough once drivers have published their devices again, which they do within a minute",
+                have_of(&nodes)
+            ),
+        )
+    });
+}
+
+/// Says that no node and no class offers a resource.
+pub(super) fn add_unoffered(report: &mut Diagnosis, resource: &str) {
+    let text = format!("waiting never helps: no node and no class offers {resource}");
+    report.waiting = Some(item(Helps::Never, text));
 }
 
 /// Says of an attempt that an error ends what can be said of waiting.
@@ -235,9 +266,13 @@ fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
 
 fn have(nodes: &[Str]) -> String {
     let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    have_of(&names)
+}
+
+fn have_of(names: &[String]) -> String {
     match names.len() {
-        1..=3 => format!("{} has", listed(&names, "or")),
-        _ => format!("one of {} has", listed(&names, "or")),
+        1..=3 => format!("{} has", listed(names, "or")),
+        _ => format!("one of {} has", listed(names, "or")),
     }
 }
 

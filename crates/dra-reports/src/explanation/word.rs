@@ -109,7 +109,7 @@ fn is_about_devices(event: &Event) -> bool {
     };
     event.type_ == "Warning"
         && match event.reason.as_str() {
-            "FailedPrepareDynamicResources" => true,
+            "FailedPrepareDynamicResources" | "FailedValidation" => true,
             "UnexpectedAdmissionError" | "FailedCreatePodSandBox" | "Failed" | "FailedSync" => {
                 names_devices()
             }

@@ -8,14 +8,14 @@ use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
 
 use super::absence::{Absence, ForNodes, Nearest};
 use super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, NotAll, OnNode, Place,
+    Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, NotAll, OnNode, Place, Republishing,
     StatusProblem, Unserved, Why,
 };
 use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Speaker, Term, Together, Word};
 use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{broken_link_text, template_missing};
+use crate::stage::{broken_link_text, republishing_text, template_missing};
 
 fn claims(keys: &[Key]) -> String {
     let names: Vec<String> = keys.iter().map(claim).collect();
@@ -184,6 +184,14 @@ pub(super) fn cause(cause: &Cause) -> String {
             some(nodes),
             broken_link_text(link)
         ),
+        Cause::Republishing(found) => republishing(found),
+        Cause::Unoffered(resource, class) => match class {
+            Some((class, free)) => format!(
+                "no node and no class offers {resource}; class {class} has {} and no extendedResourceName",
+                free_devices(*free)
+            ),
+            None => format!("no node and no class offers {resource}"),
+        },
         Cause::TooFew(among, wanted, kind) => {
             let which = which(*among);
             match wanted {
@@ -255,6 +263,29 @@ pub(super) fn cause(cause: &Cause) -> String {
                 format!("its status names {}, which was not made for it", claim(key))
             }
         },
+    }
+}
+
+/// That drivers have yet to publish again what the start of a kubelet deleted.
+pub(super) fn republishing(found: &Republishing) -> String {
+    let Republishing {
+        nodes,
+        since,
+        drivers,
+        ..
+    } = found;
+    let who = match drivers.len() {
+        0 => "drivers publish".to_owned(),
+        1 => format!("driver {} publishes", some(drivers)),
+        _ => format!("drivers {} publish", some(drivers)),
+    };
+    republishing_text(nodes, *since, &who)
+}
+
+fn free_devices(count: usize) -> String {
+    match count {
+        1 => "1 free device".to_owned(),
+        count => format!("{count} free devices"),
     }
 }
 

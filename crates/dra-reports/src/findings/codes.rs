@@ -215,6 +215,8 @@ codes! {
         "A kubelet lacks the feature that a claim needs";
     StartUnexplained = "DRA086", "start-unexplained", Warning, Now, [ResourceClaim, Pod, Event],
         "The kubelet cannot start or end a pod, and the devices are not the cause, or not known to be";
+    NodeNotReady = "DRA087", "node-not-ready", Warning, Now, [ResourceClaim, Pod, Node],
+        "Pods with devices do not start or end, as their node is not ready";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
         "The control plane of this release has a bug that the cluster can meet";
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::finding::{Subject, claim_key, counted, scoped_key, some};
 use super::reservations::free;
-use super::{Code, Finding, Look};
+use super::{Code, Finding, Look, Severity};
 use crate::HealthReport;
 use crate::remedy::{Remedy, can_taint};
 use crate::script::{
@@ -17,6 +17,7 @@ use crate::script::{
 use dra_allocator::devices::{Holder, Inventory};
 use dra_model::{Claim, Cluster, Device, DeviceId, Key, Kind, Pool, Quantity, Str};
 use dra_rules::health::{Broken, Health, HealthIndex, broken_with_partitions};
+use dra_rules::kubelet::{publishes_for, republishing};
 use dra_rules::scheduling::release;
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -177,6 +178,32 @@ fn not_published(look: &mut Look<'_>) {
         let Some(claim) = look.cluster.claim(&key) else {
             continue;
         };
+        let node = node_of(look.cluster, claim);
+        let is_awaited = |device: &DeviceId| {
+            node.and_then(|node| republishing(look.cluster, node, Some(&device.driver), look.now))
+                .is_some()
+        };
+        devices.retain(|device| !is_awaited(device));
+        let Some(driver) = devices.first().map(|device| &device.driver) else {
+            continue;
+        };
+        let published = node
+            .and_then(|name| look.cluster.node(name))
+            .and_then(|node| publishes_for(look.cluster, driver, &node.metadata));
+        let (severity, why) = match (published, node) {
+            (Some(true), Some(node)) => (
+                Severity::Info,
+                format!(
+                    "driver {driver} still publishes for node/{node}: it leaves out devices that are in use, as some drivers do, or the \
+                     device is gone"
+                ),
+            ),
+            _ => (
+                Severity::Warning,
+                "the driver does not run there, or leaves out devices that are in use, or the device is gone"
+                    .to_owned(),
+            ),
+        };
         let slices = devices
             .iter()
             .filter_map(|device| look.cluster.pool(&device.pool_id()));
@@ -185,7 +212,7 @@ fn not_published(look: &mut Look<'_>) {
             .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
             .collect();
         let message = format!(
-            "holds {}, which no ResourceSlice of the newest generation lists: the driver does not run, or the device is gone",
+            "holds {}, which no ResourceSlice of the newest generation lists: {why}",
             some(&devices)
         );
         let finding = Finding::new(
@@ -193,17 +220,17 @@ fn not_published(look: &mut Look<'_>) {
             Subject::of(Kind::ResourceClaim, &claim.metadata),
             message,
         )
+        .severity(severity)
         .advice(format!(
-            "whoever runs the driver {} has it publish the device again; if the device is gone for good, the owners of the pods that use \
-             the claim end them",
-            devices[0].driver
+            "no action is needed if the driver {driver} leaves out devices that are in use; otherwise whoever runs it has it publish the \
+             device again, and if the device is gone for good, the owners of the pods that use the claim end them"
         ))
         .look(
             Command::kubectl("get")
                 .arg("resourceslices")
                 .option(
                     "--field-selector",
-                    &field_selector("spec.driver", &devices[0].driver),
+                    &field_selector("spec.driver", driver),
                 )
                 .done(),
         )
@@ -211,6 +238,16 @@ fn not_published(look: &mut Look<'_>) {
         .joins([claim_key(key)]);
         look.add(finding);
     }
+}
+
+/// The node where the devices of the claim are used: the only one that reaches them, or that of a pod which has the claim.
+fn node_of<'c>(cluster: &'c Cluster, claim: &'c Claim) -> Option<&'c Str> {
+    let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
+    selector.and_then(|selector| selector.single_node()).or_else(|| {
+        let key = claim.key();
+        let node = cluster.pods_of_claim(&key).find_map(|pod| pod.node());
+        node
+    })
 }
 
 /// Counters of pools and capacity of devices that are overdrawn.

@@ -10,8 +10,9 @@ use crate::remedy::{Remedy, can_taint, end_consumers, end_groups, end_pods};
 use crate::script::{Command, NoCommand, Script, delete_in, taint_driver};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
 use dra_model::{Claim, Class, DeviceId, Kind, Pod, Str, TOO_MUCH_WORK};
-use dra_rules::kubelet::{Stage, Stages, drivers_named};
+use dra_rules::kubelet::{Stage, Stages};
 use dra_rules::reservation::{owning_group, users};
+use dra_rules::scheduling::drivers_named;
 
 pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let cluster = look.cluster;

@@ -8,7 +8,7 @@ use super::{Code, Finding, Look};
 use crate::stage::pods_on;
 use dra_model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
 use dra_rules::kubelet::{
-    ENDING_SECONDS, Heartbeat, daemon_set_of, is_called_like, needs_unprepare, publishes_for,
+    ENDING_SECONDS, Heartbeat, daemon_set_of, is_called_like, needs_unprepare, publishes_for, republishing,
 };
 use dra_rules::reservation::{PodGroups, claim_names};
 
@@ -71,7 +71,9 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<P
     let name = &node.metadata.name;
     for (driver, claims) in held(cluster, pod) {
         // What a driver publishes for several nodes does not tell on which of them its plugin runs.
-        if publishes_for(cluster, driver, &node.metadata) != Some(false) {
+        if publishes_for(cluster, driver, &node.metadata) != Some(false)
+            || republishing(cluster, name, Some(driver), look.now).is_some()
+        {
             continue;
         }
         if let Some(gap) = cluster.gap(Kind::Pod, "") {

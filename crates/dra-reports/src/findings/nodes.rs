@@ -11,12 +11,12 @@ use super::{Code, Finding, Look, Severity};
 use crate::listing::selector_terms;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{broken_link_text, kept_off_text, look_at_link, mend_link, pods_on};
-use dra_model::{Claim, Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, Slice, Str};
+use dra_model::{Claim, Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str};
 use dra_rules::kubelet::{
-    BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, drivers_named, is_called_like, is_called_plugin,
-    is_ready, kept_off, known_drivers, nodes_of_devices, nodes_of_slice,
+    BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_like, is_called_plugin, is_ready,
+    kept_off, known_drivers, nodes_of_devices, nodes_of_slice, republishing,
 };
-use dra_rules::scheduling::classes_of_resources;
+use dra_rules::scheduling::{classes_of_resources, drivers_named};
 
 /// The label by which nodes are peers: machines of one type have the same devices.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
@@ -205,6 +205,9 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
             pools.entry(pool.id.driver.clone()).or_default().push(pool);
         }
     }
+    // Some drivers leave devices out that are in use.
+    let used = cluster.allocated_devices().map(|(device, _)| device.pool_id());
+    let used: BTreeSet<PoolId> = used.collect();
     let mut found = Vec::new();
     for (driver, service) in services(cluster) {
         let alike = alike(cluster, &service.with);
@@ -213,13 +216,16 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
         found.extend(
             pools
                 .iter()
+                .filter(|pool| !used.contains(&pool.id))
                 .filter_map(|pool| without_devices(pool, filled, &alike)),
         );
         let plugin = Plugin::of_driver(&plugins, driver, &service.with);
         let is_expected = !service.with.is_empty() && (plugin.is_some() || !alike.is_empty());
         if look.wants(Code::NodeWithoutSlices) && is_expected {
             for node in cluster.nodes() {
-                if !service.named.contains(&node.metadata.name)
+                let name = &node.metadata.name;
+                if !service.named.contains(name)
+                    && republishing(cluster, name, Some(driver), look.now).is_none()
                     && let Some(finding) = without_slices(look, driver, node, &alike, plugin)
                 {
                     found.push(finding);
@@ -802,7 +808,7 @@ mod tests {
         assert!(of_driver(with_role("driver")).ends_with("is ready, and publishes nothing"));
         assert!(
             of_driver(with_role("other"))
-                .ends_with("serviceaccount/kube-system/driver, which no role lets create resourceslices")
+                .ends_with("serviceaccount/kube-system/driver, which may not create resourceslices")
         );
     }
 

@@ -1,16 +1,17 @@
 //! Pods that do not start or do not end on their node because of their devices, as the stages have it.
 
-use super::finding::{Subject, claim_key, pod_key};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
 use super::{Code, Finding, Look, Severity};
-use crate::stage::{advise, stuck_text, unlisted_text};
-use dra_model::{Kind, Pod};
-use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages};
+use crate::stage::{advise, cause_of_node, stuck_text, unlisted_text};
+use dra_model::{Kind, Pod, Str};
+use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages, is_refusal};
 use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
-const CODES: [Code; 8] = [
+const CODES: [Code; 9] = [
     Code::DriverNotRegistered,
     Code::PrepareRefused,
     Code::ClaimStillPrepared,
@@ -18,6 +19,7 @@ const CODES: [Code; 8] = [
     Code::UnprepareFails,
     Code::KubeletTooOld,
     Code::StartUnexplained,
+    Code::NodeNotReady,
     Code::DeletionStuck,
 ];
 
@@ -29,9 +31,55 @@ pub(super) fn look(look: &mut Look<'_>) {
         return;
     }
     let stages = stages(look);
+    let mut of_nodes: BTreeMap<&Str, Vec<PodStage<'_>>> = BTreeMap::new();
     for found in stages.all() {
         of_pod(look, &stages, &found);
+        if let Some(Cause::NodeSilent { .. } | Cause::NodeNotReady { .. }) =
+            found.stuck.as_ref().map(|stuck| &stuck.cause)
+            && let Some(node) = found.pod.node()
+        {
+            of_nodes.entry(node).or_default().push(found);
+        }
     }
+    for (node, pods) in of_nodes {
+        of_node(look, &stages, node, &pods);
+    }
+}
+
+/// Pods that a node keeps which is not ready.
+fn of_node(look: &mut Look<'_>, stages: &Stages<'_>, node: &Str, pods: &[PodStage<'_>]) {
+    let Some((first, stuck)) = pods
+        .first()
+        .and_then(|first| Some((first, first.stuck.as_ref()?)))
+    else {
+        return;
+    };
+    let Some(metadata) = look.cluster.node(node).map(|node| &node.metadata) else {
+        return;
+    };
+    let names = |ends: bool| -> Vec<String> {
+        let pods = pods
+            .iter()
+            .filter(|found| (found.stage == Stage::Unpreparing) == ends);
+        pods.map(|found| format!("pod/{}", found.pod.key())).collect()
+    };
+    let kept = [(names(false), "start"), (names(true), "end")];
+    let kept = kept.iter().filter(|(names, _)| !names.is_empty());
+    let kept: Vec<String> = kept
+        .map(|(names, what)| {
+            let count = counted(names.len(), "pod with devices does", "pods with devices do");
+            format!("{count} not {what} there: {}", some(names))
+        })
+        .collect();
+    let message = format!("{}. {}", cause_of_node(&stuck.cause), kept.join(". "));
+    let mut finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
+        .joins([scoped_key(Kind::Node, node)])
+        .joins(pods.iter().map(|found| pod_key(found.pod.key())));
+    if let Some(advice) = advise(stages, first) {
+        finding = finding.remedy(advice.remedy);
+        finding.look = advice.look;
+    }
+    look.add(finding);
 }
 
 /// Pods on a node with devices that none of their containers gets.
@@ -100,11 +148,12 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         Cause::KubeletTooOld { .. } => Code::KubeletTooOld,
         Cause::ClaimUnreadable { .. }
         | Cause::VolumesNotMounted { .. }
+        | Cause::NetworkNotReady { .. }
         | Cause::SandboxFails { .. }
         | Cause::RuntimeDown { .. }
         | Cause::KillFails { .. }
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
-        Cause::PodFailed { reason, .. } if reason.starts_with("OutOf") => Code::StartUnexplained,
+        Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
         // Those of containers say nothing of devices.
         Cause::ContainerNotStarted(..)
@@ -113,7 +162,9 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
+        // Told of the node, with all its pods.
         | Cause::NodeSilent { .. }
+        | Cause::NodeNotReady { .. }
         | Cause::Binding { .. } => return None,
     })
 }
@@ -135,7 +186,7 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
         _ => String::new(),
     };
     let message = format!("{what}: {}{since}", stuck_text(stuck, pod));
-    let mut finding = Finding::new(code, Subject::of(dra_model::Kind::Pod, &pod.metadata), message);
+    let mut finding = Finding::new(code, Subject::of(Kind::Pod, &pod.metadata), message);
     if let Some(advice) = advise(stages, found) {
         finding = finding.remedy(advice.remedy);
         finding.look = advice.look;

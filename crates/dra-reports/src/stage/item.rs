@@ -78,7 +78,7 @@ impl StageCount {
         for found in Stages::of(cluster, now).all().filter(|found| counts(found.pod)) {
             let (count, stuck) = numbers.entry(found.stage).or_default();
             *count += 1;
-            *stuck += usize::from(found.stuck.is_some_and(|stuck| stuck.cause.holds_up()));
+            *stuck += usize::from(found.is_stuck());
         }
         let items = numbers.into_iter();
         items

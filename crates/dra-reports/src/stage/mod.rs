@@ -10,6 +10,6 @@ pub use item::{PodStageItem, StageCount, StageItem, StuckItem};
 pub(super) use remedy::{advise, look_at_link, mend_link, pods_on};
 pub use words::party_text;
 pub(super) use words::{
-    broken_link_text, cause_text, kept_off_text, problem_text, stuck_text, template_missing, unknown_text,
-    unlisted_text, waits_text,
+    broken_link_text, cause_of_node, cause_text, kept_off_text, problem_text, republishing_text, stuck_text,
+    template_missing, unknown_text, unlisted_text, waits_text,
 };

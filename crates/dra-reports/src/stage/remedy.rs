@@ -63,17 +63,25 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             node,
             "does what its words ask for; the kubelet tries again by itself",
         ),
-        Cause::UnprepareFails { driver, plugin } => {
-            let who = format!(
-                "whoever runs the driver {driver} finds out why it does not take the devices back: the kubelet tries again until it does"
-            );
+        Cause::UnprepareFails { drivers } => {
+            let name = drivers
+                .iter()
+                .map(|(driver, _)| driver.as_str())
+                .collect::<Vec<_>>()
+                .join(" or ");
+            let (target, pod) = match drivers.as_slice() {
+                [(driver, plugin)] => (format!("driver/{driver}"), plugin.pod()),
+                _ => (format!("node/{node}"), None),
+            };
             let advice = Advice::new(
                 "RepairDriver",
-                format!("driver/{driver}"),
-                format!("have driver {driver} take the devices back"),
-                Remedy::by_hand(who),
+                target,
+                format!("have driver {name} take the devices back"),
+                Remedy::by_hand(format!(
+                    "whoever runs the driver {name} finds out why it does not take the devices back: the kubelet tries again until it does"
+                )),
             );
-            advice.look(logs(plugin.pod(), node))
+            advice.look(logs(pod, node))
         }
         Cause::Claim(Problem::Missing(claim)) if !is_made_again(stages, pod, claim) => Advice::new(
             "CreateClaim",
@@ -250,6 +258,22 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             format!("node/{node}"),
             format!("bring node {node} back"),
             Remedy::by_hand("an administrator of the cluster finds out why its kubelet is silent"),
+        )
+        .look(Command::kubectl("describe").object(Kind::Node, node).done()),
+        Cause::NodeNotReady { node, .. } => Advice::new(
+            "RestoreNode",
+            format!("node/{node}"),
+            format!("have node {node} ready"),
+            Remedy::by_hand("an administrator of the cluster does what the words of the kubelet ask for"),
+        )
+        .look(Command::kubectl("describe").object(Kind::Node, node).done()),
+        Cause::NetworkNotReady { .. } => Advice::new(
+            "RestoreNode",
+            format!("node/{node}"),
+            format!("have the network of {node} ready"),
+            Remedy::by_hand(format!(
+                "an administrator of the cluster finds out why the network plugin of {node} is not ready; the kubelet tries again by itself"
+            )),
         )
         .look(Command::kubectl("describe").object(Kind::Node, node).done()),
         Cause::Finalizers(names) => without_finalizers(pod, names),

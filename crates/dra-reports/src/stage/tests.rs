@@ -642,6 +642,18 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
         "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only the \
          logs of the kubelet and of the driver tell why"
     );
+    // Which of several it is nothing tells.
+    let other = |claim: &mut Value| {
+        let results = claim["allocation"]["devices"]["results"].as_array_mut().unwrap();
+        results.push(json!({"request": "s", "driver": "nic.example.com", "pool": "node-1", "device": "n0"}));
+    };
+    let nic = json!({"metadata": {"name": "nic"}, "spec": {"driver": "nic.example.com", "nodeName": "node-1",
+        "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "n0"}]}});
+    let told = served().claim(other).with(Kind::ResourceSlice, &nic).told();
+    assert!(
+        told.contains("driver gpu.example.com or driver nic.example.com does not take its devices back"),
+        "{told}"
+    );
     let early = |pod: &mut Value| pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:59:30Z");
     assert_eq!(served().pod(early).told(), "Unpreparing");
     let running = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
@@ -1143,6 +1155,33 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
         (
             base().event("", &says("FailedMount", "secret \"s\" not found")),
             "Reserved VolumesNotMounted User: the kubelet does not get its volumes mounted: secret \"s\" not found".to_owned(),
+        ),
+        // What was not there yet mostly is at the next try.
+        (
+            base().event(
+                "",
+                &json!({"reason": "FailedMount", "message": "failed to sync configmap cache: timed out waiting for the condition",
+                        "firstTimestamp": "2026-11-21T11:59:30Z", "count": 1, "lastTimestamp": "2026-11-21T11:59:30Z"}),
+            ),
+            "Reserved".to_owned(),
+        ),
+        (
+            base().event("", &says("NetworkNotReady", "cni plugin not initialized")),
+            "Reserved NetworkNotReady Administrator: the network of node-1 is not ready, without which the kubelet makes no pod: cni plugin not \
+             initialized"
+                .to_owned(),
+        ),
+        (
+            base().event("", &says("FailedValidation", "duplicate pod name")),
+            "Reserved Unrecognized Administrator: the kubelet says what is not known here: duplicate pod name".to_owned(),
+        ),
+        (
+            scene().with(
+                Kind::Node,
+                &json!({"metadata": {"name": "node-1"}, "status": {"conditions": [
+                    {"type": "Ready", "status": "False", "message": "PLEG is not healthy"}]}}),
+            ),
+            "Reserved NodeNotReady Administrator: node node-1 is not ready: PLEG is not healthy".to_owned(),
         ),
         (
             base().pod(waiting("CreateContainerConfigError", "configmap \"c\" not found")),

@@ -2,7 +2,7 @@
 
 use crate::listing::some;
 use crate::warnings::missing;
-use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str};
+use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Stuck,
     Unknown, Unread, Waiting, Waits, daemon_set_of,
@@ -101,6 +101,9 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             "the kubelet of {node} does not know any more what was prepared for claim {claim}, as after it was started without its \
                  checkpoint: it does not have it prepared again for a pod that has its sandbox"
         ),
+        Cause::NetworkNotReady { text } => {
+            format!("the network of {node} is not ready, without which the kubelet makes no pod: {text}")
+        }
         Cause::VolumesNotMounted { text } => format!("the kubelet does not get its volumes mounted: {text}"),
         Cause::SandboxFails { text } => {
             format!("its devices are prepared, and the container runtime does not make its sandbox: {text}")
@@ -156,18 +159,27 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             format!("{device} is reported to be unhealthy")
         }
         Cause::DeviceUnhealthy { device, text } => format!("{device} is reported to be unhealthy: {text}"),
-        Cause::UnprepareFails { driver, .. } => format!(
-            "its containers have ended, and driver {driver} does not take its devices back: only the logs of the kubelet and of the \
-                 driver tell why"
+        Cause::UnprepareFails { drivers } => format!(
+            "its containers have ended, and {} does not take its devices back: only the logs of the kubelet and of the driver tell why",
+            either(drivers.iter().map(|(driver, _)| format!("driver {driver}")))
         ),
         Cause::NodeSilent { node } => {
             format!("node {node} is not ready: its kubelet does nothing for the pod until it is")
         }
+        Cause::NodeNotReady { node, text } => format!("node {node} is not ready{}", said(text)),
         Cause::Finalizers(names) => {
             format!("it has ended, and stays for the finalizer {}", some(names))
         }
         Cause::Binding { device, attaching } => attaching_text(device, attaching),
         Cause::Unrecognized { text } => format!("the kubelet says what is not known here: {text}"),
+    }
+}
+
+/// Why a node does nothing for its pods, in a sentence without a full stop that goes on from the node's name and a colon.
+pub(crate) fn cause_of_node(cause: &Cause<'_>) -> String {
+    match cause {
+        Cause::NodeNotReady { text, .. } => format!("is not ready{}", said(text)),
+        _ => "is not ready: its kubelet is silent, and does nothing for pods until it is back".to_owned(),
     }
 }
 
@@ -360,6 +372,19 @@ fn no_pod(set: &Key, kept_off: Option<&KeptOff>) -> String {
     }
 }
 
+/// That `who` publishes again what the start of kubelets deleted.
+pub(crate) fn republishing_text(nodes: &[Str], since: Time, who: &str) -> String {
+    let names = some(nodes);
+    match nodes {
+        [_] => format!(
+            "the kubelet of {names} was started at {since}, which deleted what was published for the node: {who} it again within a minute"
+        ),
+        _ => format!(
+            "the kubelets of {names} were started at {since}, which deleted what was published for the nodes: {who} it again within a minute"
+        ),
+    }
+}
+
 /// Why a driver publishes nothing for a node.
 pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
     match link {
@@ -388,7 +413,7 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
         } => format!("pod/{pod} crashes (container {container}: {reason})"),
         BrokenLink::NotReady(pod) => format!("pod/{pod} is not ready"),
         BrokenLink::Forbidden(pod, account) => format!(
-            "pod/{pod} runs with serviceaccount/{}/{account}, which no role lets create resourceslices",
+            "pod/{pod} runs with serviceaccount/{}/{account}, which may not create resourceslices",
             pod.namespace
         ),
         BrokenLink::Silent(pod) => format!("pod/{pod} is ready, and publishes nothing"),

@@ -82,7 +82,7 @@ pub struct DriverUsage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Units {
-    /// Sets of shared counters, and devices that draw from none.
+    /// Sets of shared counters, and devices that draw from none, with those in use that are not published.
     pub total: usize,
     /// How many of them are used, in parts where parts of some are; absent when claims could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -485,15 +485,31 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// Counts a device that claims have and no slice publishes.
-    pub(super) fn unpublished(&mut self, inventory: &Inventory<'_>, id: &DeviceId) {
-        for holder in inventory.holders(id) {
-            if !holder.takes() || !self.selection.includes(&holder.claim.metadata) {
+    /// Counts a device that claims have and no slice publishes as a unit that is used, and adds it to `sums`.
+    pub(super) fn unpublished(&mut self, inventory: &Inventory<'_>, id: &DeviceId, sums: &mut UnitSums) {
+        let takers: Vec<_> = inventory
+            .holders(id)
+            .iter()
+            .filter(|holder| holder.takes())
+            .collect();
+        if takers.is_empty() {
+            return;
+        }
+        sums.total += 1;
+        sums.used += WHOLE;
+        for (place, holder) in takers.iter().enumerate() {
+            let group = UsageGroup::of(self.cluster, self.by, holder.claim, holder.result);
+            let by_node = self.by == UsageBy::Node;
+            let is_selected = self.selection.includes(&holder.claim.metadata);
+            if !is_selected && !by_node {
                 continue;
             }
-            let group = UsageGroup::of(self.cluster, self.by, holder.claim, holder.result);
             let counted = self.item(group).drivers.entry(id.driver.clone()).or_default();
-            counted.devices += 1;
+            counted.of_units += usize::from(by_node && place == 0);
+            if is_selected {
+                counted.devices += 1;
+                counted.parts += WHOLE / takers.len() as i128;
+            }
         }
     }
 

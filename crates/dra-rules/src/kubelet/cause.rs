@@ -113,6 +113,11 @@ pub enum Cause<'c> {
         /// In the kubelet's words.
         text: String,
     },
+    /// The network of the node is not ready. The kubelet prepares devices after that.
+    NetworkNotReady {
+        /// In the words of the container runtime.
+        text: String,
+    },
     /// The container runtime does not make the sandbox of the pod. The devices are prepared before.
     SandboxFails {
         /// In the words of the container runtime.
@@ -169,17 +174,22 @@ pub enum Cause<'c> {
         /// In the reporter's words.
         text: String,
     },
-    /// The containers have ended, and the driver does not take its devices back.
+    /// The containers have ended, and a driver does not take its devices back.
     UnprepareFails {
-        /// The driver.
-        driver: Str,
-        /// Its pod.
-        plugin: Plugin<'c>,
+        /// The drivers of which it is one, with their pods: the kubelet only logs which.
+        drivers: Vec<(Str, Plugin<'c>)>,
     },
     /// The node does not answer, so that nothing of its kubelet can be expected.
     NodeSilent {
         /// The node.
         node: Str,
+    },
+    /// The kubelet answers, and says that its node is not ready.
+    NodeNotReady {
+        /// The node.
+        node: Str,
+        /// In the kubelet's words.
+        text: String,
     },
     /// The pod has ended and stays for these.
     Finalizers(Vec<Str>),
@@ -212,6 +222,7 @@ impl Cause<'_> {
             Self::DevicesUnresolvable { .. } => "DevicesUnresolvable",
             Self::PreparationForgotten { .. } => "PreparationForgotten",
             Self::VolumesNotMounted { .. } => "VolumesNotMounted",
+            Self::NetworkNotReady { .. } => "NetworkNotReady",
             Self::SandboxFails { .. } => "SandboxFails",
             Self::RuntimeDown { .. } => "RuntimeDown",
             Self::ContainerNotStarted(..) => "ContainerNotStarted",
@@ -224,6 +235,7 @@ impl Cause<'_> {
             Self::DeviceUnhealthy { .. } => "DeviceUnhealthy",
             Self::UnprepareFails { .. } => "UnprepareFails",
             Self::NodeSilent { .. } => "NodeSilent",
+            Self::NodeNotReady { .. } => "NodeNotReady",
             Self::Finalizers(_) => "Finalizers",
             Self::Binding { attaching, .. } => match attaching {
                 Attaching::Failed(_) => "BindingFailed",
@@ -280,12 +292,14 @@ impl Cause<'_> {
                     Party::Kubelet
                 }
             }
-            Self::SandboxFails { .. }
+            Self::NetworkNotReady { .. }
+            | Self::SandboxFails { .. }
             | Self::RuntimeDown { .. }
             | Self::KillFails { .. }
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::NodeSilent { .. }
+            | Self::NodeNotReady { .. }
             | Self::Finalizers(_)
             | Self::Unrecognized { .. } => Party::Administrator,
         }

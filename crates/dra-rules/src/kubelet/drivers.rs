@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers};
-use dra_model::{Cluster, Condition, Kind, Node, Pod, Str, Taint, Time};
+use dra_model::{Cluster, Condition, Kind, Node, Pod, Slice, Str, Taint, Time};
 
 /// The DaemonSet that a pod belongs to.
 pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
@@ -193,10 +194,24 @@ pub fn is_ready(pod: &Pod) -> bool {
     ready_condition(pod).is_some_and(|ready| ready.status == "True")
 }
 
-/// Since when the pod is ready: what was warned of before is over.
-pub fn ready_since(pod: &Pod) -> Option<Time> {
+/// Since when the pod is ready.
+fn ready_since(pod: &Pod) -> Option<Time> {
     let ready = ready_condition(pod).filter(|ready| ready.status == "True")?;
     ready.last_transition_time
+}
+
+/// When the kubelet got the pod to run last, as far as its status and events tell: what was warned of before is over.
+pub fn started_since(cluster: &Cluster, pod: &Pod) -> Option<Time> {
+    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+    let starts = events.filter(|event| {
+        event.reason == "Started"
+            && event.component() == "kubelet"
+            && event.involved_object.uid == pod.metadata.uid
+    });
+    starts
+        .filter_map(|event| event.last_seen())
+        .max()
+        .max(ready_since(pod))
 }
 
 fn ready_condition(pod: &Pod) -> Option<&Condition> {
@@ -205,11 +220,32 @@ fn ready_condition(pod: &Pod) -> Option<&Condition> {
 }
 
 /// When the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
-pub(super) fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
+fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
     let node = cluster.node(node)?;
     let events = cluster.events_of(Kind::Node, &node.metadata).into_iter();
     let starts = events.filter(|event| event.reason == "Starting" && event.component() == "kubelet");
     starts.filter_map(|event| event.last_seen()).max()
+}
+
+/// How long drivers may take until they have published again what the start of a kubelet deleted.
+const PUBLISHING_SECONDS: u64 = 60;
+
+/// When the kubelet of `node` started, if drivers may have yet to publish again what that deleted: it was just now, and no slice is for the
+/// node, or none of `driver` where one is asked about.
+///
+/// Each start of a kubelet deletes the slices of its node (`kubelet/cm/dra/plugin/dra_plugin_manager.go`, `wipeResourceSlices`, v1.37.2), and
+/// drivers that use `dynamic-resource-allocation/resourceslice` publish them again 30 seconds later.
+pub fn republishing(cluster: &Cluster, node: &Str, driver: Option<&Str>, now: Time) -> Option<Time> {
+    let started = kubelet_started(cluster, node)?;
+    let is_recent = now.since(started).as_secs() < PUBLISHING_SECONDS;
+    let is_for_node = |slice: &Arc<Slice>| {
+        driver.is_none_or(|driver| slice.spec.driver == *driver)
+            && nodes_of_slice(slice)
+                .chain(nodes_of_devices(slice))
+                .any(|name| name == node)
+    };
+    (is_recent && cluster.gap(Kind::ResourceSlice, "").is_none() && !cluster.slices().any(is_for_node))
+        .then_some(started)
 }
 
 /// A container of the pod that does not run.

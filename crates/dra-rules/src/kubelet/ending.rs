@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cause::{Cause, Evidence};
-use super::drivers::Plugin;
+use super::drivers::{Plugin, republishing};
 use super::heartbeat::Heartbeat;
 use super::reach::publishes_for;
 use super::said;
@@ -108,8 +108,12 @@ impl<'c> Stages<'c> {
             .map(|result| result.driver.clone())
             .collect();
         // A driver that is not there explains it better than one that is.
-        let mut present = None;
+        let mut present = Vec::new();
         for driver in drivers {
+            // What it publishes was deleted just now, and it may have yet to register.
+            if republishing(self.cluster, node, Some(&driver), self.now).is_some() {
+                return;
+            }
             let plugin = self.plugin(&driver, node);
             let absent = match &plugin {
                 Plugin::Hidden(why) => {
@@ -128,11 +132,11 @@ impl<'c> Stages<'c> {
                 });
                 return;
             }
-            present.get_or_insert((driver, plugin));
+            present.push((driver, plugin));
         }
-        if let Some((driver, plugin)) = present {
+        if !present.is_empty() {
             found.stuck = Some(Stuck {
-                cause: Cause::UnprepareFails { driver, plugin },
+                cause: Cause::UnprepareFails { drivers: present },
                 since: Some(since),
                 evidence: vec![ended, Evidence::Stopped],
             });

@@ -43,10 +43,14 @@ impl Heartbeat {
     }
 }
 
-/// Whether the kubelet itself says that its container runtime is gone, in its words. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
-pub(super) fn runtime_down(node: &Node) -> Option<&str> {
-    let text = ready_condition(node)?.message.as_str();
-    text.contains("container runtime is down").then_some(text)
+/// Whether this is what the kubelet says where its container runtime is gone. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
+pub(super) fn is_of_runtime(text: &str) -> bool {
+    text.contains("container runtime is down")
+}
+
+/// The words of the condition `Ready` of a node.
+pub(super) fn why_not_ready(node: &Node) -> Option<&str> {
+    Some(ready_condition(node)?.message.as_str())
 }
 
 fn ready_condition(node: &Node) -> Option<&Condition> {

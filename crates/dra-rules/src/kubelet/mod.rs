@@ -14,8 +14,8 @@ mod reach;
 mod running;
 mod said;
 
-use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashSet};
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -33,13 +33,14 @@ use dra_model::{
 pub use cause::{Attaching, Cause, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
-    KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, ready_since,
+    KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, republishing,
+    started_since,
 };
 pub use ending::has_run;
 pub use heartbeat::Heartbeat;
-use heartbeat::runtime_down;
+use heartbeat::{is_of_runtime, why_not_ready};
 pub use problems::{Problem, Problems, problems, rests_on};
-pub use publishing::{BrokenLink, Maker, Refused, drivers_named, known_drivers};
+pub use publishing::{BrokenLink, Maker, Refused, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
 
@@ -86,6 +87,9 @@ impl fmt::Display for Stage {
 
 /// A pod that waits without a word for this long is worth a question. The kubelet tries again every minute or two at most.
 const SILENT_SECONDS: u64 = 300;
+
+/// How long the kubelet may take until the volumes of a pod are mounted.
+const MOUNTING_SECONDS: u64 = 60;
 
 /// How long a pod of a driver may take until it is ready, and then until it publishes.
 pub const STARTING_SECONDS: u64 = 300;
@@ -157,6 +161,24 @@ pub struct PodStage<'c> {
     pub unknown: Vec<Unknown<'c>>,
 }
 
+impl PodStage<'_> {
+    /// Whether something keeps the pod from going on. One that failed as a whole has ended, unless the kubelet refused it: another one would
+    /// meet the same.
+    pub fn is_stuck(&self) -> bool {
+        let Some(stuck) = &self.stuck else { return false };
+        match stuck.cause {
+            Cause::PodFailed { reason, .. } => is_refusal(reason),
+            _ => stuck.cause.holds_up(),
+        }
+    }
+}
+
+/// Whether this is the reason of a pod that the kubelet refused as its node has too little of a resource, or cannot give it out. Mirrors
+/// `kubelet/lifecycle/predicate.go`, `Admit`, v1.37.2.
+pub fn is_refusal(reason: &str) -> bool {
+    reason.starts_with("OutOf") || reason == "UnexpectedAdmissionError"
+}
+
 /// A container that does not run.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'c> {
@@ -204,6 +226,8 @@ pub struct Stages<'c> {
     drivers: OnceCell<Drivers<'c>>,
     unpublished: OnceCell<HashSet<DeviceId>>,
     claims: OnceCell<HashSet<&'c Str>>,
+    /// Service accounts, and whether they may not create slices.
+    refused: RefCell<BTreeMap<Key, bool>>,
 }
 
 impl<'c> Stages<'c> {
@@ -216,6 +240,7 @@ impl<'c> Stages<'c> {
             drivers: OnceCell::new(),
             unpublished: OnceCell::new(),
             claims: OnceCell::new(),
+            refused: RefCell::new(BTreeMap::new()),
         }
     }
 
@@ -423,7 +448,9 @@ impl<'c> Stages<'c> {
     /// What the kubelet's word means, unless the objects show that it is over.
     fn judge(&self, pod: &'c Arc<Pod>, node: &Str, event: &'c Event, said: &Said<'_>) -> Option<Stuck<'c>> {
         let namespace = &pod.metadata.namespace;
-        let lasts = first_seen(event).is_some_and(|first| self.now.since(first).as_secs() >= SILENT_SECONDS);
+        let age = first_seen(event).map(|first| self.now.since(first).as_secs());
+        let lasts = age.is_some_and(|age| age >= SILENT_SECONDS);
+        let is_new = age.is_some_and(|age| age < MOUNTING_SECONDS);
         let cause = match said {
             Said::NotRegistered { driver } => {
                 let driver = Str::from(*driver);
@@ -501,6 +528,11 @@ impl<'c> Stages<'c> {
             Said::NoSandbox { text } => Cause::SandboxFails {
                 text: (*text).to_owned(),
             },
+            Said::NoNetwork { text } => Cause::NetworkNotReady {
+                text: (*text).to_owned(),
+            },
+            // Volumes come with the pod: what they lack is mostly there the next time.
+            Said::NotMounted { .. } if is_new => return None,
             Said::NotMounted { text } => Cause::VolumesNotMounted {
                 text: (*text).to_owned(),
             },
@@ -571,16 +603,16 @@ impl<'c> Stages<'c> {
 
     /// Why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
     fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
+        let text = self.cluster.node(node).and_then(|node| why_not_ready(node));
+        let text = text.unwrap_or_default().to_owned();
         let cause = match heartbeat {
             Heartbeat::Ready => return None,
-            Heartbeat::NotReady { .. } => self.cluster.node(node).and_then(|node| runtime_down(node)),
-            Heartbeat::Silent { .. } => None,
-        };
-        let cause = match cause {
-            Some(text) => Cause::RuntimeDown {
-                text: text.to_owned(),
+            Heartbeat::NotReady { .. } if is_of_runtime(&text) => Cause::RuntimeDown { text },
+            Heartbeat::NotReady { .. } => Cause::NodeNotReady {
+                node: node.clone(),
+                text,
             },
-            None => Cause::NodeSilent { node: node.clone() },
+            Heartbeat::Silent { .. } => Cause::NodeSilent { node: node.clone() },
         };
         let evidence = Evidence::Heartbeat(node.clone(), heartbeat);
         Some(Stuck::new(cause, None, evidence))

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin};
+use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, republishing};
 use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
-use dra_model::{Class, Cluster, Event, Key, Kind, Node, Pod, Str, Time};
+use crate::scheduling::drivers_named;
+use dra_model::{Cluster, Event, Key, Kind, Node, Pod, Str, Time};
 
 /// What makes the pods of a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,15 +95,6 @@ impl BrokenLink {
     }
 }
 
-/// The drivers that a class names: those whose devices each of its selectors can match. None where no selector names drivers.
-pub fn drivers_named(class: &Class) -> BTreeSet<Str> {
-    let named = class.spec.selectors.iter().filter_map(|selector| {
-        let expression = &selector.cel.as_ref()?.expression;
-        dra_cel::drivers_wanted(expression)
-    });
-    named.flatten().map(Str::from).collect()
-}
-
 /// The drivers that publish something, and those that classes name.
 pub fn known_drivers(cluster: &Cluster) -> BTreeSet<Str> {
     let publishing = cluster.slices().map(|slice| slice.spec.driver.clone());
@@ -119,12 +111,21 @@ impl Stages<'_> {
             return None;
         }
         let name = &node.metadata.name;
+        if republishing(cluster, name, Some(driver), self.now).is_some() {
+            return None;
+        }
         let lasts = |since: Option<Time>| {
             since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
         };
         let plugin = self.plugin(driver, name);
         if plugin.pod().is_some_and(|pod| !self.is_for(driver, node, pod)) {
             return None;
+        }
+        // A driver that may not do what it is to do mostly crashes.
+        if let Some(pod) = plugin.pod()
+            && let Some(account) = self.lacks_rights(pod)
+        {
+            return Some(BrokenLink::Forbidden(pod.key(), account));
         }
         match plugin {
             Plugin::Hidden(_) => None,
@@ -146,9 +147,23 @@ impl Stages<'_> {
             Plugin::NotReady(pod) => {
                 lasts(pod.metadata.creation_timestamp).then(|| BrokenLink::NotReady(pod.key()))
             }
-            Plugin::OtherFolder(pod, ..) => Some(of_ready(cluster, pod)),
-            Plugin::Ready(pod, since, _) => lasts(since).then(|| of_ready(cluster, pod)),
+            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod.key())),
+            Plugin::Ready(pod, since, _) => lasts(since).then(|| BrokenLink::Silent(pod.key())),
         }
+    }
+
+    /// The service account of the pod, if it may not create slices.
+    fn lacks_rights(&self, pod: &Pod) -> Option<Str> {
+        let account: Str = match &pod.spec.service_account_name {
+            name if name.is_empty() => "default".into(),
+            name => name.clone(),
+        };
+        let key = pod.metadata.beside(&account);
+        let mut known = self.refused.borrow_mut();
+        let refused = known
+            .entry(key)
+            .or_insert_with_key(|key| is_refused(self.cluster, &key.namespace, &key.name));
+        refused.then_some(account)
     }
 
     /// Whether the pod is this driver's, and not that of another which is called like it and publishes for the node: then pods of its
@@ -179,14 +194,6 @@ impl Stages<'_> {
     }
 }
 
-/// Why a driver publishes nothing whose pod is ready.
-fn of_ready(cluster: &Cluster, pod: &Pod) -> BrokenLink {
-    match lacks_rights(cluster, pod) {
-        Some(account) => BrokenLink::Forbidden(pod.key(), account),
-        None => BrokenLink::Silent(pod.key()),
-    }
-}
-
 /// Who makes pods of `driver` and was refused the last time: `set`, or what is called like plugins and the driver.
 fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused> {
     let is_of_driver = |event: &&Arc<Event>| {
@@ -212,25 +219,23 @@ fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused
     })
 }
 
-/// The service account of the pod, if no role lets it create slices. Nothing where roles were not read, or none is bound.
-fn lacks_rights(cluster: &Cluster, pod: &Pod) -> Option<Str> {
-    if Kind::OF_RIGHTS
-        .into_iter()
-        .any(|kind| cluster.gap(kind, "").is_some())
-        || cluster.cluster_role_bindings().next().is_none()
-    {
-        return None;
+/// Whether a service account may not create slices: no role lets it, or, where roles were not read, an event says that it was refused.
+fn is_refused(cluster: &Cluster, namespace: &Str, account: &Str) -> bool {
+    let mut kinds = Kind::OF_RIGHTS.into_iter();
+    let knows_roles =
+        kinds.all(|kind| cluster.gap(kind, "").is_none()) && cluster.cluster_role_bindings().next().is_some();
+    if knows_roles {
+        let request = Request {
+            verb: "create",
+            group: "resource.k8s.io",
+            resource: "resourceslices",
+            ..Request::default()
+        };
+        let user = User::service_account(namespace, account);
+        return Access::of(cluster).allowed_by_roles(&user, &request) == Answer::No;
     }
-    let account = match &pod.spec.service_account_name {
-        name if name.is_empty() => "default".into(),
-        name => name.clone(),
-    };
-    let request = Request {
-        verb: "create",
-        group: "resource.k8s.io",
-        resource: "resourceslices",
-        ..Request::default()
-    };
-    let user = User::service_account(&pod.metadata.namespace, &account);
-    (Access::of(cluster).allowed_by_roles(&user, &request) == Answer::No).then_some(account)
+    // `resourceslices.resource.k8s.io is forbidden: User "system:serviceaccount:N:A" cannot create resource …`
+    let user = format!("\"system:serviceaccount:{namespace}:{account}\" cannot");
+    let says = |text: &str| text.contains(&user) && text.contains("resourceslices");
+    cluster.events().any(|event| says(&event.message))
 }

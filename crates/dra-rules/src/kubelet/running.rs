@@ -1,14 +1,11 @@
 //! Pods that run, and what their devices are in danger of.
 
 use super::cause::{Cause, Evidence};
-use super::drivers::kubelet_started;
+use super::drivers::republishing;
 use super::{Stages, Stuck};
 use crate::health::{Health, health_of_claims};
 use dra_allocator::devices::Inventory;
 use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
-
-/// How long drivers may take until they have published again what the start of a kubelet deleted.
-const PUBLISHING_SECONDS: u64 = 60;
 
 impl<'c> Stages<'c> {
     /// What a pod that runs has to fear.
@@ -42,13 +39,13 @@ impl<'c> Stages<'c> {
             }
             lost.extend(claim.results().iter().filter(|result| !self.is_published(result)));
         }
-        let devices: Vec<DeviceId> = lost.into_iter().map(AllocatedDevice::id).collect();
-        // Each start of a kubelet deletes the slices of its node, and drivers publish them again when it asks them to.
-        let has_just_started = || {
-            let started = pod.node().and_then(|node| kubelet_started(self.cluster, node));
-            started.is_some_and(|started| self.now.since(started).as_secs() < PUBLISHING_SECONDS)
+        let is_lost = |result: &&&AllocatedDevice| {
+            let node = pod.node();
+            node.and_then(|node| republishing(self.cluster, node, Some(&result.driver), self.now))
+                .is_none()
         };
-        (!devices.is_empty() && !has_just_started())
+        let devices: Vec<DeviceId> = lost.iter().filter(is_lost).map(|result| result.id()).collect();
+        (!devices.is_empty())
             .then(|| Stuck::new(Cause::DeviceNotPublished { devices }, None, Evidence::NoSlice))
     }
 

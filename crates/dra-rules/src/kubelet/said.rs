@@ -64,6 +64,8 @@ pub(super) enum Said<'e> {
     RuntimeDown { text: &'e str },
     /// The container runtime does not make the pod's sandbox.
     NoSandbox { text: &'e str },
+    /// The network of the node is not ready, without which no pod is made.
+    NoNetwork { text: &'e str },
     /// Volumes of the pod are not mounted.
     NotMounted { text: &'e str },
     /// Something about devices that is not known here.
@@ -115,7 +117,9 @@ pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
 
 /// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 14] = [
+    "FailedValidation",
+    "NetworkNotReady",
     "FailedMount",
     "FailedMapVolume",
     PREPARE,
@@ -171,6 +175,8 @@ impl<'e> Said<'e> {
         }
         match event.reason.as_str() {
             SANDBOX => return Some(Self::NoSandbox { text }),
+            "NetworkNotReady" => return Some(Self::NoNetwork { text }),
+            "FailedValidation" => return Some(Self::Else { text }),
             "FailedMount" | "FailedMapVolume" => return Some(Self::NotMounted { text }),
             _ => {}
         }

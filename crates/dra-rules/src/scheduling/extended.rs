@@ -4,12 +4,12 @@
 //! the node has no such resource of its own, the scheduler allocates two devices of the class that provides it.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::requests::{Amounts, is_sidecar};
+use super::requests::{Amounts, is_sidecar, pod_requests};
 use dra_model::{
-    AllocationMode, CLASS_RESOURCE, Claim, Class, Cluster, Container, DeviceRequest, Key, Meta,
+    AllocationMode, CLASS_RESOURCE, Claim, Class, Cluster, Container, DeviceRequest, Key, Kind, Meta, Node,
     OwnerReference, Pod, Quantity, Request, Str, lookup,
 };
 
@@ -61,6 +61,56 @@ pub fn classes_of_resources(cluster: &Cluster) -> BTreeMap<&Str, Vec<&Arc<Class>
 pub fn is_extended(name: &str) -> bool {
     name.starts_with(CLASS_RESOURCE)
         || (name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests."))
+}
+
+/// The drivers that a class names: those whose devices each of its selectors can match. None where no selector names drivers.
+pub fn drivers_named(class: &Class) -> BTreeSet<Str> {
+    let named = class.spec.selectors.iter().filter_map(|selector| {
+        let expression = &selector.cel.as_ref()?.expression;
+        dra_cel::drivers_wanted(expression)
+    });
+    named.flatten().map(Str::from).collect()
+}
+
+/// An extended resource that a pod wants and that no node and no class offers.
+pub struct Unoffered<'c> {
+    /// The resource.
+    pub resource: Str,
+    /// The classes that could: those without a resource which have the domain of the resource, or whose drivers have it.
+    pub classes: Vec<&'c Arc<Class>>,
+}
+
+/// The extended resources of `pod` that no node and no class offers. None where nodes or classes could not be read.
+pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
+    if cluster.gap(Kind::Node, "").is_some() || cluster.gap(Kind::DeviceClass, "").is_some() {
+        return Vec::new();
+    }
+    let wanted = pod_requests(pod);
+    let is_offered = |name: &str| {
+        let of_node =
+            |node: &Arc<Node>| lookup(&node.status.allocatable, name).is_some_and(|amount| amount.sign() > 0);
+        class_of(cluster, name).is_some() || cluster.nodes().any(of_node)
+    };
+    let missing = wanted
+        .iter()
+        .filter(|(name, amount)| **amount > 0 && is_extended(name) && !is_offered(name));
+    let missing = missing.map(|(name, _)| {
+        let domain = name.split_once('/').map_or("", |(domain, _)| domain);
+        let is_of_domain = |name: &str| {
+            let rest = name.strip_suffix(domain);
+            rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        let classes = cluster.classes().filter(|class| {
+            class.spec.extended_resource_name.is_none()
+                && (is_of_domain(&class.metadata.name)
+                    || drivers_named(class).iter().any(|driver| is_of_domain(driver)))
+        });
+        Unoffered {
+            resource: name.clone(),
+            classes: classes.collect(),
+        }
+    });
+    missing.collect()
 }
 
 /// What a pod wants of extended resources.

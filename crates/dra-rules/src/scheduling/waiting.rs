@@ -15,6 +15,7 @@ use super::fixes::{Effort, MOST_STEPS, Subject};
 use super::locality::Localities;
 use super::parallel::judge_all;
 use super::placement::release;
+use super::plain::UNSCHEDULABLE;
 use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
@@ -59,6 +60,8 @@ pub enum Waiting {
     },
     /// It fits on these nodes once their devices have no taints, whoever ends.
     Untainted(Vec<Str>),
+    /// It fits on these nodes once they are not cordoned any more, whoever ends.
+    Uncordoned(Vec<Str>),
     /// Not known.
     Unknown(Uncertain),
 }
@@ -175,6 +178,14 @@ fn opened(node: &Arc<Node>) -> Arc<Node> {
     Arc::new(node)
 }
 
+/// The node without the flag, and without the taint that the node controller puts there for it.
+fn uncordoned(node: &Node) -> Arc<Node> {
+    let mut node = node.clone();
+    node.spec.unschedulable = false;
+    node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+    Arc::new(node)
+}
+
 fn untainted(slice: &Arc<Slice>) -> Arc<Slice> {
     if slice.spec.devices.iter().all(|device| device.taints.is_empty()) {
         return Arc::clone(slice);
@@ -276,6 +287,7 @@ pub fn waiting(
     search
         .ends(&fitting, are_all)
         .or_else(|| search.untainted(emptied.cluster(), &fitting))
+        .or_else(|| search.uncordoned(&fitting))
         .or_else(|| search.spared(&fitting))
         .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
 }
@@ -612,7 +624,26 @@ impl Search<'_> {
         if !is_tainted {
             return None;
         }
-        let scheduler = self.scheduler.fork(&cluster);
+        self.fits_in(&cluster).map(Waiting::Untainted)
+    }
+
+    /// The cordoned ones of the nodes on which the subject fits once pods are let on them again.
+    fn uncordoned(&self, fitting: &[Str]) -> Option<Waiting> {
+        let mut cluster = self.cluster().clone();
+        let nodes = fitting.iter().filter_map(|name| self.cluster().node(name));
+        let cordoned: Vec<&Arc<Node>> = nodes.filter(|node| node.spec.unschedulable).collect();
+        if cordoned.is_empty() {
+            return None;
+        }
+        for node in cordoned {
+            cluster.apply(Change::Put(Object::Node(uncordoned(node))));
+        }
+        self.fits_in(&cluster).map(Waiting::Uncordoned)
+    }
+
+    /// The nodes of `cluster` on which the subject fits; nothing where there is none, or not all is known.
+    fn fits_in(&self, cluster: &Cluster) -> Option<Vec<Str>> {
+        let scheduler = self.scheduler.fork(cluster);
         let start = self.subject.start(&scheduler);
         let Start::Cycle(cycle) = &start else { return None };
         let nodes: Vec<&Arc<Node>> = cluster.nodes().collect();
@@ -625,7 +656,7 @@ impl Search<'_> {
         let answers = judge_all(cycle, &nodes, budget, *observer, run);
         let fits = self::fitting(&answers);
         let is_known = error(&answers).is_none() && !cycle.meter().is_exhausted();
-        (is_known && !fits.is_empty()).then_some(Waiting::Untainted(fits))
+        (is_known && !fits.is_empty()).then_some(fits)
     }
 }
 

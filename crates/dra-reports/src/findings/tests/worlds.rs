@@ -699,6 +699,20 @@ pub(super) fn worlds(code: Code) -> (World, World) {
                 with(&json!({"running": {}})),
             )
         }
+        Code::NodeNotReady => {
+            let with = |ready: &str| {
+                let pod = json!({"metadata": {"namespace": "n", "name": "p", "uid": "p-uid"}, "status": {"phase": "Pending"}});
+                let world = world()
+                    .with(
+                        Kind::Node,
+                        &json!({"metadata": {"name": "node-1"}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}),
+                    )
+                    .claim("c", &none, &holding(&["x"], &["p"]))
+                    .slice("node-1", &json!([{"name": "x"}]));
+                pod_from(world, "p", &one_container(), &pod)
+            };
+            (with("Unknown"), with("True"))
+        }
         Code::DriverAwaited => {
             let with = |phase: &str| on_node(&json!({"phase": phase}));
             (with("Pending"), with("Running"))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::change::Fix;
 use crate::reservation::has_consumer;
-use crate::scheduling::extended::class_of;
+use crate::scheduling::extended::{Unoffered, class_of, unoffered};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
@@ -34,7 +34,10 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
                 effect: effect.clone(),
             });
         }
-        fixes.push(Fix::TolerateNode { key, effect });
+        // A pod that tolerates this one is put on a node that is being drained.
+        if taint.key != plain::UNSCHEDULABLE {
+            fixes.push(Fix::TolerateNode { key, effect });
+        }
     }
     for (key, value) in &pod.spec.node_selector {
         if node.metadata.label(key) != Some(value) {
@@ -249,6 +252,18 @@ fn of_extended(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
     fixes
 }
 
+/// Classes that offer what nothing does.
+fn of_classes(cluster: &Cluster, pod: &Pod) -> Vec<Fix> {
+    let unoffered = unoffered(cluster, pod).into_iter();
+    let fixes = unoffered.flat_map(|Unoffered { resource, classes }| {
+        classes.into_iter().map(move |class| Fix::OfferResource {
+            class: class.metadata.name.clone(),
+            resource: resource.clone(),
+        })
+    });
+    fixes.take(MOST_CANDIDATES).collect()
+}
+
 /// Most amounts of a capacity that are tried.
 const MOST_AMOUNTS: usize = 16;
 
@@ -317,6 +332,7 @@ pub(super) fn all(
     if let Some(pod) = pod {
         fixes.extend(of_node(node, pod));
         fixes.extend(of_extended(cluster, pod));
+        fixes.extend(of_classes(cluster, pod));
     }
     fixes.sort_by_key(rank);
     fixes.dedup();

@@ -6,8 +6,8 @@ use crate::scheduling::placement::release;
 use crate::scheduling::plain::UNSCHEDULABLE;
 use dra_cel::Terms;
 use dra_model::{
-    AllocationMode, Change, Claim, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId, Quantity,
-    Slice, Str, Taint, Toleration,
+    AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId,
+    Quantity, Slice, Str, Taint, Toleration,
 };
 
 /// A single change.
@@ -134,6 +134,13 @@ pub enum Fix {
         /// The rule.
         rule: Str,
     },
+    /// A class offers a resource that nothing does.
+    OfferResource {
+        /// The class.
+        class: Str,
+        /// The resource.
+        resource: Str,
+    },
     /// A node takes pods again.
     Uncordon {
         /// The node.
@@ -185,6 +192,7 @@ impl Fix {
             | Self::DropNodeAffinity => ClassOfFix::Other,
             Self::LiftTaint { .. }
             | Self::DeleteRule { .. }
+            | Self::OfferResource { .. }
             | Self::Uncordon { .. }
             | Self::LiftNodeTaint { .. } => ClassOfFix::Operator,
             Self::Release { in_use: true, .. } => ClassOfFix::Victims,
@@ -403,6 +411,13 @@ impl Fix {
             Self::LiftTaint { pool, key, effect } => lift_taint(cluster, pool, key, effect),
             Self::DeleteRule { rule } => {
                 cluster.apply(Change::Delete(Kind::DeviceTaintRule, Key::new("", rule.clone())));
+            }
+            Self::OfferResource { class, resource } => {
+                if let Some(found) = cluster.class(class) {
+                    let mut class = Class::clone(found);
+                    class.spec.extended_resource_name = Some(resource.clone());
+                    cluster.apply(Change::Put(Object::DeviceClass(Arc::new(class))));
+                }
             }
             Self::Uncordon { node } => change_node(cluster, node, |node| {
                 node.spec.unschedulable = false;

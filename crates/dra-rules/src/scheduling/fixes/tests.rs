@@ -489,14 +489,10 @@ fn a_cordoned_node_takes_one_command() {
         &effort(),
     );
     let sets: Vec<&[Fix]> = found.found.iter().map(|found| &*found.changes).collect();
-    let toleration = Fix::TolerateNode {
-        key: "node.kubernetes.io/unschedulable".into(),
-        effect: "NoSchedule".into(),
-    };
     let uncordon = Fix::Uncordon {
         node: "node-0".into(),
     };
-    assert_eq!(sets, [&[toleration][..], &[uncordon]]);
+    assert_eq!(sets, [&[uncordon]]);
 }
 
 /// Dropping some of several terms and constraints keeps the others, in whatever order the changes are listed.
