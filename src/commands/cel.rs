@@ -15,7 +15,7 @@ use dra_rules::scheduling::DevicePattern;
 use dra_sources::Needs;
 
 use super::devices::node;
-use super::{Accepts, presence};
+use super::{Accepts, objects, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -45,15 +45,15 @@ pub(crate) struct Args {
     names: Vec<String>,
 
     /// Only devices of this class
-    #[arg(long, value_name = "CLASS")]
+    #[arg(long, value_name = "CLASS", value_parser = objects::class_name)]
     class: Option<String>,
 
     /// Only devices of this driver
-    #[arg(long, value_name = "DRIVER")]
+    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name)]
     driver: Option<String>,
 
     /// Only devices that this node reaches
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name)]
     node: Option<String>,
 }
 

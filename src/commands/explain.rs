@@ -1,5 +1,6 @@
 //! `kubectl dra explain`: why something does not get its devices, and what would help.
 
+mod driver;
 mod emit;
 mod list;
 mod report;
@@ -24,7 +25,7 @@ use dra_reports::explanation::{
     unjudged,
 };
 use dra_reports::presence::Mention;
-use dra_reports::{CauseItem, RoomVerdict, explain_all, node_room};
+use dra_reports::{CauseItem, DriverVerdict, RoomVerdict, driver_chain, explain_all, node_room};
 use dra_rules::kubelet::rests_on;
 use dra_sources::Needs;
 
@@ -40,6 +41,8 @@ Examples:
   kubectl dra explain -A
   # What could still be scheduled on a node
   kubectl dra explain node/gpu-node-1
+  # Where the way from a driver to its devices is broken
+  kubectl dra explain driver/gpu.example.com
   # Why a claim gets no devices
   kubectl dra explain claim/training/big
   # Would the pods of a manifest fit, and if not, why
@@ -48,22 +51,23 @@ Examples:
 /// Explain why a pod or claim gets no devices, and what would help
 ///
 /// Without an OBJECT everything is explained that waits in the namespace, or with `-A` in all: pods by their cause, with what helps one
-/// of them. Of a node it is told what could still be scheduled there.
+/// of them. Of a node it is told what could still be scheduled there, and of a driver where the way from its classes and pods to its
+/// devices is broken.
 ///
 /// Counts nodes under the first filter of the scheduler that rejects them, tells for each node and request which devices are ruled
 /// out by what, and looks for the smallest changes after which it would fit. Each such change is tried on a copy of the cluster's
 /// state; nothing is changed. Where objects may not be read, what is unknown is named. With `-f` manifests are explained that need not
 /// exist. Of several pods, such as the replicas of a Deployment, the first is explained that does not fit once those before it are placed.
 ///
-/// Exit code 0: it fits, or has its node or its devices, nothing waits, or the node has room. 1: it does not fit, the scheduler fails, or the
-/// kubelet refuses it, something waits, or the node has no room. 4: not known, or a component of the cluster says otherwise.
+/// Exit code 0: it fits, or has its node or its devices, nothing waits, the node has room, or the driver serves its nodes. 1: it does not fit,
+/// the scheduler fails, or the kubelet refuses it, something waits, the node has no room, or the driver publishes nothing where it should. 4: not known, or a component of the cluster says otherwise.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// `pod/NAME`, `claim/NAME`, `node/NAME`, or a NAME alone
+    /// `pod/NAME`, `claim/NAME`, `node/NAME`, `driver/NAME`, or a NAME alone
     ///
-    /// With the namespace `pod/NAMESPACE/NAME`; also `pod NAME`. A NAME alone is a pod if there is one, and else a claim. Of a node it is
-    /// told what could still be scheduled there. Without it all that waits is explained.
+    /// With the namespace `pod/NAMESPACE/NAME`; also `pod NAME`. A NAME alone, or NAMESPACE/NAME, is a pod if there is one, and else a
+    /// claim. Of a node it is told what could still be scheduled there. Without it all that waits is explained.
     #[arg(value_name = "KIND/NAME", num_args = 0..=2)]
     target: Vec<String>,
 
@@ -93,14 +97,21 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     } = args;
     ctx.printer().hold_warnings();
     let target = Wanted::of(ctx, &target, !files.is_empty())?;
-    if emit_fix.is_some() && matches!(target, Wanted::Everything(_) | Wanted::Node(_)) {
+    if emit_fix.is_some()
+        && matches!(
+            target,
+            Wanted::Everything(_) | Wanted::Node(_) | Wanted::Driver(_)
+        )
+    {
         let error = UsageError::new("`--emit-fix` needs a pod or a claim");
         return Err(error.hint("write `pod/NAME` or `claim/NAME` before it").into());
     }
     let needs = Needs::kinds(EXPLAIN_NEEDS)
         .with_gates()
         .with_schedulers()
-        .pods_after_claims();
+        .pods_after_claims()
+        .with_rights()
+        .assuming_rare_kinds_empty();
     let mut cluster = ctx.load(needs.at_least_in(&target.namespace(ctx))).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &files).await?;
     let budget = judging::budget(budget);
@@ -113,6 +124,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let report = match target {
         Wanted::Everything(namespace) => return everything(ctx, &cluster, namespace, &settings).await,
+        Wanted::Driver(name) => return chain_of(ctx, &cluster, &name, &settings).await,
         Wanted::Node(name) => return room_of(ctx, &cluster, &name, &settings).await,
         Wanted::Manifest => of_manifest(&mut cluster, &manifest, &settings)?,
         Wanted::Named(named) => of_named(ctx, &mut cluster, &named, &settings).await?,
@@ -189,6 +201,25 @@ async fn room_of(
         RoomVerdict::Room => Outcome::Done,
         RoomVerdict::Full | RoomVerdict::Closed => Outcome::Findings,
         RoomVerdict::Unknown => Outcome::Unknown,
+    };
+    ctx.print(report)?;
+    Ok(outcome)
+}
+
+/// The way from the classes of a driver to its devices.
+async fn chain_of(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    name: &Str,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Outcome> {
+    let Some(report) = driver_chain(cluster, name, settings.now) else {
+        return Err(presence::not_found(ctx, cluster, &Mention::Driver(name.clone())).await);
+    };
+    let outcome = match report.verdict {
+        DriverVerdict::Serves => Outcome::Done,
+        DriverVerdict::Broken => Outcome::Findings,
+        DriverVerdict::Unknown => Outcome::Unknown,
     };
     ctx.print(report)?;
     Ok(outcome)

@@ -1,6 +1,7 @@
 //! Which objects a command is about: namespace, labels, and names in kubectl's forms.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::context::{Ctx, Scope};
@@ -138,10 +139,70 @@ fn namespaced(ctx: &Ctx, kind: Kind, word: &str, name: &str) -> Result<Key, Usag
         [name] => return Ok(named(&own_namespace(ctx, word)?, name)),
         [kind, name] if is_kind(kind) => return Ok(named(&own_namespace(ctx, word)?, name)),
         [kind, namespace, name] if is_kind(kind) => return Ok(named(namespace, name)),
+        [namespace, name] if is_namespace(namespace) => return Ok(named(namespace, name)),
         _ => {}
     }
     Err(UsageError::new(format!("`{name}` does not name a {word}"))
         .hint(format!("write `NAME`, `{word}/NAME` or `{word}/NAMESPACE/NAME`")))
+}
+
+/// Whether the word in front of a name is a namespace, as in tables, and no kind of object.
+pub(super) fn is_namespace(word: &str) -> bool {
+    const OWNERS: [&str; 9] = [
+        "deployment",
+        "deploy",
+        "statefulset",
+        "sts",
+        "daemonset",
+        "replicaset",
+        "job",
+        "cronjob",
+        "workload",
+    ];
+    let lower = word.to_ascii_lowercase();
+    let singular = lower.strip_suffix('s').unwrap_or(&lower);
+    let is_word = |known: &str| lower == known || singular == known;
+    let is_kind = Kind::all().any(|kind| is_called(kind, &kind.name().to_ascii_lowercase(), word));
+    let is_ours = [
+        "claim", "class", "device", "pool", "driver", "slice", "template", "rule",
+    ]
+    .into_iter()
+    .any(is_word);
+    // `jobs.batch` is one too.
+    !is_kind && !is_ours && !OWNERS.into_iter().any(is_word) && !lower.contains('.')
+}
+
+/// A driver to select by: `NAME`, or `driver/NAME` as it is printed.
+pub(super) fn driver_name(text: &str) -> Result<String, Infallible> {
+    Ok(bare(text, &["driver"]))
+}
+
+/// A node to select by: `NAME` or `node/NAME`.
+pub(super) fn node_name(text: &str) -> Result<String, Infallible> {
+    Ok(bare(text, &["node"]))
+}
+
+/// A class to select by: `NAME`, `class/NAME` or `deviceclass/NAME`.
+pub(super) fn class_name(text: &str) -> Result<String, Infallible> {
+    Ok(bare(
+        text,
+        &["class", "deviceclass", "deviceclass.resource.k8s.io"],
+    ))
+}
+
+/// A name without one of these kinds in front. Such names have no slash of their own.
+fn bare(text: &str, kinds: &[&str]) -> String {
+    match text.split_once('/') {
+        Some((kind, name)) if kinds.contains(&kind) && !name.is_empty() => name.to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+/// A device: `DEVICE`, `POOL/DEVICE`, `DRIVER/POOL/DEVICE`, or `device/DRIVER/POOL/DEVICE` as it is printed.
+pub(super) fn device_name(text: &str) -> Result<String, Infallible> {
+    let is_printed = text.split('/').count() == 4;
+    let rest = text.strip_prefix("device/").filter(|_| is_printed);
+    Ok(rest.unwrap_or(text).to_owned())
 }
 
 /// `KIND NAME` as `KIND/NAME`, as kubectl takes both.

@@ -20,8 +20,8 @@ use dra_reports::describe::{
     ClaimDescription, ClassDescription, DeviceDescription, NodeDescription, PodDescription, PoolDescription,
 };
 use dra_reports::{
-    ClaimList, ClusterStatus, ControllerTrace, DeviceList, ExplanationList, NodeRoom, ReservationList,
-    SelectorReport, ShadowReport, TaintList,
+    ClaimList, ClusterStatus, ControllerTrace, DeviceList, DriverChain, ExplanationList, NodeRoom,
+    ReservationList, SelectorReport, ShadowReport, TaintList,
 };
 use dra_rules::simulation::EvictionReport;
 
@@ -228,6 +228,7 @@ fn schemas_are_those_of_the_reports() {
     schemas.report::<ConversionVerification>("kubectl dra convert verify");
     schemas.report::<Described<DeviceDescription>>("kubectl dra describe device");
     schemas.report::<DeviceList>("kubectl dra devices");
+    schemas.report::<DriverChain>("kubectl dra explain driver/NAME");
     schemas.report::<EvictionReport>("kubectl dra simulate eviction");
     schemas.report::<explain::Explained>("kubectl dra explain");
     schemas.report::<ExplanationList>("kubectl dra explain, without an argument");

@@ -15,7 +15,7 @@ struct Case {
 
 const RUNS: [&str; 2] = ["the pod runs on", "is bound to node-1 with"];
 
-const CASES: [Case; 39] = [
+const CASES: &[Case] = &[
     // https://github.com/google/dranet/issues/175
     Case {
         args: &["explain", "pod/app"],
@@ -153,6 +153,171 @@ const CASES: [Case; 39] = [
         exits: 1,
         names: &["DRA090", "pod/team/train", "rule/drain-worker-1"],
         never: &["pod/team/notebook"],
+    },
+    // The kubelet started 4 seconds before, which deletes the slices of its node for half a minute.
+    Case {
+        args: &["explain", "pod/waits"],
+        file: "pending-after-kubelet-restart",
+        exits: 1,
+        names: &[
+            "the kubelet of node-1 was started at 2026-11-25T22:52:34Z",
+            "driver gpu.example.com publishes it again",
+            "aiting helps if node-1 has enough",
+        ],
+        never: &["never helps", "What Would Help"],
+    },
+    Case {
+        args: &["explain", "-A"],
+        file: "pending-after-kubelet-restart",
+        exits: 1,
+        names: &["the kubelet of node-1 was started"],
+        never: &[],
+    },
+    Case {
+        args: &["check"],
+        file: "pending-after-kubelet-restart",
+        exits: 0,
+        names: &["No findings"],
+        never: &[],
+    },
+    Case {
+        args: &["explain", "node/node-1"],
+        file: "pending-after-kubelet-restart",
+        exits: 1,
+        names: &[],
+        never: &["Publish nothing here"],
+    },
+    Case {
+        args: &["explain", "driver/gpu.example.com"],
+        file: "pending-after-kubelet-restart",
+        exits: 4,
+        names: &["the kubelet of node-1 was started"],
+        never: &[],
+    },
+    Case {
+        args: &["check"],
+        file: "kubelet-restarted",
+        exits: 0,
+        names: &["No findings"],
+        never: &[],
+    },
+    // Which of the two drivers it is nothing of the API tells; the warning is from before the pod ran.
+    Case {
+        args: &["explain", "pod/punp"],
+        file: "unprepare-fails-one-of-two",
+        exits: 1,
+        names: &[
+            "does not end",
+            "driver gpu.example.com or driver nic.example.com does not take its devices back",
+        ],
+        never: &["FailedPrepareDynamicResources", "driver gpu.example.com does not"],
+    },
+    Case {
+        args: &["check"],
+        file: "unprepare-fails-one-of-two",
+        exits: 1,
+        names: &["DRA084", "driver gpu.example.com or driver nic.example.com"],
+        never: &[],
+    },
+    Case {
+        args: &["explain", "-A"],
+        file: "unprepare-fails-one-of-two",
+        exits: 1,
+        names: &["pod/default/punp"],
+        never: &[],
+    },
+    Case {
+        args: &["check"],
+        file: "node-silent",
+        exits: 1,
+        names: &[
+            "DRA087",
+            "node/node-1",
+            "its kubelet is silent",
+            "1 pod with devices does not start there: pod/default/nk",
+            "1 pod with devices does not end there: pod/default/pdcrash",
+        ],
+        never: &["kubectl delete"],
+    },
+    Case {
+        args: &["explain", "-A"],
+        file: "node-silent",
+        exits: 1,
+        names: &["pod/default/nk, pod/default/pdcrash"],
+        never: &[],
+    },
+    Case {
+        args: &["explain", "pod/web-85d7498d7f-66b6n"],
+        file: "drained",
+        exits: 1,
+        names: &[
+            "kubectl uncordon node/node-1",
+            "aiting helps when nodes are uncordoned",
+        ],
+        never: &["tolerate"],
+    },
+    Case {
+        args: &["explain", "-A"],
+        file: "driver-stopped",
+        exits: 1,
+        names: &[
+            "pod/default/late, pod/default/run1",
+            "driver gpu.example.com is not registered",
+        ],
+        never: &["run2"],
+    },
+    Case {
+        args: &["explain", "driver/gpu.example.com"],
+        file: "driver-stopped",
+        exits: 1,
+        names: &["no pod seems to be its own"],
+        never: &[],
+    },
+    // https://github.com/google/dranet/issues/178
+    Case {
+        args: &["check"],
+        file: "driver-hides-used-devices",
+        exits: 0,
+        names: &[
+            "DRA004",
+            "driver dra.net still publishes for node/a3-1",
+            "leaves out devices that are in use",
+        ],
+        never: &["DRA036", "the driver does not run"],
+    },
+    Case {
+        args: &["status"],
+        file: "driver-hides-used-devices",
+        exits: 0,
+        names: &["default dra.net 2 50%"],
+        never: &[],
+    },
+    // As tables name it.
+    Case {
+        args: &["explain", "default/trainer-0"],
+        file: "driver-hides-used-devices",
+        exits: 0,
+        names: &["the pod runs on a3-1"],
+        never: &[],
+    },
+    // https://github.com/NVIDIA/k8s-dra-driver-gpu/issues/738
+    Case {
+        args: &["explain", "pod/legacy", "--complete"],
+        file: "resource-that-nothing-offers",
+        exits: 1,
+        names: &[
+            "no node and no class offers nvidia.com/gpu; class gpu.nvidia.com has 4 free devices and no extendedResourceName",
+            "kubectl patch deviceclass/gpu.nvidia.com",
+            "tested: fits on gpu-1",
+        ],
+        never: &["no node is what the pod asks for"],
+    },
+    Case {
+        args: &["explain", "-A", "--complete"],
+        file: "resource-that-nothing-offers",
+        exits: 1,
+        names: &["pod/default/legacy", "nvidia.com/gpu"],
+        never: &[],
     },
     // https://github.com/kubernetes/kubernetes/issues/141467
     Case {
@@ -365,6 +530,39 @@ const CASES: [Case; 39] = [
         exits: 1,
         names: &["DRA075", "pod/default/train"],
         never: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/repro",
+            "--kubernetes-version=v1.37.0",
+            "--feature-gates=DRANodeAllocatableResources=true",
+        ],
+        file: "some-kinds-only",
+        exits: 4,
+        names: &[
+            "resourceclaims could not be read",
+            "assuming that the cluster has no devicetaintrules",
+        ],
+        never: &[
+            "devicetaintrules could not be read",
+            "resourcequotas could not be read",
+            "ClusterRole",
+        ],
+    },
+    // Guides of 2023.
+    Case {
+        args: &["simulate", "allocation", "-f=tests/data/field/guide-of-1.30.yaml"],
+        file: "gpu-cluster",
+        exits: 2,
+        names: &[
+            "ResourceClass is no kind since Kubernetes 1.31: DeviceClass came for it",
+            "`v1alpha2` is not a version",
+            "v1, v1beta2, v1beta1",
+            "spec.resourceClaims[0].source",
+            "`resourceClaimName`",
+        ],
+        never: &["ClusterRole"],
     },
 ];
 

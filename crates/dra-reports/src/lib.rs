@@ -22,6 +22,7 @@ pub mod describe;
 mod device_item;
 mod device_map;
 mod devices;
+mod driver_chain;
 pub mod explanation;
 pub mod findings;
 mod health;
@@ -55,6 +56,7 @@ pub use device_item::{
 };
 pub use device_map::{DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
 pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
+pub use driver_chain::{DriverChain, DriverFix, DriverNodes, DriverPod, DriverVerdict, driver_chain};
 pub use health::HealthReport;
 pub use node_room::{BlockedCount, ClassRoom, DriverRoom, NodeRoom, RoomVerdict, node_room};
 pub use pending::{CauseItem, ExplanationList, explain_all};

@@ -21,6 +21,8 @@ pub(super) enum Wanted {
     Name(Key),
     /// A node.
     Node(Str),
+    /// A driver.
+    Driver(Str),
 }
 
 impl Wanted {
@@ -37,6 +39,7 @@ impl Wanted {
             )),
             [one] => Self::of_one(ctx, one),
             [kind, name] if is_node(kind) && !name.contains('/') => Ok(Self::Node(name.as_str().into())),
+            [kind, name] if is_driver(kind) && !name.contains('/') => Ok(Self::Driver(name.as_str().into())),
             _ => Err(UsageError::new("one object is explained at a time")
                 .hint("write `pod NAME` or `pod/NAME`; without a name everything that waits is explained")),
         }
@@ -46,6 +49,9 @@ impl Wanted {
         match word.split_once('/') {
             Some((kind, name)) if is_node(kind) && !name.is_empty() && !name.contains('/') => {
                 Ok(Self::Node(name.into()))
+            }
+            Some((kind, name)) if is_driver(kind) && !name.is_empty() && !name.contains('/') => {
+                Ok(Self::Driver(name.into()))
             }
             Some((kind, name)) => match describe::kind_called(kind) {
                 Some(what @ ("device" | "class" | "pool")) => {
@@ -57,6 +63,10 @@ impl Wanted {
                         Ok(command) => error.hint(format!("{command} tells about it")),
                         Err(_) => error,
                     })
+                }
+                // As tables have it.
+                None if objects::is_namespace(kind) && !name.is_empty() && !name.contains('/') => {
+                    Ok(Self::Name(Key::new(kind, name)))
                 }
                 _ => Named::of(ctx, word).map(Self::Named),
             },
@@ -72,7 +82,9 @@ impl Wanted {
         match self {
             Self::Named(named) => objects::judged_in(ctx, Some(named)),
             Self::Name(key) => key.namespace.to_string(),
-            Self::Everything(_) | Self::Manifest | Self::Node(_) => objects::judged_in(ctx, None),
+            Self::Everything(_) | Self::Manifest | Self::Node(_) | Self::Driver(_) => {
+                objects::judged_in(ctx, None)
+            }
         }
     }
 }
@@ -81,8 +93,15 @@ fn is_node(word: &str) -> bool {
     is_called(Kind::Node, "node", word)
 }
 
+fn is_driver(word: &str) -> bool {
+    matches!(word.to_ascii_lowercase().as_str(), "driver" | "drivers")
+}
+
 fn is_kind(word: &str) -> bool {
-    is_node(word) || is_called(Kind::Pod, "pod", word) || is_called(Kind::ResourceClaim, "claim", word)
+    is_node(word)
+        || is_driver(word)
+        || is_called(Kind::Pod, "pod", word)
+        || is_called(Kind::ResourceClaim, "claim", word)
 }
 
 /// The pod that a name alone means, or else the claim. Says which was taken.

@@ -1,0 +1,368 @@
+//! `kubectl dra explain driver/NAME`: the way from the classes of a driver to its devices, and where it is broken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Sentence;
+use super::listing::some;
+use super::script::Script;
+use super::stage::{broken_link_text, look_at_link, mend_link, republishing_text};
+use super::warnings::all_missing;
+use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
+use dra_model::{Cluster, Gap, Kind, Pod, Str, Time};
+use dra_rules::kubelet::{BrokenLink, Plugin, Stages, republishing};
+use dra_rules::scheduling::drivers_named;
+
+/// The report.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DriverChain {
+    /// The driver.
+    pub driver: Str,
+    /// Whether it serves its nodes.
+    pub verdict: DriverVerdict,
+    /// The answer in a sentence.
+    pub summary: Sentence,
+    /// The classes whose devices are its own, by name.
+    pub classes: Vec<Str>,
+    /// What makes its pods: `daemonset/NAMESPACE/NAME`.
+    pub workloads: Vec<String>,
+    /// The nodes that it serves or should serve, those alike together.
+    pub nodes: Vec<DriverNodes>,
+    /// What would help.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<DriverFix>,
+    /// What would have to be known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+}
+
+/// Whether a driver serves its nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DriverVerdict {
+    /// It publishes devices, and nothing shows that it should publish others.
+    Serves,
+    /// It publishes nothing, or nothing for nodes that it should serve.
+    Broken,
+    /// That is not known.
+    Unknown,
+}
+
+/// How the pod of a driver on a node is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum DriverPod {
+    /// It is ready.
+    Ready,
+    /// It is there and not ready.
+    NotReady,
+    /// A container of it ends again and again, or cannot be started.
+    Crashing,
+    /// There is none that may be the driver's.
+    None,
+    /// Not all pods were read.
+    Unknown,
+}
+
+/// Nodes on which a driver is alike.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct DriverNodes {
+    /// The nodes; none for devices that several nodes reach.
+    pub nodes: Vec<Str>,
+    /// How its pod there is doing.
+    pub pod_state: DriverPod,
+    /// Its pod on the first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pod: Option<String>,
+    /// Devices that it publishes for each.
+    pub devices: usize,
+    /// Those of all of these nodes that claims hold.
+    pub in_use: usize,
+    /// What is broken first between the pods and their devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<Sentence>,
+    #[serde(skip)]
+    link: Option<BrokenLink>,
+}
+
+/// What would help a driver.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DriverFix {
+    /// Who can do what.
+    pub message: Sentence,
+    /// A command that shows more and changes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub look: Option<Script>,
+}
+
+/// What makes the pod, as kubectl calls it, or else the pod itself.
+fn maker_of(pod: &Pod) -> String {
+    let namespace = &pod.metadata.namespace;
+    match pod.metadata.controller() {
+        Some(owner) => format!("{}/{namespace}/{}", owner.kind.to_ascii_lowercase(), owner.name),
+        None => format!("pod/{}", pod.key()),
+    }
+}
+
+/// Devices and those in use, by the only node that reaches them.
+fn devices_of<'c>(cluster: &'c Cluster, driver: &Str) -> BTreeMap<Option<Str>, (usize, usize)> {
+    let inventory = Inventory::of(cluster);
+    let mut devices: BTreeMap<Option<Str>, (usize, usize)> = BTreeMap::new();
+    for pool in cluster.pools().filter(|pool| pool.id.driver == *driver) {
+        for (slice, device) in pool.devices() {
+            let (node, _) = node_of(slice, device);
+            let (count, in_use) = devices.entry(node).or_default();
+            *count += 1;
+            let state = inventory.state(&pool.device_id(&device.name));
+            *in_use += usize::from(matches!(state, DeviceState::Allocated | DeviceState::Shared));
+        }
+    }
+    devices
+}
+
+/// The classes that name the driver, and those that name none and have devices of it.
+fn classes_of(cluster: &Cluster, driver: &Str) -> Vec<Str> {
+    let selectors = ClassSelectors::of(cluster);
+    let has_devices = |class: &Str| {
+        let mut pools = cluster.pools().filter(|pool| pool.id.driver == *driver);
+        pools.any(|pool| {
+            selectors
+                .devices(&pool)
+                .any(|(_, _, device)| selectors.matches(class, &device) == Match::Yes)
+        })
+    };
+    let classes = cluster.classes().filter(|class| {
+        let named = drivers_named(class);
+        if named.is_empty() {
+            has_devices(&class.metadata.name)
+        } else {
+            named.contains(driver)
+        }
+    });
+    classes.map(|class| class.metadata.name.clone()).collect()
+}
+
+/// Whether anything in the cluster shows that there is, or was to be, a driver of this name.
+fn is_known(cluster: &Cluster, driver: &Str) -> bool {
+    cluster.slices().any(|slice| slice.spec.driver == *driver)
+        || cluster
+            .allocated_devices()
+            .any(|(device, _)| device.driver == *driver)
+}
+
+/// Explains `driver` at the time `now`; nothing where nothing shows that there is one.
+pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<DriverChain> {
+    let stages = Stages::of(cluster, now);
+    let classes = classes_of(cluster, driver);
+    if classes.is_empty() && !is_known(cluster, driver) {
+        return None;
+    }
+    let mut devices = devices_of(cluster, driver);
+    let mut workloads = BTreeSet::new();
+    let mut rows: Vec<DriverNodes> = Vec::new();
+    let mut awaited = Vec::new();
+    for node in cluster.nodes() {
+        let name = &node.metadata.name;
+        let plugin = stages.plugin(driver, name);
+        let link = stages.broken_link(driver, node);
+        let published = devices.remove(&Some(name.clone()));
+        awaited.extend(republishing(cluster, name, Some(driver), now).map(|since| (name.clone(), since)));
+        let pod: Option<&Arc<Pod>> = plugin.pod();
+        workloads.extend(pod.map(|pod| maker_of(pod)));
+        if let Plugin::None {
+            elsewhere: Some(pod), ..
+        } = &plugin
+        {
+            workloads.insert(maker_of(pod));
+        }
+        if published.is_none() && link.is_none() && pod.is_none() {
+            continue;
+        }
+        let (count, in_use) = published.unwrap_or_default();
+        let pod_state = match plugin {
+            Plugin::Hidden(_) => DriverPod::Unknown,
+            Plugin::None { .. } => DriverPod::None,
+            Plugin::Crashing(..) => DriverPod::Crashing,
+            Plugin::NotReady(_) => DriverPod::NotReady,
+            Plugin::OtherFolder(..) | Plugin::Ready(..) => DriverPod::Ready,
+        };
+        let kind = |link: &Option<BrokenLink>| link.as_ref().map(discriminant);
+        let is_alike = |row: &&mut DriverNodes| {
+            row.pod_state == pod_state && row.devices == count && kind(&row.link) == kind(&link)
+        };
+        match rows.iter_mut().find(is_alike) {
+            Some(row) => {
+                row.nodes.push(name.clone());
+                row.in_use += in_use;
+            }
+            None => rows.push(DriverNodes {
+                nodes: vec![name.clone()],
+                pod_state,
+                pod: pod.map(|pod| format!("pod/{}", pod.key())),
+                devices: count,
+                in_use,
+                broken: link.as_ref().map(broken_link_text).map(Sentence::from),
+                link,
+            }),
+        }
+    }
+    // What several nodes reach, or one that does not exist.
+    for (node, (count, in_use)) in devices {
+        rows.push(DriverNodes {
+            nodes: node.into_iter().collect(),
+            pod_state: DriverPod::Unknown,
+            pod: None,
+            devices: count,
+            in_use,
+            broken: None,
+            link: None,
+        });
+    }
+    // What is broken first.
+    rows.sort_by_key(|row| (rank(row.link.as_ref()), std::cmp::Reverse(row.nodes.len())));
+    let gaps: Vec<Gap> = [Kind::Node, Kind::ResourceSlice, Kind::Pod]
+        .into_iter()
+        .filter_map(|kind| cluster.gap(kind, "").cloned())
+        .collect();
+    let published: usize = rows.iter().map(|row| row.devices * row.nodes.len().max(1)).sum();
+    let first = rows.iter().find_map(|row| Some((row, row.link.as_ref()?)));
+    let (verdict, summary) = match (first, awaited.first()) {
+        (Some((row, link)), _) if !matches!(link, BrokenLink::NoPod(..)) || published == 0 => (
+            DriverVerdict::Broken,
+            format!(
+                "publishes nothing for {}: {}",
+                some(&row.nodes),
+                broken_link_text(link)
+            ),
+        ),
+        _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),
+        _ if !gaps.is_empty() => (
+            DriverVerdict::Unknown,
+            "publishes no device that was read, and why is not known".to_owned(),
+        ),
+        (_, Some((node, since))) => {
+            let nodes = std::slice::from_ref(node);
+            let text = republishing_text(nodes, *since, "the driver publishes");
+            (DriverVerdict::Unknown, format!("publishes no device: {text}"))
+        }
+        _ if workloads.is_empty() => (
+            DriverVerdict::Broken,
+            "publishes no device, and no pod seems to be its own".to_owned(),
+        ),
+        _ => (
+            DriverVerdict::Broken,
+            format!("publishes no device; its pods are those of {}", some(&workloads)),
+        ),
+    };
+    let links = rows.iter().filter_map(|row| row.link.as_ref());
+    Some(DriverChain {
+        driver: driver.clone(),
+        verdict,
+        summary: summary.into(),
+        classes,
+        workloads: workloads.into_iter().collect(),
+        fixes: links
+            .map(|link| DriverFix {
+                message: mend_link(driver, link).into(),
+                look: look_at_link(link).ok(),
+            })
+            .collect(),
+        nodes: rows,
+        unknown: all_missing(&gaps).collect(),
+    })
+}
+
+/// What the driver publishes.
+fn serves(devices: usize, rows: &[DriverNodes]) -> String {
+    let nodes: usize = rows
+        .iter()
+        .filter(|row| row.devices > 0)
+        .map(|row| row.nodes.len())
+        .sum();
+    let devices = match devices {
+        1 => "1 device".to_owned(),
+        devices => format!("{devices} devices"),
+    };
+    match nodes {
+        0 => format!("publishes {devices}, which several nodes reach"),
+        1 => format!("publishes {devices} for 1 node"),
+        nodes => format!("publishes {devices} for {nodes} nodes"),
+    }
+}
+
+/// A pod that is there and does not do its work comes before a DaemonSet that has none there, and that before what works.
+fn rank(link: Option<&BrokenLink>) -> u8 {
+    match link {
+        Some(BrokenLink::NoPod(..)) => 1,
+        Some(_) => 0,
+        None => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use dra_testing::{World, json_of, now};
+
+    /// The driver `d` serves node-1; its pod on node-2 has been ready for long and publishes nothing there.
+    #[test]
+    fn the_way_from_classes_to_devices_is_told_with_what_is_broken() {
+        let pod = |name: &str, node: &str| {
+            json!({"metadata": {"namespace": "kube-system", "name": name, "uid": name, "ownerReferences": [
+                        {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "gpu-kubelet-plugin", "uid": "s", "controller": true}]},
+                   "spec": {"nodeName": node},
+                   "status": {"phase": "Running", "conditions": [
+                        {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-21T10:00:00Z"}]}})
+        };
+        let cluster = World::default()
+            .node("node-1", &json!({}))
+            .node("node-2", &json!({}))
+            .with(
+                Kind::DeviceClass,
+                &json!({"metadata": {"name": "gpus"}, "spec": {"selectors": [
+                    {"cel": {"expression": "device.driver == 'gpu.example.com'"}}]}}),
+            )
+            .slice_with(
+                "node-1",
+                &json!({"driver": "gpu.example.com", "nodeName": "node-1", "devices": [{"name": "a"}, {"name": "b"}]}),
+            )
+            .with(Kind::Pod, &pod("gpu-kubelet-plugin-1", "node-1"))
+            .with(Kind::Pod, &pod("gpu-kubelet-plugin-2", "node-2"))
+            .build();
+        let found = driver_chain(&cluster, &"gpu.example.com".into(), now()).unwrap();
+        assert_eq!(
+            json_of(&found),
+            json!({
+                "driver": "gpu.example.com",
+                "verdict": "Broken",
+                "summary": "publishes nothing for node-2: pod/kube-system/gpu-kubelet-plugin-2 is ready, and publishes nothing",
+                "classes": ["gpus"],
+                "workloads": ["daemonset/kube-system/gpu-kubelet-plugin"],
+                "nodes": [
+                    {"nodes": ["node-2"], "podState": "Ready", "pod": "pod/kube-system/gpu-kubelet-plugin-2", "devices": 0,
+                     "inUse": 0, "broken": "pod/kube-system/gpu-kubelet-plugin-2 is ready, and publishes nothing"},
+                    {"nodes": ["node-1"], "podState": "Ready", "pod": "pod/kube-system/gpu-kubelet-plugin-1", "devices": 2,
+                     "inUse": 0},
+                ],
+                "fixes": [{
+                    "message": "whoever runs the driver gpu.example.com finds out why it publishes nothing: what do the logs of its pod say?",
+                    "look": {
+                        "argv": ["kubectl", "logs", "pod/gpu-kubelet-plugin-2", "--namespace=kube-system", "--all-containers", "--tail=50"],
+                        "command": "kubectl logs pod/gpu-kubelet-plugin-2 --namespace=kube-system --all-containers --tail=50",
+                    },
+                }],
+            })
+        );
+        assert!(driver_chain(&cluster, &"other.example.com".into(), now()).is_none());
+    }
+}
