@@ -1,4 +1,4 @@
-//! What a terminal shows of every example and every recorded cluster: no line is wider than the terminal.
+//! What a terminal shows of every example and every recorded cluster: no line is wider than the terminal, and a pipe gets the same.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -249,6 +249,90 @@ fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
     assert!(wrong.is_empty(), "{} of {count}:\n{text}", wrong.len());
     let shown = shown.into_inner().expect("no thread panicked");
     assert!(shown * 10 > count * 8, "only {shown} of {count} show something");
+}
+
+/// What is no list is one document: a terminal and a pipe tell the same, in other lines, and every object that they name is in the JSON.
+#[test]
+fn each_page_tells_the_same() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let sources = Source::all(folder.path());
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for (place, source) in sources.iter().enumerate() {
+        for (number, line) in source.lines().into_iter().enumerate() {
+            let is_list = match line[0].as_str() {
+                "claims" | "reserved" | "devices" | "taints" | "check" => true,
+                // There is no JSON of a part of a plan.
+                "convert" => line.len() == 2 || line.len() == 5,
+                _ => false,
+            };
+            if is_list || by_effort((place + number) % 16 != 0, (place + number) % 4 != 0, false) {
+                continue;
+            }
+            let ask = || {
+                let asked = dra(&[]).args(&line).args(&source.flags);
+                asked
+                    .env("LANG", "C.UTF-8")
+                    .env("TERM", "xterm")
+                    .env("NO_COLOR", "1")
+            };
+            let title = format!("{} {}", source.name, line.join(" "));
+            let terminal = ask().run_on_screen(80, Screen::Stdout).stdout;
+            let pipe = ask().run().stdout;
+            if pipe.is_empty() {
+                // What is asked for is refused.
+                continue;
+            }
+            if told(&terminal) != told(&pipe) {
+                let (terminal, pipe) = (told(&terminal), told(&pipe));
+                let on = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+                    one.difference(other).cloned().collect::<Vec<_>>().join(" ")
+                };
+                let (more, less) = (on(&terminal, &pipe), on(&pipe, &terminal));
+                wrong.push(format!(
+                    "{title}: on a terminal only: {more}; in a pipe only: {less}"
+                ));
+            }
+            let json = data(ask().args(&["-o", "json"])).to_string();
+            let objects = told(&pipe);
+            let objects = objects.iter().filter(|word| is_object(word));
+            for object in objects {
+                let name = object.rsplit('/').next().unwrap_or_default();
+                if !json.contains(name) {
+                    wrong.push(format!("{title}: the JSON lacks {object}"));
+                }
+            }
+            compared += 1;
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {compared}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(compared >= by_effort(20, 80, 320), "{compared}");
+}
+
+/// The words of a page, wherever they stand in it. Pictures tell nothing.
+fn told(page: &str) -> BTreeSet<String> {
+    let is_drawn = |word: &&str| word.chars().all(|one| !one.is_ascii());
+    // An expression goes on in the next line behind its parenthesis.
+    let page: Vec<&str> = page.split('(').map(str::trim_start).collect();
+    let page = page.join("(");
+    let words = page.split(|one: char| one.is_whitespace() || one == ',');
+    let words = words.filter(|word| !matches!(*word, "" | "\\") && !is_drawn(word));
+    words.map(str::to_owned).collect()
+}
+
+/// Whether a word is `KIND/NAME` or longer.
+fn is_object(word: &str) -> bool {
+    let is_of_a_name = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "/-.".contains(one);
+    let starts_with_a_letter = word.starts_with(|one: char| one.is_ascii_lowercase());
+    word.contains('/')
+        && starts_with_a_letter
+        && word.ends_with(char::is_alphanumeric)
+        && word.chars().all(is_of_a_name)
 }
 
 /// The JSON that it prints, whatever its verdict.

@@ -1,9 +1,9 @@
 //! What `explain driver/NAME` tells: the way from the driver's classes to its devices.
 
-use crate::output::{Column, Detail, Layout, Report, Screen, Table, Tone, View, span};
+use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, View};
 use dra_reports::{DriverChain, DriverNodes, DriverVerdict};
 
-use super::report::{folded, plain};
+use super::report::folded;
 
 const NODES: &[Column<DriverNodes>] = &[
     Column::inner("NODES", |row, cell| {
@@ -25,32 +25,12 @@ const NODES: &[Column<DriverNodes>] = &[
 impl Report for DriverChain {
     const KIND: &'static str = "DriverChain";
 
-    fn screen(&self, screen: Screen) -> View {
-        let mut layout = Layout::new();
-        let tone = tone(self);
-        layout.line(
-            2,
-            [
-                span(tone, format!("{} ", screen.sign(tone))),
-                span(Tone::Strong, format!("driver/{}", self.driver)),
-                plain(format!(" {}", self.summary)),
-            ],
-        );
-        layout.line(0, []);
-        rest(self, Detail::Normal, &mut layout);
-        layout.into()
-    }
-
-    fn view(&self, detail: Detail) -> View {
-        let mut layout = Layout::new();
-        layout.field("Driver", &self.driver);
-        layout.toned(
-            "Verdict",
-            tone(self),
-            format!("{:?}: it {}", self.verdict, self.summary),
-        );
-        rest(self, detail, &mut layout);
-        layout.into()
+    fn view(&self, page: Page) -> View {
+        let mut doc = Doc::new();
+        let (subject, text) = (format!("driver/{}", self.driver), format!(" {}", self.summary));
+        doc.headline(page, tone(self), subject, text).gap();
+        rest(self, page.detail(), &mut doc);
+        doc.into()
     }
 }
 
@@ -62,11 +42,11 @@ fn tone(chain: &DriverChain) -> Tone {
     }
 }
 
-fn rest(chain: &DriverChain, detail: Detail, layout: &mut Layout) {
-    layout.list("Classes", &chain.classes);
-    layout.list("Pods are made by", &chain.workloads);
+fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
+    doc.list("Classes", &chain.classes);
+    doc.list("Pods are made by", &chain.workloads);
     if !chain.nodes.is_empty() {
-        layout.section("Nodes", |section| {
+        doc.section("Nodes", |section| {
             section.table(Table::new(NODES, detail, &chain.nodes));
             for row in &chain.nodes {
                 if let Some(broken) = &row.broken {
@@ -77,16 +57,16 @@ fn rest(chain: &DriverChain, detail: Detail, layout: &mut Layout) {
         });
     }
     if !chain.fixes.is_empty() {
-        layout.section("What Would Help", |section| {
+        doc.section("What Would Help", |section| {
             for fix in &chain.fixes {
                 section.text(&fix.message);
                 if let Some(look) = &fix.look {
-                    section.verbatim(&format!("see: {look}"));
+                    section.command("see: ", look);
                 }
             }
         });
     }
     if !chain.unknown.is_empty() {
-        layout.list("Unknown", &chain.unknown);
+        doc.list("Unknown", &chain.unknown);
     }
 }
