@@ -422,7 +422,7 @@ fn a_driver_can_be_asked_about() {
     Warning    DRA061   Possible    resourceclaim/default/two-requests-gpu-lwk9c          request a asks for a class that only devices of gpu.example.com belong to; pod/two-requests waits for it
 
     ----- stderr -----
-    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     9 warnings in all namespaces before removing driver `gpu.example.com`
     ");
 }
@@ -444,7 +444,7 @@ fn a_gate_can_be_asked_about() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/admin-access.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/admin-access.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     warning: unknown: what switching off DRAAdminAccess breaks is not known
     No findings in all namespaces before switching off DRAAdminAccess; not everything could be found out
     ");

@@ -47,7 +47,7 @@ fn devices_match_or_not_and_say_why() {
         {
             "apiVersion": "dra.kubectl.io/v1",
             "kind": "SelectorReport",
-            "kubernetesVersion": "1.37.2",
+            "kubernetesVersion": "1.37.1",
             "featureGates": [],
             "source": {
                 "type": "Files",
@@ -56,7 +56,7 @@ fn devices_match_or_not_and_say_why() {
                 ]
             },
             "warnings": [
-                "tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)"
+                "tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)"
             ],
             "newObjects": {
                 "accepted": true,

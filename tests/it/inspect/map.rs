@@ -189,7 +189,7 @@ fn use_is_told_by_what_is_asked_for() {
     dra_snapshot!(look(&["status", "--by", "node"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 3 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE

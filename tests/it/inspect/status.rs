@@ -36,7 +36,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:  v1.37.2 (assumed)
+    Kubernetes:  v1.37.1 (assumed)
     Kubelets:    v1.37.1 on 2 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -73,7 +73,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -104,7 +104,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 2 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE   TAINTED
@@ -131,7 +131,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "consumable-capacity"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 1 node
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE   SHARED
@@ -156,7 +156,7 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 1 node
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE
@@ -177,12 +177,12 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/partitionable.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/partitionable.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "unschedulable-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.2 (assumed)
+    Kubernetes:     v1.37.1 (assumed)
     Kubelets:       v1.37.1 on 4 nodes
     Drivers:
       DRIVER            IN USE   USED   FREE   ON A NODE   TAINTED
@@ -204,7 +204,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
 }
 

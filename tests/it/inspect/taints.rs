@@ -32,7 +32,7 @@ fn drivers_taint_devices_of_a_slice() {
     slice/gpu-node-2-gpu.example.com   NoExecute   example.com/unhealthy=xid-79   46m   gpu-node-2/gpu-0,gpu-node-2/gpu-1,gpu-node-2/gpu-2 + 5 more...   batch/plain-gpu-qcwfv,default/shared,default/tolerates-20s-gpu-2rgld + 1 more...     batch/plain,default/sharer-0,default/sharer-1 + 2 more...   default/tolerates-20s:until-2026-11-21T10:13:42Z                            <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-after.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-after.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
 }
 
@@ -75,7 +75,7 @@ fn rules_taint_what_they_select() {
     rule/no-selector      None         example.com/nothing           46m   <none>                                                            <none>                           <none>                 <none>                                            <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-noexecute-later.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-noexecute-later.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     ");
 }
 

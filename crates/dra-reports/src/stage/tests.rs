@@ -1089,7 +1089,7 @@ fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
                 .with(
                     Kind::Pod,
                     &json!({"metadata": {"namespace": "n", "name": pod, "uid": pod},
-                        "spec": {"nodeName": name, "containers": [{"name": "main"}],
+                        "spec": {"nodeName": name, "containers": [{"name": "main", "resources": {"claims": [{"name": "c"}]}}],
                                  "resourceClaims": [{"name": "c", "resourceClaimName": pod}]},
                         "status": {"phase": "Running", "startTime": "2026-11-21T11:00:00Z",
                             "conditions": [{"type": "Ready", "status": "True"}, {"type": "PodReadyToStartContainers", "status": "True"}],
