@@ -329,8 +329,9 @@ impl<'a> Listing<'a> {
 
     fn warn_of_bugs(&mut self) {
         for exposure in of_placed(self.cluster, None) {
-            let text = exposure.of_pods(self.cluster, self.selection.namespace.as_ref());
-            text.into_iter().for_each(|text| self.warnings.add(text));
+            if let Some(text) = exposure.of_pods(self.cluster, self.selection.namespace.as_ref()) {
+                self.warnings.add(text);
+            }
         }
     }
 

@@ -93,7 +93,7 @@ pub fn broken_with_partitions(cluster: &Cluster) -> Vec<Broken> {
         }
         let kept_off = |device: &Device| -> Vec<Taint> {
             let id = pool.device_id(&device.name);
-            let found = taints.of_device(&id).into_iter();
+            let found = taints.of_device(&id);
             let found = found.filter(|found| keeps_off(found.taint));
             found.map(|found| found.taint.clone()).collect()
         };

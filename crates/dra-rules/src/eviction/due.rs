@@ -145,10 +145,7 @@ pub fn evicting_taint(claim: &Claim, taints: &Taints<'_>) -> Option<(DeviceId, T
         let evicts = |taint: &Taint| {
             taint.effect == NO_EXECUTE && tolerance(taint, &result.tolerations) != Tolerance::Forever
         };
-        let found = taints
-            .of_device(&id)
-            .into_iter()
-            .find(|found| evicts(found.taint));
+        let found = taints.of_device(&id).find(|found| evicts(found.taint));
         let found = found.map(|DeviceTaint { taint, origin }| {
             let rule = origin.rule().map(|rule| rule.metadata.name.clone());
             (taint.clone(), rule)
@@ -166,7 +163,7 @@ pub(super) fn goes_despite_request(claim: &Claim, taints: &Taints<'_>) -> bool {
         let asked = asked.filter(|asked| !asked.tolerations.is_empty());
         asked.is_some_and(|asked| {
             let id = result.id();
-            let mut taints = taints.of_device(&id).into_iter();
+            let mut taints = taints.of_device(&id);
             taints.any(|DeviceTaint { taint, .. }| {
                 taint.effect == NO_EXECUTE
                     && asked.tolerations.tolerate(taint)

@@ -325,6 +325,7 @@ mod tests {
                 minor: 37,
                 patch: 2,
             },
+            release_evidence: ReleaseEvidence::Patch,
             git_version: Some("v1.37.2-eks-1".into()),
             emulated_minor: 36,
             min_compatibility_minor: 35,
@@ -342,6 +343,7 @@ mod tests {
                 except: Str::from("team"),
                 reason: "forbidden".into(),
             }],
+            told: Vec::new(),
             not_served: vec![Kind::PodGroup],
             reviews: Vec::new(),
         };
