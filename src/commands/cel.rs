@@ -45,15 +45,15 @@ pub(crate) struct Args {
     names: Vec<String>,
 
     /// Only devices of this class
-    #[arg(long, value_name = "CLASS", value_parser = objects::class_name)]
+    #[arg(long, value_name = "CLASS", value_parser = objects::class_name())]
     class: Option<String>,
 
     /// Only devices of this driver
-    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name)]
+    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name())]
     driver: Option<String>,
 
     /// Only devices that this node reaches
-    #[arg(long, value_name = "NODE", value_parser = objects::node_name)]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Option<String>,
 }
 

@@ -45,11 +45,11 @@ pub(crate) struct Args {
     state: Option<StateFilter>,
 
     /// Only claims whose allocation is for this node
-    #[arg(long, value_name = "NODE", value_parser = objects::node_name)]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Option<String>,
 
     /// Only claims with a device of this driver
-    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name)]
+    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name())]
     driver: Option<String>,
 
     /// Only claims with this device, as in `POOL/DEVICE`

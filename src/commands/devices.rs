@@ -51,15 +51,15 @@ const EXAMPLES: &str = r#"Examples:
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Only these: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
-    #[arg(value_name = "DEVICE", value_parser = objects::device_name)]
+    #[arg(value_name = "DEVICE", value_parser = objects::device_name())]
     names: Vec<String>,
 
     /// Only devices of this driver
-    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name)]
+    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name())]
     driver: Option<String>,
 
     /// Only devices of this class
-    #[arg(long, value_name = "CLASS", value_parser = objects::class_name)]
+    #[arg(long, value_name = "CLASS", value_parser = objects::class_name())]
     class: Option<String>,
 
     /// Only devices that this CEL expression selects
@@ -77,7 +77,7 @@ pub(crate) struct Args {
     tainted: bool,
 
     /// Only devices that this node reaches
-    #[arg(long, value_name = "NODE", value_parser = objects::node_name)]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Option<String>,
 
     /// Draw a map: a row for each node, a letter for each device

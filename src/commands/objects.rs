@@ -1,8 +1,9 @@
 //! Which objects a command is about: namespace, labels, and names in kubectl's forms.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::sync::Arc;
+
+use clap::builder::{StringValueParser, TypedValueParser};
 
 use crate::context::{Ctx, Scope};
 use crate::error::UsageError;
@@ -172,37 +173,38 @@ pub(super) fn is_namespace(word: &str) -> bool {
     !is_kind && !is_ours && !OWNERS.into_iter().any(is_word) && !lower.contains('.')
 }
 
-/// A driver to select by: `NAME`, or `driver/NAME` as it is printed.
-pub(super) fn driver_name(text: &str) -> Result<String, Infallible> {
-    Ok(bare(text, &["driver"]))
+/// Reads a driver to select by: `NAME`, or `driver/NAME` as it is printed.
+pub(super) fn driver_name() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| bare(text, &["driver"]))
 }
 
-/// A node to select by: `NAME` or `node/NAME`.
-pub(super) fn node_name(text: &str) -> Result<String, Infallible> {
-    Ok(bare(text, &["node"]))
+/// Reads a node to select by: `NAME` or `node/NAME`.
+pub(super) fn node_name() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| bare(text, &["node"]))
 }
 
-/// A class to select by: `NAME`, `class/NAME` or `deviceclass/NAME`.
-pub(super) fn class_name(text: &str) -> Result<String, Infallible> {
-    Ok(bare(
-        text,
-        &["class", "deviceclass", "deviceclass.resource.k8s.io"],
-    ))
+/// Reads a class to select by: `NAME`, `class/NAME` or `deviceclass/NAME`.
+pub(super) fn class_name() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| bare(text, &["class", "deviceclass", "deviceclass.resource.k8s.io"]))
+}
+
+/// Reads a device: `DEVICE`, `POOL/DEVICE`, `DRIVER/POOL/DEVICE`, or `device/DRIVER/POOL/DEVICE` as it is printed.
+pub(super) fn device_name() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text| {
+        let is_printed = text.split('/').count() == 4;
+        match text.strip_prefix("device/") {
+            Some(rest) if is_printed => rest.to_owned(),
+            _ => text,
+        }
+    })
 }
 
 /// A name without one of these kinds in front. Such names have no slash of their own.
-fn bare(text: &str, kinds: &[&str]) -> String {
+fn bare(text: String, kinds: &[&str]) -> String {
     match text.split_once('/') {
         Some((kind, name)) if kinds.contains(&kind) && !name.is_empty() => name.to_owned(),
-        _ => text.to_owned(),
+        _ => text,
     }
-}
-
-/// A device: `DEVICE`, `POOL/DEVICE`, `DRIVER/POOL/DEVICE`, or `device/DRIVER/POOL/DEVICE` as it is printed.
-pub(super) fn device_name(text: &str) -> Result<String, Infallible> {
-    let is_printed = text.split('/').count() == 4;
-    let rest = text.strip_prefix("device/").filter(|_| is_printed);
-    Ok(rest.unwrap_or(text).to_owned())
 }
 
 /// `KIND NAME` as `KIND/NAME`, as kubectl takes both.

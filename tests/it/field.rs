@@ -183,8 +183,8 @@ const CASES: &[Case] = &[
     Case {
         args: &["explain", "node/node-1"],
         file: "pending-after-kubelet-restart",
-        exits: 1,
-        names: &[],
+        exits: 4,
+        names: &["the kubelet of node-1 was started"],
         never: &["Publish nothing here"],
     },
     Case {

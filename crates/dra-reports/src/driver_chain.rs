@@ -113,7 +113,7 @@ fn maker_of(pod: &Pod) -> String {
 }
 
 /// Devices and those in use, by the only node that reaches them.
-fn devices_of<'c>(cluster: &'c Cluster, driver: &Str) -> BTreeMap<Option<Str>, (usize, usize)> {
+fn devices_of(cluster: &Cluster, driver: &Str) -> BTreeMap<Option<Str>, (usize, usize)> {
     let inventory = Inventory::of(cluster);
     let mut devices: BTreeMap<Option<Str>, (usize, usize)> = BTreeMap::new();
     for pool in cluster.pools().filter(|pool| pool.id.driver == *driver) {

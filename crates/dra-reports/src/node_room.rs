@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::allocation::Settings;
-use super::stage::broken_link_text;
+use super::stage::{broken_link_text, republishing_text};
 use super::warnings::missing;
 use super::{DeviceFilter, DeviceItem, Warnings, devices};
 use dra_allocator::Limits;
@@ -15,7 +15,7 @@ use dra_model::{
     Claim, ClaimSpec, Cluster, DeviceClaim, DeviceRequest, Kind, MOST_RESULTS, Meta, Node, Request, Str, Time,
 };
 use dra_rules::health::Health;
-use dra_rules::kubelet::{Stages, known_drivers};
+use dra_rules::kubelet::{Stages, known_drivers, republishing};
 use dra_rules::scheduling::{Scheduler, Start, Verdict};
 
 /// The report.
@@ -183,7 +183,15 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     if node.metadata.is_deleting() {
         obstacles.push("the node is being deleted".to_owned());
     }
-    let (verdict, summary) = verdict(&classes, &obstacles, !unknown.is_empty());
+    let name = &node.metadata.name;
+    // What is published again within a minute may be of any class.
+    let (verdict, summary) = match republishing(cluster, name, None, settings.now) {
+        Some(since) if obstacles.is_empty() => (
+            RoomVerdict::Unknown,
+            republishing_text(std::slice::from_ref(name), since, "drivers publish"),
+        ),
+        _ => verdict(&classes, &obstacles, !unknown.is_empty()),
+    };
     NodeRoom {
         node: node.metadata.name.clone(),
         verdict,

@@ -85,11 +85,11 @@ pub(crate) struct Args {
     idle: Duration,
 
     /// Can this driver be uninstalled or drained now?
-    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name, conflicts_with_all = ["to_version", "disable_gate"])]
+    #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name(), conflicts_with_all = ["to_version", "disable_gate"])]
     driver: Option<String>,
 
     /// With `--driver`: only on this node
-    #[arg(long, value_name = "NODE", value_parser = objects::node_name, requires = "driver")]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name(), requires = "driver")]
     node: Option<String>,
 
     /// What does an upgrade or a downgrade to this release break?

@@ -16,7 +16,7 @@ const NODES: &[Column<DriverNodes>] = &[
     }),
     Column::inner("POD", |row, cell| cell.option(row.pod.as_deref())),
     Column::inner("STATE", |row, cell| {
-        cell.text(format_args!("{:?}", row.pod_state))
+        cell.text(format_args!("{:?}", row.pod_state));
     }),
     Column::inner("DEVICES", |row, cell| cell.text(row.devices)),
     Column::inner("IN USE", |row, cell| cell.text(row.in_use)),

@@ -55,7 +55,7 @@ pub(crate) struct Args {
     files: Vec<String>,
 
     /// Only on this node; may be repeated
-    #[arg(long, value_name = "NODE", value_parser = objects::node_name)]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Vec<String>,
 
     /// How many copies fit, and what runs out first
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     /// As if this node and its slices were gone
     ///
     /// May be repeated.
-    #[arg(long, value_name = "NODE", value_parser = objects::node_name, help_heading = WHAT_IF)]
+    #[arg(long, value_name = "NODE", value_parser = objects::node_name(), help_heading = WHAT_IF)]
     remove_node: Vec<String>,
 
     /// As if the pods that are named had no node and no devices yet

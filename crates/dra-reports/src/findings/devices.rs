@@ -243,11 +243,12 @@ fn not_published(look: &mut Look<'_>) {
 /// The node where the devices of the claim are used: the only one that reaches them, or that of a pod which has the claim.
 fn node_of<'c>(cluster: &'c Cluster, claim: &'c Claim) -> Option<&'c Str> {
     let selector = claim.status.allocation.as_ref()?.node_selector.as_ref();
-    selector.and_then(|selector| selector.single_node()).or_else(|| {
-        let key = claim.key();
-        let node = cluster.pods_of_claim(&key).find_map(|pod| pod.node());
-        node
-    })
+    if let Some(node) = selector.and_then(|selector| selector.single_node()) {
+        return Some(node);
+    }
+    let key = claim.key();
+    let mut pods = cluster.pods_of_claim(&key);
+    pods.find_map(|pod| pod.node())
 }
 
 /// Counters of pools and capacity of devices that are overdrawn.

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::requests::{Amounts, is_sidecar, pod_requests};
 use dra_model::{
-    AllocationMode, CLASS_RESOURCE, Claim, Class, Cluster, Container, DeviceRequest, Key, Kind, Meta, Node,
-    OwnerReference, Pod, Quantity, Request, Str, lookup,
+    AllocationMode, CLASS_RESOURCE, Claim, Class, Cluster, Component, Container, DeviceRequest, Gate, Key,
+    Kind, Meta, Node, OwnerReference, Pod, Quantity, Request, Str, lookup,
 };
 
 /// Name of the claim as long as only the scheduler knows it.
@@ -76,7 +76,8 @@ pub fn drivers_named(class: &Class) -> BTreeSet<Str> {
 pub struct Unoffered<'c> {
     /// The resource.
     pub resource: Str,
-    /// The classes that could: those without a resource which have the domain of the resource, or whose drivers have it.
+    /// The classes that could: those without a resource which have the domain of the resource, or whose drivers have it. None where the gate
+    /// for that is off.
     pub classes: Vec<&'c Arc<Class>>,
 }
 
@@ -86,6 +87,8 @@ pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
         return Vec::new();
     }
     let wanted = pod_requests(pod);
+    let environment = cluster.environment();
+    let gate = environment.gate(Component::Scheduler, Gate::DRAExtendedResource);
     let is_offered = |name: &str| {
         let of_node =
             |node: &Arc<Node>| lookup(&node.status.allocatable, name).is_some_and(|amount| amount.sign() > 0);
@@ -101,7 +104,8 @@ pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
             rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
         };
         let classes = cluster.classes().filter(|class| {
-            class.spec.extended_resource_name.is_none()
+            gate.enabled
+                && class.spec.extended_resource_name.is_none()
                 && (is_of_domain(&class.metadata.name)
                     || drivers_named(class).iter().any(|driver| is_of_domain(driver)))
         });
