@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
 use dra_sources::VersionSettings;
-use dra_sources::live::{self, Connection, Live};
+use dra_sources::live::{self, Connection, Live, OwnersWanted};
 
 /// So many warnings are kept for the report. A command that watches for weeks may give more of them, on stderr alone.
 const MOST_WARNINGS: usize = 1_000;
@@ -332,6 +332,20 @@ impl Ctx {
             self.warn(warning);
         }
         Ok(again.unread)
+    }
+
+    /// Adds what is wanted of owners to `cluster`, where it is live, and says what could not be read.
+    pub(crate) async fn learn_owners(
+        &self,
+        cluster: &mut Cluster,
+        wanted: &OwnersWanted,
+    ) -> anyhow::Result<Vec<String>> {
+        if !matches!(self.settings().source, SourceSetting::Cluster(_)) {
+            return Ok(Vec::new());
+        }
+        let read = self.live().await?.owners(wanted).await?;
+        cluster.learn_owners(read.owners);
+        Ok(read.unread)
     }
 
     pub(crate) fn command_line(&self) -> clap::Command {

@@ -14,20 +14,22 @@ use serde::Serialize;
 
 use self::target::Wanted;
 use super::objects::{Found, Named};
-use super::{Accepts, judging, presence, threads};
+use super::{Accepts, describe, judging, presence, threads};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Page, Report, View};
 use dra_model::{Cluster, Key, Kind, Object, Str};
-use dra_reports::allocation::Settings;
+use dra_reports::allocation::{Settings, Target};
 use dra_reports::explanation::{
-    ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, explain_claims, explain_new_pods, explain_pod,
-    unjudged,
+    ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, OwnerTarget, explain_claims, explain_new_pods,
+    explain_owner, explain_pod, unjudged,
 };
 use dra_reports::presence::Mention;
 use dra_reports::{CauseItem, DriverVerdict, RoomVerdict, driver_chain, explain_all, node_room};
 use dra_rules::kubelet::rests_on;
+use dra_rules::owners::{gathers_nodes, is_queued};
 use dra_sources::Needs;
+use dra_sources::live::OwnersWanted;
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -106,6 +108,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         let error = UsageError::new("`--emit-fix` needs a pod or a claim");
         return Err(error.hint("write `pod/NAME` or `claim/NAME` before it").into());
     }
+    if let Wanted::Described(object) = target {
+        return describe::run(ctx, describe::Args::of(object)).await;
+    }
     let needs = Needs::kinds(EXPLAIN_NEEDS)
         .with_gates()
         .with_schedulers()
@@ -126,6 +131,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Wanted::Everything(namespace) => return everything(ctx, &cluster, namespace, &settings).await,
         Wanted::Driver(name) => return chain_of(ctx, &cluster, &name, &settings).await,
         Wanted::Node(name) => return room_of(ctx, &cluster, &name, &settings).await,
+        Wanted::Described(_) => return Ok(Outcome::Done),
+        Wanted::Owner(owner) => of_owner(ctx, &mut cluster, &owner, &settings).await?,
+        Wanted::OwnerOrName(owner, key) => match explain_owner(&cluster, &owner, &settings) {
+            Some(explained) => explained,
+            None => {
+                let named = target::taken(ctx, &cluster, key).await?;
+                of_named(ctx, &mut cluster, &named, &settings).await?
+            }
+        },
         Wanted::Manifest => of_manifest(&mut cluster, &manifest, &settings)?,
         Wanted::Named(named) => of_named(ctx, &mut cluster, &named, &settings).await?,
         Wanted::Name(key) => {
@@ -261,6 +275,10 @@ async fn confirm(
 ) -> anyhow::Result<Diagnosis> {
     let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
     let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
+    let report = match with_owners(ctx, cluster, &report, &key, settings).await? {
+        Some(again) => again,
+        None => report,
+    };
     let pod = cluster.pod(&key).filter(|_| report.target.is_pod());
     let Some(pod) = pod.filter(|_| is_live && report.verdict() == ClusterVerdict::Broken) else {
         return Ok(report);
@@ -271,6 +289,71 @@ async fn confirm(
         Some(pod) if unread.is_empty() => explain_pod(cluster, pod, settings),
         _ => report,
     })
+}
+
+/// What makes pods.
+async fn of_owner(
+    ctx: &Ctx,
+    cluster: &mut Cluster,
+    owner: &OwnerTarget,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Diagnosis> {
+    let wanted = OwnersWanted {
+        namespace: owner.key.namespace.clone(),
+        first: target::reference(owner),
+        queued: Some(Vec::new()),
+        gathers: owner.kind == "computedomain",
+    };
+    let unread = ctx.learn_owners(cluster, &wanted).await?;
+    if let Some(mut explained) = explain_owner(cluster, owner, settings) {
+        let key = Key::new(explained.target.namespace.clone(), explained.target.name.clone());
+        if explained.target.is_pod()
+            && let Some(again) = with_owners(ctx, cluster, &explained, &key, settings).await?
+        {
+            explained = again;
+        }
+        explained.lack(unread);
+        return Ok(explained);
+    }
+    let OwnerTarget { kind, key } = owner;
+    let target = Target::owner(kind, key);
+    match cluster.gap(Kind::Pod, &key.namespace) {
+        Some(gap) => {
+            let why = format!(
+                "whether there are pods of {kind}/{key} is not known: {}",
+                gap.reason
+            );
+            Ok(unjudged(target, &why))
+        }
+        None => Err(UsageError::new(format!("there is neither {kind}/{key} nor a pod of it")).into()),
+    }
+}
+
+/// Explains a pod that waits once more with its owners, where they may matter and are not read yet.
+async fn with_owners(
+    ctx: &Ctx,
+    cluster: &mut Cluster,
+    report: &Diagnosis,
+    key: &Key,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Option<Diagnosis>> {
+    let pod = cluster.pod(key).filter(|_| report.target.is_pod()).cloned();
+    let Some(pod) = pod.filter(|_| report.asks_for_owners()) else {
+        return Ok(None);
+    };
+    let wanted = OwnersWanted {
+        namespace: key.namespace.clone(),
+        first: pod.metadata.controller().cloned(),
+        queued: is_queued(&pod).then(|| vec![pod.metadata.uid.clone()]),
+        gathers: gathers_nodes(cluster, &pod),
+    };
+    if wanted.first.is_none() && wanted.queued.is_none() && !wanted.gathers {
+        return Ok(None);
+    }
+    let unread = ctx.learn_owners(cluster, &wanted).await?;
+    let mut again = explain_pod(cluster, &pod, settings);
+    again.lack(unread);
+    Ok(Some(again))
 }
 
 /// The pods of a manifest, or else its claims.

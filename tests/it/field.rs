@@ -319,6 +319,107 @@ const CASES: &[Case] = &[
         names: &["pod/default/legacy", "nvidia.com/gpu"],
         never: &[],
     },
+    // https://github.com/NVIDIA/k8s-dra-driver-gpu/issues/767
+    Case {
+        args: &["explain", "pod/nccl-worker-0"],
+        file: "compute-domain-waits-for-a-pod",
+        exits: 1,
+        names: &[
+            "ComputeDomain inference-cd has 1 of 2 nodes",
+            "nccl-worker-1",
+            "pod/default/batch ends",
+        ],
+        never: &["kubectl delete", "have driver compute-domain.nvidia.com"],
+    },
+    Case {
+        args: &["explain", "pod/nccl-worker-1"],
+        file: "compute-domain-waits-for-a-pod",
+        exits: 1,
+        names: &[
+            "pod/default/batch ends (cpu: wants 60, 24 of 64 left)",
+            "pod/default/nccl-worker-0 waits for this pod",
+        ],
+        never: &["nccl-worker-0 ends", "kubectl delete"],
+    },
+    // https://github.com/volcano-sh/volcano/issues/5884
+    Case {
+        args: &["explain", "pod/hi-task-0"],
+        file: "scheduler-volcano",
+        exits: 4,
+        names: &["scheduler volcano said at 2026-11-20T09:40:00Z, 20 times since 2026-11-20T09:08:00Z"],
+        never: &[
+            "kube-scheduler said",
+            "plugin or an extender",
+            "bug of this release",
+        ],
+    },
+    // https://github.com/kubernetes-sigs/kueue/issues/13969
+    Case {
+        args: &["explain", "pod/trainer", "--namespace=team"],
+        file: "kueue-inadmissible-pod",
+        exits: 1,
+        names: &[
+            "pod-trainer-5f2a1 (Inadmissible since 2026-11-20T09:10:00Z)",
+            "is not mapped",
+        ],
+        never: &["wait until Kueue"],
+    },
+    Case {
+        args: &["explain", "job/trainer", "--namespace=team"],
+        file: "kueue-inadmissible-job",
+        exits: 1,
+        names: &["Job trainer has no pods", "Inadmissible", "is not mapped"],
+        never: &["wait until Kueue"],
+    },
+    Case {
+        args: &["explain", "--all-namespaces"],
+        file: "kueue-inadmissible-job",
+        exits: 1,
+        names: &["job/team/trainer", "is not mapped"],
+        never: &["Nothing waits"],
+    },
+    // https://github.com/defilantech/LLMKube/issues/192
+    Case {
+        args: &["explain", "pod/vllm-7c9d-m2n8s", "--namespace=llm"],
+        file: "rollout-keeps-devices",
+        exits: 1,
+        names: &[
+            "the rollout of Deployment vllm keeps it until this pod is ready (maxSurge 1, maxUnavailable 0)",
+            "kubectl patch deployment/vllm --namespace=llm",
+        ],
+        never: &["kubectl delete", "Waiting helps"],
+    },
+    Case {
+        args: &["explain", "deployment", "vllm", "--namespace=llm"],
+        file: "rollout-keeps-devices",
+        exits: 1,
+        names: &[
+            "pod/llm/vllm-7c9d-m2n8s",
+            "it is the first of the 2 pods of Deployment vllm that waits",
+        ],
+        never: &[],
+    },
+    Case {
+        args: &["explain", "rs/llm/vllm-6b8f"],
+        file: "rollout-keeps-devices",
+        exits: 0,
+        names: &["the pod runs on gpu-1"],
+        never: &[],
+    },
+    Case {
+        args: &["explain", "llm/vllm-7c9d-m2n8s"],
+        file: "rollout-keeps-devices",
+        exits: 1,
+        names: &["pod/llm/vllm-7c9d-m2n8s"],
+        never: &[],
+    },
+    Case {
+        args: &["explain", "device/gpu.nvidia.com/gpu-1/gpu-0"],
+        file: "rollout-keeps-devices",
+        exits: 0,
+        names: &["vllm-6b8f-x7k2d"],
+        never: &[],
+    },
     // https://github.com/kubernetes/kubernetes/issues/141467
     Case {
         args: &[
@@ -563,6 +664,18 @@ const CASES: &[Case] = &[
             "`resourceClaimName`",
         ],
         never: &["ClusterRole"],
+    },
+    // https://github.com/llm-d-incubation/llm-d-fast-model-actuation/issues/723
+    Case {
+        args: &["explain", "pod/launcher", "--namespace=fma"],
+        file: "all-without-admin-access",
+        exits: 1,
+        names: &[
+            "wants all 4 devices of class gpu.nvidia.com of gke-1",
+            "pod/requester",
+            "adminAccess: true",
+        ],
+        never: &[],
     },
 ];
 

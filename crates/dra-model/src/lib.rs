@@ -59,7 +59,7 @@ pub use node::{
     QuotaSpec, QuotaStatus, ScopeRequirement, ScopeSelector,
 };
 pub use node_selector::{InvalidNodeSelector, NodeRequirement, NodeSelector, NodeSelectorTerm};
-pub use owners::{Owner, Owners};
+pub use owners::{Gathers, Owner, Owners, Strategy};
 pub use pod::{
     Affinity, Bare, Container, ContainerClaim, ContainerEnd, ContainerPort, ContainerStatus,
     ContainerWaiting, ExtendedResourceClaim, Gang, Named, NodeAffinity, POD_CONDITIONS, Pod, PodClaim,

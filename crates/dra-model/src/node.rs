@@ -246,6 +246,11 @@ impl Event {
             .or(self.metadata.creation_timestamp)
     }
 
+    /// When the event was seen first, as far as it says so.
+    pub fn first_seen(&self) -> Option<Time> {
+        self.first_timestamp.or(self.event_time).or(self.last_seen())
+    }
+
     /// How often the event was seen.
     pub fn times(&self) -> i32 {
         self.series

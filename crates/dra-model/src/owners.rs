@@ -5,16 +5,105 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Meta, OwnerReference, Str};
+use super::{Condition, Key, Meta, OwnerReference, Str, Time};
 use dra_values::json;
 
-/// An object that may make others.
+/// An object that may make others, or that other components keep for it, as a queue does.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
+    /// Its API group; empty for the core group.
+    pub group: Str,
+    /// Its kind.
+    pub kind: Str,
+    /// Its name.
+    pub key: Key,
+    /// Identity over time.
+    pub uid: Str,
+    /// When it was created.
+    pub created: Option<Time>,
+    /// Its own owners.
+    pub references: Vec<OwnerReference>,
     /// The controller of the object itself.
     pub controller: Option<OwnerReference>,
     /// Whether it makes no further pod when one of its pods goes.
     pub stops: bool,
+    /// Whether its user has it suspended, or inactive.
+    pub is_suspended: bool,
+    /// How many pods it is to have, where it says so.
+    pub replicas: Option<i64>,
+    /// How it replaces its pods by newer ones, where that is known.
+    pub strategy: Option<Strategy>,
+    /// What it says of itself.
+    pub conditions: Vec<Condition>,
+    /// What it says of itself in a word: `status.status`, or `status.phase`.
+    pub state: Str,
+    /// The nodes that it gathers before pods of it start.
+    pub gathers: Option<Gathers>,
+    /// Whether pods of it have claims, as far as its template says so.
+    pub has_claims: bool,
+}
+
+/// How a Deployment replaces its pods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strategy {
+    /// Old pods end before new ones are made.
+    Recreate,
+    /// Step by step.
+    RollingUpdate {
+        /// So many pods may be there beyond those that are wanted.
+        surge: i64,
+        /// So many of those that are wanted may be unavailable.
+        unavailable: i64,
+    },
+}
+
+/// The nodes that an object gathers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gathers {
+    /// How many nodes it waits for.
+    pub wanted: i64,
+    /// Those that it has, with what it says of each.
+    pub there: Vec<(Str, Str)>,
+    /// The template of its claims.
+    pub template: Str,
+}
+
+impl Owner {
+    /// The condition of that type, if its status is this one.
+    pub fn condition(&self, type_: &str, status: &str) -> Option<&Condition> {
+        let mut all = self.conditions.iter();
+        all.find(|condition| condition.type_ == type_ && condition.status == status)
+    }
+
+    /// A reference to it.
+    pub fn reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: format!("{}/", self.group).into(),
+            kind: self.kind.clone(),
+            name: self.key.name.clone(),
+            uid: self.uid.clone(),
+            controller: true,
+        }
+    }
+
+    /// Whether the reference is to this object.
+    pub fn is(&self, reference: &OwnerReference) -> bool {
+        if !reference.uid.is_empty() && !self.uid.is_empty() {
+            return self.uid == reference.uid;
+        }
+        self.group == reference.group() && self.kind == reference.kind && self.key.name == reference.name
+    }
+
+    fn weight(&self) -> usize {
+        let texts = self
+            .conditions
+            .iter()
+            .map(|condition| size_of::<Condition>() + condition.message.len());
+        let references = self.references.len() * size_of::<OwnerReference>();
+        let nodes = self.gathers.iter().map(|gathers| gathers.there.len());
+        let nodes = nodes.sum::<usize>() * 2 * size_of::<Str>();
+        size_of::<Self>() + texts.sum::<usize>() + references + nodes
+    }
 }
 
 /// The owners that a source has, by group, kind, namespace and name.
@@ -38,24 +127,74 @@ impl Owners {
             spec: Spec,
             status: Status,
         }
-        let Ok(read) = json::from_slice::<Read>(json) else {
+        let Ok(Read {
+            metadata,
+            spec,
+            status,
+        }) = json::from_slice::<Read>(json)
+        else {
             return;
         };
-        let Meta { namespace, name, .. } = &read.metadata;
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
-        let owner = Owner {
-            controller: read.metadata.controller().cloned(),
-            stops: read.metadata.is_deleting() || stops(group, kind, &read.spec, &read.status),
+        let key = metadata.key();
+        let conditions = status.conditions.as_array().into_iter().flatten();
+        let conditions = conditions.filter_map(|condition| Condition::deserialize(condition).ok());
+        let text = |value: &Value| value.as_str().unwrap_or_default().into();
+        let state = match &status.status {
+            Value::Null => text(&status.phase),
+            state => text(state),
         };
-        let key = [group.into(), kind.into(), namespace.clone(), name.clone()];
+        let owner = Owner {
+            group: group.into(),
+            kind: kind.into(),
+            uid: metadata.uid.clone(),
+            created: metadata.creation_timestamp,
+            references: metadata.owner_references.clone(),
+            controller: metadata.controller().cloned(),
+            stops: metadata.is_deleting() || stops(group, kind, &spec, &status),
+            is_suspended: spec.suspend == true || spec.active == false,
+            replicas: spec.replicas.as_i64(),
+            strategy: (group == "apps" && kind == "Deployment")
+                .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
+            conditions: conditions.collect(),
+            state,
+            gathers: Gathers::of(group, kind, &spec, &status),
+            has_claims: spec.template["spec"]["resourceClaims"].is_array(),
+            key: key.clone(),
+        };
+        let key = [group.into(), kind.into(), key.namespace, key.name];
         self.0.insert(key, owner);
+    }
+
+    /// All of them, by group, kind, namespace and name.
+    pub fn iter(&self) -> impl Iterator<Item = &Owner> {
+        self.0.values()
+    }
+
+    /// Those in a namespace that gather nodes.
+    pub fn gathering(&self, namespace: &Str) -> impl Iterator<Item = (&Owner, &Gathers)> {
+        let all = self.of_kind(DOMAIN.0, DOMAIN.1, namespace);
+        all.filter_map(|owner| Some((owner, owner.gathers.as_ref()?)))
+    }
+
+    /// Those of a kind in a namespace.
+    pub fn of_kind(&self, group: &str, kind: &str, namespace: &Str) -> impl Iterator<Item = &Owner> {
+        let first = [group.into(), kind.into(), namespace.clone(), Str::default()];
+        let is_one = {
+            let first = first.clone();
+            move |key: &[Str; 4]| key[..3] == first[..3]
+        };
+        let from = self.0.range(first..);
+        from.take_while(move |(key, _)| is_one(key))
+            .map(|(_, owner)| owner)
     }
 
     /// About how many bytes they take.
     pub fn weight(&self) -> u64 {
-        let of_one =
-            |key: &[Str; 4]| key.iter().map(|part| part.len()).sum::<usize>() + 4 * size_of::<Owner>();
-        self.0.keys().map(of_one).sum::<usize>() as u64
+        let of_one = |(key, owner): (&[Str; 4], &Owner)| {
+            key.iter().map(|part| part.len()).sum::<usize>() + owner.weight()
+        };
+        self.0.iter().map(of_one).sum::<usize>() as u64
     }
 
     /// Adds all of `others`.
@@ -83,6 +222,11 @@ impl Owners {
 #[serde(rename_all = "camelCase", default)]
 struct Spec {
     replicas: Value,
+    strategy: Value,
+    active: Value,
+    num_nodes: Value,
+    channel: Value,
+    template: Value,
     suspend: Value,
     backoff_limit: Value,
     backoff_limit_per_index: Value,
@@ -95,6 +239,64 @@ struct Status {
     replicas: Value,
     failed: Value,
     conditions: Value,
+    status: Value,
+    phase: Value,
+    nodes: Value,
+}
+
+impl Strategy {
+    /// That of `spec.strategy`, where so many pods are wanted. Mirrors `deployment/util/deployment_util.go`, `ResolveFenceposts`, v1.37.2, with the defaults of the API server.
+    pub fn of(strategy: &Value, replicas: Option<i64>) -> Self {
+        if strategy["type"] == "Recreate" {
+            return Self::Recreate;
+        }
+        let replicas = replicas.unwrap_or(1);
+        let of = |field: &str, rounds_up: bool| {
+            let part = |percent: i64| {
+                let hundreds = percent.saturating_mul(replicas);
+                hundreds.saturating_add(if rounds_up { 99 } else { 0 }) / 100
+            };
+            match &strategy["rollingUpdate"][field] {
+                Value::Number(number) => number.as_i64().unwrap_or(0),
+                Value::String(text) => {
+                    let percent = text.strip_suffix('%').and_then(|number| number.parse().ok());
+                    percent.map_or(0, part)
+                }
+                _ => part(25),
+            }
+        };
+        let (surge, unavailable) = (of("maxSurge", true), of("maxUnavailable", false));
+        Self::RollingUpdate {
+            surge,
+            // With neither there would be no step.
+            unavailable: if surge == 0 {
+                unavailable.max(1)
+            } else {
+                unavailable
+            },
+        }
+    }
+}
+
+/// Group and kind of what gathers nodes for NVIDIA's driver.
+const DOMAIN: (&str, &str) = ("resource.nvidia.com", "ComputeDomain");
+
+impl Gathers {
+    /// Of a ComputeDomain of NVIDIA's driver: its pods start once the nodes of all of them are ready.
+    fn of(group: &str, kind: &str, spec: &Spec, status: &Status) -> Option<Self> {
+        if (group, kind) != DOMAIN {
+            return None;
+        }
+        let text = |value: &Value| value.as_str().unwrap_or_default().into();
+        let nodes = status.nodes.as_array().into_iter().flatten();
+        Some(Self {
+            wanted: spec.num_nodes.as_i64().unwrap_or(0),
+            there: nodes
+                .map(|node| (text(&node["name"]), text(&node["status"])))
+                .collect(),
+            template: text(&spec.channel["resourceClaimTemplate"]["name"]),
+        })
+    }
 }
 
 /// Whether the controller of such an object makes no pod in the place of one that goes: it has more than it wants, or may lose no further one.

@@ -81,3 +81,5 @@ mod agreement;
 mod laws;
 #[cfg(test)]
 mod metered;
+#[cfg(test)]
+mod owner_laws;

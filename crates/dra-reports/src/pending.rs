@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use super::Sentence;
 use super::allocation::{Settings, Target};
-use super::explanation::{ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, why};
+use super::explanation::{
+    ClusterVerdict, Diagnosis, FixItem, Own, Why, explain_claims, explain_pod, unmade_owners, why,
+};
 use dra_model::{CLASS_RESOURCE, Claim, Cluster, Kind, Pod, Str};
 use dra_rules::kubelet::Stages;
 use dra_rules::reservation::{PodGroups, claim_name, resolves_to};
@@ -55,6 +57,9 @@ pub struct CauseItem {
     pub pods: Vec<Target>,
     /// Claims that no pod uses, by name.
     pub claims: Vec<Target>,
+    /// What makes pods with claims and has none, by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub owners: Vec<Target>,
     /// Of which of them verdict, cause and fix are; the others ask for the same, or meet the same cause.
     pub explained: Target,
     /// What helps the one that was explained.
@@ -67,7 +72,7 @@ pub struct CauseItem {
 impl CauseItem {
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.pods.len() + self.claims.len()
+        self.pods.len() + self.claims.len() + self.owners.len()
     }
 
     /// Whether something keeps them from running.
@@ -200,6 +205,8 @@ pub fn explain_all(cluster: &Cluster, namespace: Option<&Str>, settings: &Settin
         }
     }
     list.not_explained += bound.len().saturating_sub(MOST_BOUND);
+    let unmade = unmade_owners(cluster, namespace);
+    groups.extend(unmade.into_iter().map(Group::of_owner));
     list.items = groups.into_iter().map(Group::item).collect();
     // Of equal ones the first by name.
     list.items.sort_by_cached_key(|item| {
@@ -246,12 +253,29 @@ struct Group {
     shared: Why,
     pods: Vec<Target>,
     claims: Vec<Target>,
+    owners: Vec<Target>,
     explained: Target,
     fix: Option<FixItem>,
     more_fixes: usize,
 }
 
 impl Group {
+    /// What makes pods and has none.
+    fn of_owner(explained: Diagnosis) -> Self {
+        let own = explained.why();
+        Self {
+            verdict: explained.verdict(),
+            shared: own.clone(),
+            own,
+            pods: Vec::new(),
+            claims: Vec::new(),
+            owners: vec![explained.target.clone()],
+            explained: explained.target,
+            more_fixes: explained.fixes.len().saturating_sub(1),
+            fix: explained.fixes.into_iter().next(),
+        }
+    }
+
     fn item(self) -> CauseItem {
         let is_shared = self.pods.len() + self.claims.len() > 1;
         CauseItem {
@@ -259,6 +283,7 @@ impl Group {
             cause: why(if is_shared { &self.shared } else { &self.own }).into(),
             pods: self.pods,
             claims: self.claims,
+            owners: self.owners,
             explained: self.explained,
             fix: self.fix,
             more_fixes: self.more_fixes,
@@ -288,6 +313,7 @@ fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, unit
                 shared,
                 pods,
                 claims,
+                owners: Vec::new(),
                 explained: explained.target,
                 fix: explained.fixes.into_iter().next(),
                 more_fixes,

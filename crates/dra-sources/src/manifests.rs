@@ -14,7 +14,9 @@ use super::load::{LoadError, Refused};
 use super::needs::Problem;
 use super::upgrade::{UpgradeError, upgrade};
 use super::workloads::{Template, templates};
-use dra_model::{Kind, Looking, Meta, Object, OwnerReference, Pod, Str, check_fields, json, uid_of_manifest};
+use dra_model::{
+    Kind, Looking, Meta, Object, OwnerReference, Pod, Str, Strategy, check_fields, json, uid_of_manifest,
+};
 
 /// What a manifest says.
 #[derive(Debug, Default)]
@@ -251,7 +253,7 @@ impl Reading<'_> {
         }
         self.found.workloads.push(Workload {
             namespace: namespace.into(),
-            keeps_old_pods: (group, kind) == ("apps", "Deployment") && surges(&workload["spec"]["strategy"]),
+            keeps_old_pods: (group, kind) == ("apps", "Deployment") && surges(&workload["spec"]),
             reference,
         });
         if before == self.found.objects.len() + self.found.daemons.len() && self.refused.is_empty() {
@@ -317,10 +319,10 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a rollout with this strategy may make a new pod before it ends an old one: `maxSurge` is 25 % unless it is written.
-fn surges(strategy: &Value) -> bool {
-    let surge = &strategy["rollingUpdate"]["maxSurge"];
-    strategy["type"] != "Recreate" && *surge != json!(0) && *surge != json!("0%")
+/// Whether a rollout of a Deployment with this spec may make a new pod before it ends an old one.
+fn surges(spec: &Value) -> bool {
+    let strategy = Strategy::of(&spec["strategy"], spec["replicas"].as_i64());
+    matches!(strategy, Strategy::RollingUpdate { surge: 1.., .. })
 }
 
 /// Gives an object what the API server would give it and the rules rely on: a namespace, a name, a UID.

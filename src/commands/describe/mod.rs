@@ -54,6 +54,13 @@ pub(crate) struct Args {
     object: Vec<String>,
 }
 
+impl Args {
+    /// Of one object, as `KIND/NAME`.
+    pub(super) fn of(object: String) -> Self {
+        Self { object: vec![object] }
+    }
+}
+
 /// What can be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {

@@ -20,7 +20,7 @@ const COLUMNS: &[Column<CauseItem>] = &[
         cell.text(format_args!("{:?}", item.verdict));
     }),
     Column::inner("OBJECTS", |item, cell| {
-        cell.list(item.pods.iter().chain(&item.claims).map(name));
+        cell.list(item.pods.iter().chain(&item.claims).chain(&item.owners).map(name));
     }),
     Column::inner("CAUSE", |item, cell| cell.text(&item.cause)),
     Column::inner("FIX", |item, cell| match &item.fix {
@@ -115,10 +115,10 @@ fn remarks(list: &ExplanationList, doc: &mut Doc) {
 
 /// The command that tells more of it, if its name can be written.
 fn explain(target: &Target) -> Option<Script> {
-    let kind = if target.kind == "Pod" {
-        Kind::Pod
-    } else {
-        Kind::ResourceClaim
+    let kind = match target.kind.as_str() {
+        "Pod" => Kind::Pod,
+        "ResourceClaim" => Kind::ResourceClaim,
+        _ => return None,
     };
     let command = Command::dra("explain").object(kind, &target.name);
     command.namespace(&target.namespace).done().ok()
@@ -131,8 +131,12 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
         () if item.is_unknown() => Tone::Notice,
         () => Tone::Good,
     };
-    let who = match (item.pods.as_slice(), item.claims.as_slice()) {
-        ([only], []) | ([], [only]) => name(only),
+    let who = match (
+        item.pods.as_slice(),
+        item.claims.as_slice(),
+        item.owners.as_slice(),
+    ) {
+        ([only], [], []) | ([], [only], []) | ([], [], [only]) => name(only),
         _ => objects_of(&[item]),
     };
     doc.line(
@@ -148,6 +152,7 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             .pods
             .iter()
             .chain(&item.claims)
+            .chain(&item.owners)
             .take(NAMED)
             .map(name)
             .collect();
@@ -178,8 +183,11 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
 }
 
 /// `pod/NAMESPACE/NAME`.
-fn name(target: &Target) -> String {
-    let kind = if target.kind == "Pod" { "pod" } else { "claim" };
+pub(super) fn name(target: &Target) -> String {
+    let kind = match target.kind.as_str() {
+        "ResourceClaim" => "claim".to_owned(),
+        kind => kind.to_ascii_lowercase(),
+    };
     format!("{kind}/{}/{}", target.namespace, target.name)
 }
 
@@ -199,7 +207,9 @@ fn objects_of(items: &[&CauseItem]) -> String {
     let claims: usize = items.iter().map(|item| item.claims.len()).sum();
     let pods = (pods > 0).then(|| counted(pods, "pod", "pods"));
     let claims = (claims > 0).then(|| counted(claims, "claim without a pod", "claims without a pod"));
-    let both: Vec<String> = pods.into_iter().chain(claims).collect();
+    let owners: usize = items.iter().map(|item| item.owners.len()).sum();
+    let owners = (owners > 0).then(|| counted(owners, "owner without pods", "owners without pods"));
+    let both: Vec<String> = pods.into_iter().chain(claims).chain(owners).collect();
     both.join(" and ")
 }
 

@@ -58,7 +58,12 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
             .map(|text| ("Scheduler", text.as_str())),
     );
     more.extend(explanation.news.iter().map(|text| ("Event", text.as_str())));
-    more.extend(explanation.unknown.iter().map(|text| ("Unknown", text.as_str())));
+    more.extend(
+        explanation
+            .untold_unknown
+            .iter()
+            .map(|text| ("Unknown", text.as_str())),
+    );
     more.extend(explanation.notes.iter().map(|text| ("Note", text.as_str())));
     let not_simulated = explanation.not_simulated.join(", ");
     if !not_simulated.is_empty() {
@@ -84,15 +89,7 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
 }
 
 pub(super) fn object(explanation: &Explanation) -> String {
-    let kind = if explanation.target.is_pod() {
-        "pod"
-    } else {
-        "claim"
-    };
-    format!(
-        "{kind}/{}/{}",
-        explanation.target.namespace, explanation.target.name
-    )
+    super::list::name(&explanation.target)
 }
 
 pub(super) fn tone(explanation: &Explanation) -> Tone {
@@ -146,7 +143,7 @@ fn tone_of_waiting(explanation: &Explanation) -> Tone {
             | Helps::WhenUncordoned
             | Helps::WhenPublished,
         ) => Tone::Good,
-        Some(Helps::Never) => Tone::Bad,
+        Some(Helps::Never | Helps::Kept) => Tone::Bad,
         Some(Helps::Unknown) | None => Tone::Plain,
     }
 }
@@ -164,10 +161,10 @@ fn headline(report: &Explanation, page: Page, doc: &mut Doc) {
     let tone = tone(report);
     let text = match (report.verdict, &report.cause) {
         (ClusterVerdict::DoesNotFit, cause) => {
-            let state = if report.target.is_pod() {
-                "waits"
-            } else {
+            let state = if report.target.is_claim() {
                 "does not get its devices"
+            } else {
+                "waits"
             };
             format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
         }
@@ -316,10 +313,10 @@ fn proof(fix: &FixItem) -> String {
 
 /// What carries fix `number` out, as long as it stays what it is.
 fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
-    let kind = if report.target.is_pod() {
-        Kind::Pod
-    } else {
+    let kind = if report.target.is_claim() {
         Kind::ResourceClaim
+    } else {
+        Kind::Pod
     };
     let emit = Command::dra("explain")
         .object(kind, &report.target.name)

@@ -5,9 +5,9 @@ use crate::commands::objects::{self, Named, is_called};
 use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Absent, UsageError};
-use dra_model::{Cluster, Key, Kind, Str};
+use dra_model::{Cluster, Key, Kind, OwnerReference, Str};
+use dra_reports::explanation::OwnerTarget;
 use dra_reports::presence::Mention;
-use dra_reports::script::{Command, Resource};
 
 /// What is to be explained.
 pub(super) enum Wanted {
@@ -23,6 +23,48 @@ pub(super) enum Wanted {
     Node(Str),
     /// A driver.
     Driver(Str),
+    /// What makes pods.
+    Owner(OwnerTarget),
+    /// What makes pods, if there is one; else the pod or the claim of that name in the namespace of the first name.
+    OwnerOrName(OwnerTarget, Key),
+    /// A part of a slice, or a class, which is described.
+    Described(String),
+}
+
+/// Kinds of what makes pods: as objects have them, as kubectl writes them, their short names, and the version of those that are built in.
+const OWNERS: &[(&str, &str, &str, &str)] = &[
+    ("Job", "job", "", "batch/v1"),
+    ("CronJob", "cronjob", "cj", "batch/v1"),
+    ("Deployment", "deployment", "deploy", "apps/v1"),
+    ("StatefulSet", "statefulset", "sts", "apps/v1"),
+    ("ReplicaSet", "replicaset", "rs", "apps/v1"),
+    ("DaemonSet", "daemonset", "ds", "apps/v1"),
+    ("ReplicationController", "replicationcontroller", "rc", "v1"),
+    ("Workload", "workload", "wl", ""),
+    ("PodGroup", "podgroup", "pg", ""),
+    ("ComputeDomain", "computedomain", "", ""),
+];
+
+/// The kind of what makes pods that a word is, if it is one of those that everybody knows.
+fn owner_kind(word: &str) -> Option<&'static str> {
+    let plain = word.split('.').next().unwrap_or_default().to_ascii_lowercase();
+    let is_one = |(_, kind, short, _): &&(&str, &'static str, &str, &str)| {
+        plain == *kind || plain.strip_suffix('s') == Some(*kind) || !short.is_empty() && plain == *short
+    };
+    OWNERS.iter().find(is_one).map(|(_, kind, ..)| *kind)
+}
+
+/// How an object of a built-in kind is referred to.
+pub(super) fn reference(owner: &OwnerTarget) -> Option<OwnerReference> {
+    let is_one =
+        |(_, kind, _, version): &&(&str, &str, &str, &str)| *kind == owner.kind && !version.is_empty();
+    let (kind, _, _, version) = OWNERS.iter().find(is_one)?;
+    Some(OwnerReference {
+        api_version: (*version).into(),
+        kind: (*kind).into(),
+        name: owner.key.name.clone(),
+        ..OwnerReference::default()
+    })
 }
 
 impl Wanted {
@@ -40,6 +82,9 @@ impl Wanted {
             [one] => Self::of_one(ctx, one),
             [kind, name] if is_node(kind) && !name.contains('/') => Ok(Self::Node(name.as_str().into())),
             [kind, name] if is_driver(kind) && !name.contains('/') => Ok(Self::Driver(name.as_str().into())),
+            [kind, name] if owner_kind(kind).is_some() && !name.contains('/') => {
+                Self::of_one(ctx, &format!("{kind}/{name}"))
+            }
             _ => Err(UsageError::new("one object is explained at a time")
                 .hint("write `pod NAME` or `pod/NAME`; without a name everything that waits is explained")),
         }
@@ -54,21 +99,9 @@ impl Wanted {
                 Ok(Self::Driver(name.into()))
             }
             Some((kind, name)) => match describe::kind_called(kind) {
-                Some(what @ ("device" | "class" | "pool")) => {
-                    let error = UsageError::new(format!("a {what} waits for nothing"));
-                    let command = Command::dra("describe")
-                        .object(Resource::called(what), name)
-                        .done();
-                    Err(match command {
-                        Ok(command) => error.hint(format!("{command} tells about it")),
-                        Err(_) => error,
-                    })
-                }
-                // As tables have it.
-                None if objects::is_namespace(kind) && !name.is_empty() && !name.contains('/') => {
-                    Ok(Self::Name(Key::new(kind, name)))
-                }
-                _ => Named::of(ctx, word).map(Self::Named),
+                Some("device" | "class" | "pool") => Ok(Self::Described(word.to_owned())),
+                Some(_) => Named::of(ctx, word).map(Self::Named),
+                None => Self::of_owner(ctx, kind, name),
             },
             None if is_kind(word) => Err(UsageError::new(format!("`{word}` needs a name")).hint(format!(
                 "write `{word} NAME`; without any name everything that waits is explained"
@@ -77,14 +110,55 @@ impl Wanted {
         }
     }
 
+    /// `KIND/NAME` and `KIND/NAMESPACE/NAME` of what makes pods, which may be of any kind; or `NAMESPACE/NAME`, as reports name pods.
+    fn of_owner(ctx: &Ctx, kind: &str, name: &str) -> Result<Self, UsageError> {
+        let known = owner_kind(kind);
+        let parts: Vec<&str> = name.split('/').collect();
+        let is_empty = kind.is_empty() || parts.iter().any(|part| part.is_empty());
+        let target = |key: Key| OwnerTarget {
+            kind: known.unwrap_or(kind).to_owned(),
+            key,
+        };
+        match parts.as_slice() {
+            [name] if !is_empty => {
+                let namespace = objects::namespace(ctx, objects::Default::Current);
+                match (known, namespace) {
+                    (Some(_), Some(namespace)) => Ok(Self::Owner(target(Key::new(namespace, *name)))),
+                    (Some(kind), None) => Err(UsageError::new(format!(
+                        "a {kind} cannot be found by its name in all namespaces"
+                    ))
+                    .hint(format!(
+                        "name the namespace with `-n`, or write `{kind}/NAMESPACE/NAME`"
+                    ))),
+                    (None, namespace) => {
+                        let namespace = namespace.unwrap_or_else(|| ctx.current_namespace());
+                        Ok(Self::OwnerOrName(
+                            target(Key::new(namespace, *name)),
+                            Key::new(kind, *name),
+                        ))
+                    }
+                }
+            }
+            [namespace, name] if !is_empty => Ok(Self::Owner(target(Key::new(*namespace, *name)))),
+            _ => Err(
+                UsageError::new(format!("`{kind}/{name}` does not name an object"))
+                    .hint("write `KIND/NAME` or `KIND/NAMESPACE/NAME`"),
+            ),
+        }
+    }
+
     /// The namespace of which objects are needed at least.
     pub(super) fn namespace(&self, ctx: &Ctx) -> String {
         match self {
             Self::Named(named) => objects::judged_in(ctx, Some(named)),
             Self::Name(key) => key.namespace.to_string(),
-            Self::Everything(_) | Self::Manifest | Self::Node(_) | Self::Driver(_) => {
-                objects::judged_in(ctx, None)
-            }
+            Self::Owner(owner) => owner.key.namespace.to_string(),
+            Self::Everything(_)
+            | Self::Manifest
+            | Self::Node(_)
+            | Self::Driver(_)
+            | Self::OwnerOrName(..)
+            | Self::Described(_) => objects::judged_in(ctx, None),
         }
     }
 }
@@ -100,6 +174,7 @@ fn is_driver(word: &str) -> bool {
 fn is_kind(word: &str) -> bool {
     is_node(word)
         || is_driver(word)
+        || owner_kind(word).is_some()
         || is_called(Kind::Pod, "pod", word)
         || is_called(Kind::ResourceClaim, "claim", word)
 }

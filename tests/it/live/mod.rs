@@ -20,6 +20,7 @@ mod manifests;
 mod names;
 mod older;
 mod operation;
+mod owners;
 mod placement;
 mod rbac;
 mod reading;

@@ -17,8 +17,8 @@ use self::index::{Bulk, Entry, Indexes};
 use self::layered::Layered;
 use super::{
     AccessReview, Bare, Claim, ClaimTemplate, Class, DeviceId, DisruptionBudget, Environment, Event, Gap,
-    Key, Kind, Meta, Meter, Node, ObjectReference, Pod, PodGroup, PoolId, Quota, Role, RoleBinding, Slice,
-    Str, TaintRule,
+    Key, Kind, Meta, Meter, Node, ObjectReference, Owner, Owners, Pod, PodGroup, PoolId, Quota, Role,
+    RoleBinding, Slice, Str, TaintRule,
 };
 use dra_values::decode::{alone, weighed};
 use dra_values::json;
@@ -324,6 +324,12 @@ impl Cluster {
         Arc::make_mut(&mut self.environment).reviews.extend(reviews);
     }
 
+    /// Adds what was read of owners.
+    pub fn learn_owners(&mut self, owners: Owners) {
+        let environment = Arc::make_mut(&mut self.environment);
+        Arc::make_mut(&mut environment.owners).extend(owners);
+    }
+
     /// What is left of the work that evaluating expressions on this cluster and its forks may take.
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
@@ -515,15 +521,29 @@ impl Cluster {
     /// Events about the object of that kind, oldest first. Those of an earlier object of its name have another UID. An event without
     /// UID counts, and so does one about a node whose UID is the node's name, as kubelets write them.
     pub fn events_of(&self, kind: Kind, metadata: &Meta) -> Vec<&Arc<Event>> {
+        let is_named = |uid: &Str| kind == Kind::Node && *uid == metadata.name;
+        self.events_about(kind.name(), &metadata.key(), &metadata.uid, is_named)
+    }
+
+    /// The same about an object of a kind that may not be one of the model's.
+    pub fn events_of_owner(&self, owner: &Owner) -> Vec<&Arc<Event>> {
+        self.events_about(&owner.kind, &owner.key, &owner.uid, |_| false)
+    }
+
+    fn events_about(
+        &self,
+        kind: &str,
+        key: &Key,
+        uid: &Str,
+        is_named: impl Fn(&Str) -> bool,
+    ) -> Vec<&Arc<Event>> {
         let object = ObjectReference {
-            kind: kind.name().into(),
-            namespace: metadata.namespace.clone(),
-            name: metadata.name.clone(),
+            kind: kind.into(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
             uid: Str::default(),
         };
-        let is_meant = |uid: &Str| {
-            uid.is_empty() || *uid == metadata.uid || (kind == Kind::Node && *uid == metadata.name)
-        };
+        let is_meant = |said: &Str| said.is_empty() || said == uid || is_named(said);
         let mut events: Vec<_> = self
             .indexes
             .events_of_object(&object)

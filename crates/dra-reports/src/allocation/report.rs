@@ -57,9 +57,8 @@ const POD: &str = "Pod";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Target {
-    /// `Pod` or `ResourceClaim`.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["Pod", "ResourceClaim"])))]
-    pub kind: &'static str,
+    /// `Pod`, `ResourceClaim`, or the kind of what makes pods.
+    pub kind: Str,
     /// Its namespace.
     pub namespace: Str,
     /// Its name.
@@ -82,10 +81,20 @@ impl Target {
         self.kind == POD
     }
 
-    fn new(kind: &'static str, key: &Key) -> Self {
+    /// Whether it is a claim.
+    pub fn is_claim(&self) -> bool {
+        self.kind == "ResourceClaim"
+    }
+
+    /// What makes pods.
+    pub fn owner(kind: &str, key: &Key) -> Self {
+        Self::new(kind, key)
+    }
+
+    fn new(kind: &str, key: &Key) -> Self {
         let (namespace, name) = key_parts(key);
         Self {
-            kind,
+            kind: kind.into(),
             namespace,
             name,
         }

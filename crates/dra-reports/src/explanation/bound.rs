@@ -5,14 +5,16 @@ use std::sync::Arc;
 use super::diagnosis::{Answer, Bound, Diagnosis, OnNode};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
-use super::{word, words};
+use super::{explain_pod, word, words};
+use crate::allocation::Settings;
 use crate::stage::{StageItem, advise, cause_text, problem_text, stuck_text, unknown_text, waits_text};
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
+use dra_rules::owners::{OwnerName, gathered_with, gathering, incomplete};
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::of_placed;
+use dra_rules::scheduling::{of_placed, passed_over};
 
 impl Holding {
     /// What `claim` holds, if it is allocated.
@@ -54,7 +56,57 @@ impl Diagnosis {
 }
 
 /// Says of a pod that has its node what may still keep its devices from it.
-pub(super) fn bound(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, now: Time) {
+pub(super) fn bound(
+    report: &mut Diagnosis,
+    cluster: &Cluster,
+    pod: &Arc<Pod>,
+    node: &Str,
+    settings: &Settings<'_>,
+) {
+    on_node(report, cluster, pod, node, settings.now);
+    gathered(report, cluster, pod, node, settings);
+}
+
+/// Says of a pod that does not start what gathers its node with those of other pods, where it lacks some. What the first of these lacks is
+/// what the pod lacks.
+fn gathered(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, settings: &Settings<'_>) {
+    let Answer::Bound(Bound {
+        how: OnNode::Stuck(_),
+        ..
+    }) = &report.answer
+    else {
+        return;
+    };
+    let Some(owner) = gathering(cluster, pod) else {
+        return;
+    };
+    let Some(lacks) = incomplete(owner) else { return };
+    let others = gathered_with(cluster, pod, owner);
+    let missing: Vec<&Arc<Pod>> = others
+        .into_iter()
+        .filter(|other| other.node().is_none())
+        .collect();
+    let name = OwnerName {
+        kind: owner.kind.clone(),
+        name: owner.key.name.clone(),
+    };
+    let keys = missing.iter().map(|other| other.key()).collect();
+    let fact = Fact::Gathering(name, lacks, keys);
+    report.reasons.push(fact.clone().into());
+    report.conclude(Answer::Bound(Bound {
+        node: node.clone(),
+        devices: Vec::new(),
+        how: OnNode::Stuck(fact),
+    }));
+    if let Some(first) = missing.first() {
+        // What the driver says is what follows from that.
+        report.fixes.clear();
+        let of_first = explain_pod(cluster, first, settings);
+        report.notes.push(words::of_member(&first.key(), &of_first));
+    }
+}
+
+fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, now: Time) {
     let on_node = |how| {
         Answer::Bound(Bound {
             node: node.clone(),

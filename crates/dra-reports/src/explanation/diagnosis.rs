@@ -8,15 +8,16 @@ use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
 use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str, Time};
 use dra_rules::kubelet::BrokenLink;
+use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
-use dra_rules::scheduling::{AssumedGate, Obstacle, Panic, Spared, Stage};
+use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
 
 use super::absence::Absence;
-use super::fact::{Brief, Fact, Word};
+use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
-use dra_model::{Gap, Pod};
+use dra_model::{Gap, Pod, Time};
 
 /// What is known of a pod or of claims.
 pub struct Diagnosis {
@@ -48,7 +49,7 @@ pub struct Diagnosis {
     pub(crate) fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
-    /// What could not be read.
+    /// What could not be read of what decides.
     pub(super) gaps: Vec<Gap>,
     /// What else would have to be known.
     pub(super) unknown: Vec<String>,
@@ -71,21 +72,12 @@ pub struct Diagnosis {
 pub(crate) struct Warning {
     pub(super) reason: Str,
     pub(super) message: String,
-    /// How often it came.
-    pub(super) times: i32,
-    /// When it came last.
+    /// Who says so.
+    pub(super) component: Str,
+    /// How often, and since when.
+    pub(super) often: Option<Often>,
+    /// The last time.
     pub(super) last: Option<Time>,
-}
-
-impl Warning {
-    /// Reason and message, with how often it came and when it came last where it did so several times.
-    pub(super) fn text(&self) -> String {
-        let text = format!("{}: {}", self.reason, self.message);
-        match (self.times, self.last) {
-            (times @ 2.., Some(last)) => format!("{text} ({times} times, last at {last})"),
-            _ => text,
-        }
-    }
 }
 
 /// A reason: a fact, and what it is about.
@@ -161,7 +153,7 @@ pub(crate) enum Answer {
     /// What could not be read; the sentence says what.
     Unread(String),
     /// Which node can take it hangs on kinds that could not be read.
-    Hidden(Vec<Kind>),
+    Hidden(Vec<Gap>),
     /// It hangs on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
     Open(String),
     /// Whether it fits on this node hangs on such an order.
@@ -198,6 +190,47 @@ pub(crate) enum Answer {
     Attaching(Box<Answer>, String),
     /// A component contradicts this answer.
     Contradicted(Box<Answer>, Word),
+    /// What makes pods has none, for this reason.
+    NoPods(OwnerName, NoPods),
+}
+
+/// Why what makes pods has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoPods {
+    /// Kueue holds it back.
+    Queued(Queued),
+    /// Its user has suspended it.
+    Suspended,
+    /// What it says is wrong.
+    Says(Condition),
+    /// The last time that it was to make one it was refused.
+    Refused(Word),
+    /// It has ended, as this condition says, which has a reason and a message.
+    Ended(Condition),
+    /// It is to have none.
+    Zero,
+    /// Its rollouts and the like are made by others, of which nothing is known.
+    Unknown,
+}
+
+/// What an object says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Condition {
+    pub(super) type_: Str,
+    pub(super) reason: Str,
+    pub(super) message: Str,
+    pub(super) since: Option<Time>,
+}
+
+impl From<&dra_model::Condition> for Condition {
+    fn from(condition: &dra_model::Condition) -> Self {
+        Self {
+            type_: condition.type_.clone(),
+            reason: condition.reason.clone(),
+            message: condition.message.clone(),
+            since: condition.last_transition_time,
+        }
+    }
 }
 
 /// What becomes of a pod that has its node.
@@ -255,6 +288,13 @@ impl Answer {
                 GangLacks::Fits(..) | GangLacks::Pods(_) => ClusterVerdict::DoesNotFit,
             },
             Self::KeptByQuota(..) => ClusterVerdict::Waits,
+            Self::NoPods(_, why) => match why {
+                NoPods::Queued(_) | NoPods::Suspended | NoPods::Says(_) | NoPods::Refused(_) => {
+                    ClusterVerdict::Waits
+                }
+                NoPods::Ended(_) | NoPods::Zero => ClusterVerdict::Ended,
+                NoPods::Unknown => ClusterVerdict::Unknown,
+            },
             Self::Allocated(_) => ClusterVerdict::Allocated,
             Self::Ended(_) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
@@ -330,6 +370,10 @@ pub(crate) enum Cause {
     NotEnough(Vec<Str>),
     /// The devices are held by pods that are not to end for this one.
     Held(Box<Cause>, Spared),
+    /// The devices are held by pods of the subject's owner, which does not end them for it.
+    Kept(Box<Cause>, OwnerName, Kept),
+    /// A queue holds the pod back.
+    Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
     Gang(Gang, Option<Box<GangCause>>),
     /// The scheduler deallocates the claim by itself.
@@ -567,6 +611,29 @@ impl Diagnosis {
             }
             _ => Why::Answer(self.answer.clone()),
         }
+    }
+
+    /// Whether owners may say more of it: it waits, or does not start.
+    pub fn asks_for_owners(&self) -> bool {
+        match self.verdict() {
+            ClusterVerdict::DoesNotFit => {
+                let waiting = self.waiting.as_ref();
+                waiting.is_none_or(|waiting| waiting.helps != super::items::Helps::Never)
+            }
+            ClusterVerdict::Waits | ClusterVerdict::Broken => true,
+            ClusterVerdict::Fits
+            | ClusterVerdict::Bound
+            | ClusterVerdict::Allocated
+            | ClusterVerdict::Ended
+            | ClusterVerdict::Error
+            | ClusterVerdict::GaveUp
+            | ClusterVerdict::Unknown => false,
+        }
+    }
+
+    /// Notes what could not be read of owners.
+    pub fn lack(&mut self, unread: Vec<String>) {
+        self.unknown.extend(unread);
     }
 
     /// Names what could not be read, once: not again where a warning about the files of `cluster` has told it.

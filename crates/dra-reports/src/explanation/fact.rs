@@ -2,7 +2,8 @@
 
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, Shortage, Trouble};
-use dra_model::{Key, PoolId, Quantity, Str, Taint, Time};
+use dra_model::{Event, Key, PoolId, Quantity, Str, Taint, Time};
+use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Readiness, RequestProblem};
 
 use super::items::Amounts;
@@ -77,6 +78,8 @@ pub(crate) enum Fact {
     UnreservedByScheduler(Key, Vec<String>),
     /// A component says otherwise.
     Contradicted(Word),
+    /// What gathers the nodes of pods lacks some, for which these pods have to get theirs.
+    Gathering(OwnerName, Incomplete, Vec<Key>),
     /// What keeps a pod that has its node: code and sentence of the stage.
     Stage(&'static str, String),
 }
@@ -196,15 +199,50 @@ pub(crate) struct Word {
     pub who: Speaker,
     /// What it says.
     pub said: String,
-    /// When; not known of events without a time.
+    /// When it said it last; not known of events without a time.
     pub at: Option<Time>,
+    /// How often it said it, and since when.
+    pub often: Option<Often>,
+}
+
+/// How often something was said that was said more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Often {
+    /// How often.
+    pub times: i32,
+    /// The first time.
+    pub since: Option<Time>,
+}
+
+impl Often {
+    /// Of an event; nothing where it was seen once.
+    pub(super) fn of(event: &Event) -> Option<Self> {
+        let times = event.times();
+        (times > 1).then(|| Self {
+            times,
+            since: event.first_seen(),
+        })
+    }
+
+    /// Of an event, and of others that said the same: so often, the first time at `first`.
+    pub(super) fn together(event: &Event, others: Option<Self>, first: Option<Time>) -> Self {
+        let times = others.map_or(1, |others| others.times);
+        Self {
+            times: times.saturating_add(event.times()),
+            since: event.first_seen().into_iter().chain(first).min(),
+        }
+    }
 }
 
 /// A component that says something about a pod.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Speaker {
     /// kube-scheduler.
     Scheduler,
+    /// The scheduler of this name, which is not known to be kube-scheduler.
+    OtherScheduler(Str),
+    /// The component of this name.
+    Component(Str),
     /// The kubelet of the pod's node.
     Kubelet,
     /// The controller of kube-controller-manager that makes claims.
@@ -260,10 +298,11 @@ impl Fact {
             Self::ReservedForGroup(..) => "ReservedForGroup",
             Self::UnreservedByScheduler(..) => "UnreservedByScheduler",
             Self::Contradicted(word) => match word.who {
-                Speaker::Scheduler => "SchedulerDisagrees",
+                Speaker::Scheduler | Speaker::OtherScheduler(_) => "SchedulerDisagrees",
                 Speaker::Kubelet => "KubeletDisagrees",
-                Speaker::ClaimController => "ClaimControllerDisagrees",
+                Speaker::ClaimController | Speaker::Component(_) => "ClaimControllerDisagrees",
             },
+            Self::Gathering(..) => "NodesMissing",
             Self::Stage(code, _) => code,
         }
     }

@@ -16,6 +16,7 @@ use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{AllocatedDevice, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
 use dra_rules::health::{Health, HealthIndex};
+use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal};
 use dra_rules::reservation::{Origin, claim_names, manager};
 use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
@@ -119,7 +120,7 @@ impl Diagnosis {
         }
         items.sort_by_key(|(is_wait, item)| (item.risky, !is_wait));
         self.fixes.extend(items.into_iter().map(|(_, item)| item));
-        if fixes.found.is_empty() {
+        if fixes.found.is_empty() && !self.fixes.iter().any(|fix| fix.proven) {
             self.notes
                 .push("no change of those that are tried makes it fit".to_owned());
         } else if !fixes.complete {
@@ -140,6 +141,30 @@ impl FixItem {
             Remedy::by_hand(mend_link(driver, link)),
         )
         .look(look_at_link(link))
+    }
+}
+
+impl FixItem {
+    /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is
+    /// known: it ends all old ones then.
+    pub(super) fn of_strategy(cluster: &Cluster, pod: &Pod, nodes: &[Str]) -> Option<Self> {
+        let (deployment, _) = Rollout::of(cluster, pod)?;
+        let key = &deployment.key;
+        let command = script::recreate_strategy(key);
+        let message =
+            format!("have deployment/{key} end old pods before it makes new ones: strategy Recreate");
+        let mut remedy = Remedy::command(command).note(
+            "until the new pod is ready there is none; maxSurge 0 with maxUnavailable 1 does the same pod by pod",
+        );
+        if !deployment.references.is_empty() {
+            remedy = remedy.note("what manages the deployment may set the strategy again: change it there");
+        }
+        Some(Self {
+            proven: true,
+            minimal: true,
+            nodes: nodes.to_vec(),
+            ..Self::unproven("ChangeStrategy", format!("deployment/{key}"), message, remedy)
+        })
     }
 }
 

@@ -9,10 +9,8 @@ use super::items::FixItem;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
 use dra_model::{Kind, Pod, Str};
+use dra_rules::owners::{KUEUE, Queued};
 use dra_rules::reservation::manager;
-
-/// The domain of the gates and labels of Kueue.
-const KUEUE: &str = "kueue.x-k8s.io";
 
 /// The gate that Kueue puts on pods that it queues by themselves; others it puts on pods of what it queues.
 const ADMISSION: &str = "kueue.x-k8s.io/admission";
@@ -23,28 +21,34 @@ const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
 /// The label with the name of a Workload that somebody else made.
 const PREBUILT: &str = "kueue.x-k8s.io/prebuilt-workload-name";
 
+const WORKLOAD: Resource = Resource::called("workloads.kueue.x-k8s.io");
+
 /// What has to happen for the gates of `pod` to go: those that nobody is known to own together, then each of the others.
-pub(super) fn lifted(pod: &Pod, gates: &[Str]) -> Vec<FixItem> {
+/// What is known of the Workload of Kueue in the place of the pod is `queued`.
+pub(super) fn lifted(pod: &Pod, gates: &[Str], queued: Option<&Queued>) -> Vec<FixItem> {
     let (owned, free): (Vec<_>, Vec<_>) = gates.iter().partition(|gate| gate.contains('/'));
     let removed = (!free.is_empty()).then(|| remove(pod, &free));
     let owned = owned.into_iter().filter_map(|gate| {
         let (domain, _) = gate.split_once('/')?;
-        Some(awaited(pod, gate, domain))
+        Some(awaited(pod, gate, domain, queued))
     });
     removed.into_iter().chain(owned).collect()
 }
 
 /// A gate that the controller of `domain` removes.
-fn awaited(pod: &Pod, gate: &Str, domain: &str) -> FixItem {
+fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixItem {
     let key = pod.key();
     let is_kueue = domain == KUEUE || domain.ends_with(".kueue.x-k8s.io");
-    let (message, who, look) = if is_kueue {
+    let (message, who, look) = if let Some(queued) = queued.filter(|queued| is_kueue && queued.gave_up) {
+        let (message, who) = corrected(queued);
+        (message, who, workload(pod, gate, Some(queued)))
+    } else if is_kueue {
         (
             format!("wait until Kueue admits pod/{key}, and removes its gate {gate}"),
             "Kueue removes the gate when it admits the pod's Workload (workloads.kueue.x-k8s.io), which says what it waits for; to \
              remove the gate by hand goes past the queue and its quota"
                 .to_owned(),
-            workload(pod, gate),
+            workload(pod, gate, queued),
         )
     } else {
         let owner = pod.metadata.controller();
@@ -64,6 +68,40 @@ fn awaited(pod: &Pod, gate: &Str, domain: &str) -> FixItem {
         )
     };
     FixItem::unproven("AwaitGate", gate.as_str(), message, Remedy::by_hand(who)).look(look)
+}
+
+/// What Kueue holds back that has no pods.
+pub(super) fn requeued(queued: &Queued) -> FixItem {
+    let workload = &queued.workload;
+    let (message, who) = if queued.gave_up {
+        corrected(queued)
+    } else {
+        (
+            format!("wait until Kueue admits workload/{workload}"),
+            "Kueue has the pods made when it admits the Workload".to_owned(),
+        )
+    };
+    let look = Command::kubectl("describe")
+        .object(WORKLOAD, &workload.name)
+        .namespace(&workload.namespace)
+        .done();
+    FixItem::unproven(
+        "AwaitGate",
+        format!("workload/{workload}"),
+        message,
+        Remedy::by_hand(who),
+    )
+    .look(look)
+}
+
+/// What has to change of a Workload that Kueue does not try again, and who changes it.
+fn corrected(queued: &Queued) -> (String, String) {
+    (
+        format!("correct what Kueue says of workload/{}, and have the workload made again", queued.workload),
+        "to wait does not help: Kueue does not try the workload again as it is. What its words name is in its configuration or its queues, \
+         which its administrator changes, or in what the pods ask for, which their owner changes"
+            .to_owned(),
+    )
 }
 
 /// Gates that no domain is known to own. The API server lets gates be removed, and none added.
@@ -101,10 +139,10 @@ fn describe(pod: &Pod) -> Result<Script, NoCommand> {
 }
 
 /// The Workload that Kueue queues in the place of the pod, by the name that a label of the pod has, or else by the UID of what is queued.
-fn workload(pod: &Pod, gate: &Str) -> Result<Script, NoCommand> {
-    const WORKLOAD: Resource = Resource::called("workloads.kueue.x-k8s.io");
+fn workload(pod: &Pod, gate: &Str, queued: Option<&Queued>) -> Result<Script, NoCommand> {
     let metadata = &pod.metadata;
-    let named = metadata.label(PREBUILT).or_else(|| metadata.label(POD_GROUP));
+    let known = queued.map(|queued| &queued.workload.name);
+    let named = known.or_else(|| metadata.label(PREBUILT).or_else(|| metadata.label(POD_GROUP)));
     let queued = metadata.controller().filter(|_| gate != ADMISSION);
     let describe = Command::kubectl("describe");
     let describe = match named {
@@ -141,7 +179,7 @@ mod tests {
             let command = fix.command.as_ref().map(ToString::to_string);
             command.or_else(|| fix.note.clone()).unwrap_or_default()
         };
-        lifted(&pod, &gates)
+        lifted(&pod, &gates, None)
             .iter()
             .map(|fix| (fix.kind, text(fix), fix.look.as_ref().unwrap().to_string()))
             .collect()

@@ -64,6 +64,8 @@ pub enum Helps {
     WhenUncordoned,
     /// It may fit once drivers have published again what the start of a kubelet deleted, which they do within a minute.
     WhenPublished,
+    /// Nothing, as long as its owner is as it is: pods of the same owner have what it needs, and the owner does not end them for it.
+    Kept,
     /// Not known; the summary says why.
     Unknown,
 }
@@ -183,6 +185,7 @@ pub(super) const KINDS: &[&str] = &[
     "AwaitFinalizer",
     "AwaitGate",
     "AwaitKubelet",
+    "ChangeStrategy",
     "CreateClaim",
     "CreateClass",
     "CreateTemplate",

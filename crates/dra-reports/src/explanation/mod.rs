@@ -11,6 +11,7 @@ mod group;
 mod groups;
 mod items;
 mod own;
+mod owned;
 mod reasons;
 mod report;
 mod unmade;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use self::bound::{attaching, bound, ended};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
-use self::fact::{Brief, Evidence, Fact};
+use self::fact::{Brief, Evidence, Fact, Often};
 use super::allocation::{
     Exactness, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all, timeouts,
 };
@@ -33,12 +34,13 @@ use crate::script::{Command, no_finalizers, remake_with};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::kubelet::started_since;
+use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, unlisted};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start, Subject,
-    Verdict, generate_claims, judge_all, message, message_of_obstacle, not_simulated, other_scheduler,
-    smallest, spared,
+    Verdict, foreign_scheduler, generate_claims, judge_all, message, message_of_obstacle, not_simulated,
+    other_scheduler, smallest, spared,
 };
 
 pub use super::remedy::Remake;
@@ -50,6 +52,8 @@ pub use items::{
     WaitingItem,
 };
 pub(crate) use own::Own;
+pub(crate) use owned::unmade_owners;
+pub use owned::{OwnerTarget, explain_owner};
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
 pub(crate) use words::why;
 
@@ -131,7 +135,9 @@ fn with_quotas(
 ) -> Diagnosis {
     let key = pod.key();
     let mut report = Diagnosis::new(Target::pod(&key));
-    report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
+    if foreign_scheduler(cluster.environment(), pod).is_none() {
+        report.not_simulated = not_simulated(pod).into_iter().map(str::to_owned).collect();
+    }
     report.events = events(cluster, Kind::Pod, &pod.metadata, started_since(cluster, pod));
     report
         .notes
@@ -144,7 +150,7 @@ fn with_quotas(
     let quotas = Quotas::of(before);
     let refused = quotas.refused_of_pod(asking);
     if let Some(node) = pod.node() {
-        bound(&mut report, cluster, pod, node, settings.now);
+        bound(&mut report, cluster, pod, node, settings);
     } else {
         let scheduler = Scheduler::new(cluster, settings.now);
         let together = group::cycle(&scheduler, pod, settings);
@@ -174,6 +180,7 @@ fn with_quotas(
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
         attaching(&mut report, cluster, pod, settings.now);
+        waiting::add_circle(&mut report, cluster, pod);
         undecided(&mut report, cluster, &key.namespace);
     }
     if let Some((template, refusal)) = refused {
@@ -187,7 +194,7 @@ fn with_quotas(
 pub fn explain_unread(cluster: &Cluster, pod: &Pod, gap: &Gap) -> Diagnosis {
     let mut report = Diagnosis::new(Target::pod(&pod.key()));
     report.tell_unknown(cluster, gap);
-    report.conclude(Answer::Hidden(vec![gap.kind]));
+    report.conclude(Answer::Hidden(vec![gap.clone()]));
     report
 }
 
@@ -316,7 +323,7 @@ impl<'e> Explained<'e> {
         for gap in gaps {
             report.tell_unknown(self.cluster(), gap);
         }
-        report.conclude(Answer::Hidden(gaps.iter().map(|gap| gap.kind).collect()));
+        report.conclude(Answer::Hidden(gaps.to_vec()));
         // What the scheduler has said itself is still there.
         report.message = self.said();
     }
@@ -366,7 +373,9 @@ impl<'e> Explained<'e> {
             }
             Obstacle::Gated(gates) => {
                 let Some(pod) = self.pod else { return };
-                report.fixes.extend(gates::lifted(pod, gates));
+                let queued = Queued::of_pod(self.cluster(), pod);
+                report.fixes.extend(gates::lifted(pod, gates, queued.as_ref()));
+                report.cause = queued.map(Cause::Queued);
                 return;
             }
             _ => return,
@@ -628,13 +637,15 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
         let mut warning = Warning {
             reason: event.reason.clone(),
             message: event.message.to_string(),
-            times: event.times(),
+            component: event.component().clone(),
+            often: Often::of(event),
             last: event.last_seen(),
         };
         warnings.retain(|known| {
             let is_same = (&known.reason, &known.message) == (&warning.reason, &warning.message);
             if is_same {
-                warning.times = warning.times.saturating_add(known.times);
+                let first = known.often.map_or(known.last, |often| often.since);
+                warning.often = Some(Often::together(event, known.often, first));
                 warning.last = warning.last.max(known.last);
             }
             !is_same

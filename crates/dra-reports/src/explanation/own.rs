@@ -88,7 +88,8 @@ impl Answer {
             | Self::GaveUp(_)
             | Self::Nowhere(_)
             | Self::Allocated(_)
-            | Self::Ended(_) => {}
+            | Self::Ended(_)
+            | Self::NoPods(..) => {}
         }
     }
 }
@@ -105,7 +106,7 @@ impl Cause {
             }
             Self::Alike(brief) => brief.erase(own),
             Self::OnNode(_, fact) => fact.erase(own),
-            Self::Held(cause, _) | Self::Deallocated(cause) => cause.erase(own),
+            Self::Held(cause, _) | Self::Kept(cause, ..) | Self::Deallocated(cause) => cause.erase(own),
             Self::Alternatives(_, causes) => {
                 for (_, cause) in causes {
                     cause.erase(own);
@@ -141,7 +142,8 @@ impl Cause {
             | Self::NotAll(_)
             | Self::NotAlike(_)
             | Self::NotEnough(_)
-            | Self::NotMade(_) => {}
+            | Self::NotMade(_)
+            | Self::Queued(_) => {}
         }
     }
 }

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::diagnosis::{Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason, Warning};
+use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason, Warning};
 use super::fact::{Brief, Fact};
 use super::items::{Amounts, ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use super::words;
 use crate::Sentence;
 use crate::allocation::{Exactness, Target};
 use crate::stage::StageItem;
-use dra_model::{Key, Str};
+use crate::warnings::all_missing;
+use dra_model::{Gap, Key, Str};
 use dra_rules::scheduling::AssumedGate;
 
 /// The report.
@@ -61,6 +62,9 @@ pub struct Explanation {
     /// What would have to be known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
+    /// Those of it that the summary does not name.
+    #[serde(skip)]
+    pub untold_unknown: Vec<String>,
     /// Warnings that the cluster itself has about the object.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
@@ -86,6 +90,13 @@ pub struct Explanation {
 
 impl From<Diagnosis> for Explanation {
     fn from(known: Diagnosis) -> Self {
+        let is_untold = |gap: &&Gap| match &known.answer {
+            Answer::Hidden(told) => !told.contains(gap),
+            _ => true,
+        };
+        let untold: Vec<Gap> = known.gaps.iter().filter(is_untold).cloned().collect();
+        let unknown = |gaps: &[Gap]| -> Vec<String> { all_missing(gaps).chain(known.unknown.clone()).collect() };
+        let (unknown, untold_unknown) = (unknown(&known.gaps), unknown(&untold));
         let is_news = |warning: &&Warning| known.message.as_ref() != Some(&warning.message);
         let group = |group: NodeGroup| NodeGroupItem {
             is_cause: group.devices.is_empty()
@@ -106,7 +117,7 @@ impl From<Diagnosis> for Explanation {
                 None => known.answer.fact(),
                 Some(cause) => cause.fact(),
             },
-            news: known.events.iter().filter(is_news).map(Warning::text).collect(),
+            news: known.events.iter().filter(is_news).map(words::warning).collect(),
             node_groups: known.node_groups.into_iter().map(group).collect(),
             cause: known.cause.as_ref().map(words::cause).map(Sentence::from),
             waiting: known.waiting,
@@ -119,10 +130,9 @@ impl From<Diagnosis> for Explanation {
             nodes: known.nodes,
             fixes: known.fixes,
             not_simulated: known.not_simulated,
-            unknown: crate::warnings::all_missing(&known.gaps)
-                .chain(known.unknown)
-                .collect(),
-            events: known.events.iter().map(Warning::text).collect(),
+            unknown,
+            untold_unknown,
+            events: known.events.iter().map(words::warning).collect(),
             assumed_gates: known.assumed_gates,
             notes: known.notes,
             lacks_objects: known.lacks_objects,

@@ -5,16 +5,18 @@ use std::sync::Arc;
 
 use super::absence::absence;
 use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Republishing};
-use super::items::{DeviceCount, Helps, WaitingItem};
+use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
 use super::words::{self, held, listed_names as listed};
 use super::{Explained, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Together, attribute_of};
-use dra_model::{AttributeValue, Claim, Cluster, Constraint, Key, Node, Slice, Str};
+use dra_model::{AttributeValue, Claim, Cluster, Constraint, Key, Node, Pod, Slice, Str};
+use dra_rules::owners::{gathered_with, gathering, incomplete};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Scheduler, Spared, Start, Subject, Uncertain, Waiting, emptied, waiting,
+    Consumer, Cycle, GroupResult, Kept, Lack, Scheduler, Spared, Start, Subject, Uncertain, Waiting, emptied,
+    waiting,
 };
 
 /// Consumers and nodes that the sentence names.
@@ -109,6 +111,39 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 ..item(Helps::Unknown, spared(&consumers, &why, others))
             }
         }
+        Waiting::Kept {
+            consumers,
+            owner,
+            why,
+            nodes,
+        } => {
+            if let Some(cause) = report.cause.take() {
+                report.cause = Some(Cause::Kept(Box::new(cause), owner.clone(), why));
+            }
+            if let Kept::Rollout { .. } = why
+                && let Some(pod) = explained.pod
+            {
+                let fix = FixItem::of_strategy(explained.cluster(), pod, &nodes);
+                report.fixes.extend(fix);
+            }
+            WaitingItem {
+                nodes,
+                ..item(Helps::Kept, words::kept(&consumers, &owner, why))
+            }
+        }
+        Waiting::RolledOut {
+            consumers,
+            owner,
+            nodes,
+        } => {
+            let summary = words::rolled_out(&consumers, &owner, &have(&nodes));
+            WaitingItem {
+                consumers: consumers.iter().map(ToString::to_string).collect(),
+                count: Some(1),
+                nodes,
+                ..item(Helps::WhenOneEnds, summary)
+            }
+        }
         Waiting::Unknown(why) => unknown(why_unknown(&why)),
         Waiting::Untainted(nodes) => WaitingItem {
             nodes: nodes.clone(),
@@ -135,7 +170,8 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             count,
             nodes,
             complete,
-        } => ends(&consumers, count, nodes, complete),
+            lacks,
+        } => ends(&consumers, count, nodes, complete, &lacks),
     };
     report.waiting = Some(new);
 }
@@ -202,7 +238,13 @@ fn item(helps: Helps, summary: String) -> WaitingItem {
     }
 }
 
-fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -> WaitingItem {
+fn ends(
+    consumers: &[Consumer],
+    count: usize,
+    nodes: Vec<Str>,
+    complete: bool,
+    lacks: &[Lack],
+) -> WaitingItem {
     let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
     let who = match (consumers.len(), count) {
         (1, _) => format!("{} ends", listed(&names, "and")),
@@ -219,7 +261,12 @@ fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -
     WaitingItem {
         count: Some(count),
         consumers: names,
-        summary: format!("waiting helps: {} enough when {who}{others}", have(&nodes)).into(),
+        summary: format!(
+            "waiting helps: {} enough when {who}{}{others}",
+            have(&nodes),
+            words::lacking(lacks)
+        )
+        .into(),
         nodes,
         bounded: !complete,
         ..item(
@@ -230,6 +277,31 @@ fn ends(consumers: &[Consumer], count: usize, nodes: Vec<Str>, complete: bool) -
             },
             String::new(),
         )
+    }
+}
+
+/// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.
+pub(super) fn add_circle(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
+    if report.verdict() != ClusterVerdict::DoesNotFit {
+        return;
+    }
+    let Some(owner) = gathering(cluster, pod) else {
+        return;
+    };
+    if incomplete(owner).is_none() {
+        return;
+    }
+    let waits = |other: &&std::sync::Arc<Pod>| other.node().is_some() && other.status.phase == "Pending";
+    let others = gathered_with(cluster, pod, owner);
+    let keys: Vec<Key> = others
+        .into_iter()
+        .filter(waits)
+        .map(|other| other.key())
+        .collect();
+    if !keys.is_empty() {
+        report
+            .notes
+            .push(words::circle(&owner.kind, &owner.key.name, &keys));
     }
 }
 
@@ -244,8 +316,12 @@ fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
     let (who, more) = (listed(&names, "and"), if others { ", as others do" } else { "" });
     match why {
         Spared::Kin(owner) if owner.kind == "Deployment" => format!(
-            "{who} {hold} what it needs{more}, and {are} of the same {owner}: a rollout keeps old pods until new ones are ready; strategy \
-             Recreate, or maxSurge 0 with maxUnavailable 1, ends them before"
+            "{who} {hold} what it needs{more}, and {are} of the same {owner}: a rollout keeps old pods until new ones are ready, unless \
+             its maxUnavailable lets it end some; strategy Recreate, or maxSurge 0 with maxUnavailable 1, ends them before"
+        ),
+        Spared::Kin(owner) if owner.kind == "Job" => format!(
+            "{who} {hold} what it needs{more}, and {are} of the same {owner}: it fits when enough of them have completed, which helps \
+             unless they wait for it"
         ),
         Spared::Kin(owner) => {
             format!(

@@ -2,11 +2,12 @@
 //! changed since.
 
 use super::diagnosis::{Answer, Diagnosis};
-use super::fact::{Fact, Speaker, Word};
+use super::fact::{Fact, Often, Speaker, Word};
 use super::items::ClusterVerdict;
 use super::words;
 use dra_model::{Claim, Cluster, Event, Kind, Pod, Time};
 use dra_rules::reservation::claim_names;
+use dra_rules::scheduling::foreign_scheduler;
 
 impl Word {
     fn of(who: Speaker, event: &Event) -> Self {
@@ -14,6 +15,7 @@ impl Word {
             who,
             said: event.message.trim().to_owned(),
             at: event.last_seen(),
+            often: Often::of(event),
         }
     }
 
@@ -33,24 +35,51 @@ fn newest<'c>(cluster: &'c Cluster, pod: &Pod, is_one: impl Fn(&Event) -> bool) 
     events.next().map(|event| &**event)
 }
 
-/// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed.
+/// The last word of the pod's scheduler on where the pod does not fit.
+fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
+    let foreign = foreign_scheduler(cluster.environment(), pod);
+    let who = || {
+        foreign
+            .clone()
+            .map_or(Speaker::Scheduler, Speaker::OtherScheduler)
+    };
+    let is_one = |event: &Event| match &foreign {
+        None => event.reason == "FailedScheduling",
+        Some(name) => {
+            event.type_ == "Warning" && (event.component() == name || event.reason == "FailedScheduling")
+        }
+    };
+    if let Some(event) = newest(cluster, pod, is_one) {
+        return Some(Word::of(who(), event));
+    }
+    let condition = pod.status.conditions.iter().find(|condition| {
+        let says = match condition.reason.as_str() {
+            "Unschedulable" | "SchedulerError" => true,
+            "SchedulingGated" => false,
+            _ => foreign.is_some() && !condition.message.is_empty(),
+        };
+        condition.type_ == "PodScheduled" && condition.status == "False" && says
+    })?;
+    Some(Word {
+        who: who(),
+        said: condition.message.to_string(),
+        at: condition.last_transition_time,
+        often: None,
+    })
+}
+
+/// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed. Of another scheduler its own
+/// words are told in the place of those that kube-scheduler would use.
 pub(super) fn of_scheduler(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, claims: &[&Claim]) {
-    if report.verdict() != ClusterVerdict::Fits {
+    let fits = report.verdict() == ClusterVerdict::Fits;
+    if !fits && foreign_scheduler(cluster.environment(), pod).is_none() {
         return;
     }
-    let said = newest(cluster, pod, |event| event.reason == "FailedScheduling");
-    let word = said.map(|event| Word::of(Speaker::Scheduler, event)).or_else(|| {
-        let condition = pod.status.conditions.iter().find(|condition| {
-            condition.type_ == "PodScheduled"
-                && condition.status == "False"
-                && matches!(condition.reason.as_str(), "Unschedulable" | "SchedulerError")
-        })?;
-        Some(Word {
-            who: Speaker::Scheduler,
-            said: condition.message.to_string(),
-            at: condition.last_transition_time,
-        })
-    });
+    let word = last_of_scheduler(cluster, pod);
+    if !fits {
+        report.message = word.map(|word| word.said);
+        return;
+    }
     let Some(word) = word.filter(|word| word.is_newer_than(changed(cluster, pod, claims))) else {
         return;
     };
@@ -137,13 +166,15 @@ pub(super) fn of_claim_controller(
 impl Diagnosis {
     /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that.
     fn contradict(&mut self, word: Word) {
-        let who = word.who;
+        let who = &word.who;
         self.notes.push(words::may_have_changed(who));
-        // What is known of bugs stands among the notes already.
-        if !self.has_known_bug {
+        // What is known of bugs stands among the notes already. Another scheduler decides by other rules.
+        if let Speaker::OtherScheduler(name) = who {
+            self.notes.push(words::has_other_rules(name));
+        } else if !self.has_known_bug {
             self.notes.push(words::may_be_a_bug(who));
         }
-        if who == Speaker::Scheduler {
+        if *who == Speaker::Scheduler {
             self.notes.push(words::may_not_be_simulated(&self.not_simulated));
         }
         self.reasons.push(Fact::Contradicted(word.clone()).into());

@@ -3,15 +3,16 @@
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, ErrorSubject, Failure, Shortage};
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
+use dra_rules::owners::{Incomplete, OwnerName, Queued};
 use dra_rules::reservation::ClaimNameError;
-use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Spared};
+use dra_rules::scheduling::{ClaimProblem, Consumer, Kept, Lack, NoUse, Obstacle, Plain, Spared};
 
 use super::absence::{Absence, ForNodes, Nearest};
 use super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, DeviceKind, GangCause, NotAll, OnNode, Place, Republishing,
-    StatusProblem, Unserved, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, Condition, DeviceKind, Diagnosis, GangCause, NoPods,
+    NotAll, OnNode, Place, Republishing, StatusProblem, Unserved, Warning, Why,
 };
-use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Speaker, Term, Together, Word};
+use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Often, Seen, Speaker, Term, Together, Word};
 use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -32,8 +33,8 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Unjudged => String::new(),
         Answer::Unread(text) | Answer::Open(text) => text.clone(),
         Answer::Hidden(kinds) => {
-            let kinds: Vec<&str> = kinds.iter().map(|kind| kind.plural()).collect();
-            format!("which node can take it is not known without {}", kinds.join(", "))
+            let missing = crate::warnings::all_missing(kinds);
+            format!("which node can take it is not known: {}", missing.join("; "))
         }
         Answer::OpenNode(node) => format!("whether it fits on {node} is not known: order decides"),
         Answer::Obstacle(obstacle) => of_obstacle(obstacle),
@@ -62,9 +63,10 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Failed(fact) => format!("the pod does not run: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(then, text) => format!("{}, and waits: {text}", self::answer(then)),
+        Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
         Answer::Contradicted(was, word) => {
             let said = self::word(word);
-            match (&**was, word.who) {
+            match (&**was, &word.who) {
                 (Answer::Bound(bound), _) => format!(
                     "the pod is bound to {} and nothing that was read keeps it from starting, but {said}",
                     bound.node
@@ -231,6 +233,8 @@ pub(super) fn cause(cause: &Cause) -> String {
             ),
         },
         Cause::NotEnough(requests) => not_enough(Among::All, requests),
+        Cause::Kept(cause, owner, _) => format!("{}: other pods of {owner} have them", self::cause(cause)),
+        Cause::Queued(queued) => self::queued(queued),
         Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
         Cause::Gang(gang, lacks) => {
             let text = of_gang(gang);
@@ -570,32 +574,230 @@ fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
 }
 
 /// What a component said, and when.
-fn word(Word { who, said, at }: &Word) -> String {
+fn word(Word { who, said, at, often }: &Word) -> String {
     let when = at.map(|at| format!(" at {at}")).unwrap_or_default();
-    format!("{} said{when}: {said}", speaker(*who))
+    let often = often
+        .as_ref()
+        .map_or_else(String::new, |often| format!(", {}", self::often(often)));
+    format!("{} said{when}{often}: {said}", speaker(who))
 }
 
-/// A component that says something.
-fn speaker(who: Speaker) -> &'static str {
-    match who {
-        Speaker::Scheduler => "kube-scheduler",
-        Speaker::Kubelet => "the kubelet",
-        Speaker::ClaimController => "the claim controller",
+/// How often something was said.
+fn often(Often { times, since }: &Often) -> String {
+    match since {
+        Some(since) => format!("{times} times since {since}"),
+        None => format!("{times} times"),
     }
 }
 
+/// A warning of the cluster.
+pub(super) fn warning(warning: &Warning) -> String {
+    let Warning {
+        reason,
+        message,
+        component,
+        often,
+        last,
+    } = warning;
+    let Some(often) = often else {
+        return format!("{reason}: {message}");
+    };
+    let who = if component.is_empty() {
+        String::new()
+    } else {
+        format!("{component}, ")
+    };
+    let last = last.map_or_else(String::new, |last| format!(", last at {last}"));
+    format!("{reason} ({who}{}{last}): {message}", self::often(often))
+}
+
+/// What gathers nodes and lacks some.
+fn gathering(owner: &OwnerName, incomplete: &Incomplete, missing: &[Key]) -> String {
+    let Incomplete { wanted, there } = incomplete;
+    let nodes: Vec<String> = there
+        .iter()
+        .map(|(name, status)| match status.as_str() {
+            "" => name.to_string(),
+            status => format!("{name}: {status}"),
+        })
+        .collect();
+    let nodes = if nodes.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", listed_names(&nodes, "and"))
+    };
+    let names: Vec<String> = missing.iter().map(pod).collect();
+    let rest = match names.len() {
+        0 => String::new(),
+        1 => format!("; {} has no node yet", listed_names(&names, "and")),
+        _ => format!("; {} have no node yet", listed_names(&names, "and")),
+    };
+    format!(
+        "{owner} has {} of {wanted} nodes{nodes}, and starts no pod before it has all{rest}",
+        there.len()
+    )
+}
+
+/// What a queue holds back.
+fn queued(queued: &Queued) -> String {
+    let Queued {
+        workload,
+        gave_up,
+        reason,
+        message,
+        since,
+    } = queued;
+    let state = if *gave_up { "has given up on" } else { "holds back" };
+    let mut code = String::new();
+    if !reason.is_empty() {
+        let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+        code = format!(" ({reason}{since})");
+    }
+    let said = if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {message}")
+    };
+    format!("Kueue {state} workload/{}{code}{said}", workload.name)
+}
+
+/// What a pod lacks whose node others wait for.
+pub(super) fn of_member(key: &Key, diagnosis: &Diagnosis) -> String {
+    let cause = diagnosis
+        .cause
+        .as_ref()
+        .filter(|cause| !diagnosis.answer.tells(cause));
+    let cause = cause.map_or_else(String::new, |cause| format!(": {}", self::cause(cause)));
+    let waiting = diagnosis.waiting.as_ref();
+    let waiting = waiting.map_or_else(String::new, |waiting| format!("; {}", waiting.summary));
+    format!("{} {}{cause}{waiting}", pod(key), answer(&diagnosis.answer))
+}
+
+/// Pods that wait for the subject.
+pub(super) fn circle(kind: &str, name: &str, keys: &[Key]) -> String {
+    let names: Vec<String> = keys.iter().map(pod).collect();
+    let wait = if names.len() == 1 { "waits" } else { "wait" };
+    format!(
+        "{} {wait} for this pod: {kind} {name} starts no pod before all have nodes",
+        listed_names(&names, "and")
+    )
+}
+
+/// What a node lacks beside devices.
+pub(super) fn lacking(lacks: &[Lack]) -> String {
+    let one = |lack: &Lack| {
+        let Lack {
+            resource,
+            wanted,
+            left,
+            total,
+        } = lack;
+        format!("{resource}: wants {wanted}, {left} of {total} left")
+    };
+    if lacks.is_empty() {
+        return String::new();
+    }
+    let all: Vec<String> = lacks.iter().map(one).collect();
+    format!(" ({})", all.join("; "))
+}
+
+/// That the owner of the subject keeps those who have what it needs.
+pub(super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let (holds, it) = if names.len() == 1 {
+        ("holds", "it")
+    } else {
+        ("hold", "them")
+    };
+    let who = listed_names(&names, "and");
+    match why {
+        Kept::Rollout { surge, unavailable } => format!(
+            "waiting never helps: {who} {holds} what it needs, and the rollout of {owner} keeps {it} until this pod is ready (maxSurge \
+             {surge}, maxUnavailable {unavailable}); deleting {it} only has {it} made again"
+        ),
+        Kept::Beside => format!(
+            "waiting never helps: {who} {holds} what it needs, and {owner} wants {it} beside this pod: it takes fewer replicas, or more \
+             devices"
+        ),
+    }
+}
+
+/// That a rollout ends those who have what the subject needs.
+pub(super) fn rolled_out(consumers: &[Consumer], owner: &OwnerName, have: &str) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    format!(
+        "waiting helps: {have} enough when the rollout of {owner} has ended {}, which it does without waiting for this pod",
+        listed_names(&names, "or")
+    )
+}
+
+/// Which of the pods of an owner is told of.
+pub(super) fn one_of_pods(owner: &OwnerName, pods: usize, is_fine: bool) -> String {
+    if is_fine {
+        format!("{owner} has {pods} pods, none of which waits")
+    } else {
+        format!("it is the first of the {pods} pods of {owner} that waits")
+    }
+}
+
+fn no_pods(why: &NoPods) -> String {
+    match why {
+        NoPods::Queued(queued) => format!(": {}", self::queued(queued)),
+        NoPods::Suspended => ", as it is suspended: spec.suspend is true".to_owned(),
+        NoPods::Says(said) => format!(": {}", condition(said)),
+        NoPods::Refused(word) => format!(": {}", self::word(word)),
+        NoPods::Ended(said) => format!(", as it has ended: {}", condition(said)),
+        NoPods::Zero => ", as it is to have none: spec.replicas is 0".to_owned(),
+        NoPods::Unknown => "; why is not known".to_owned(),
+    }
+}
+
+fn condition(said: &Condition) -> String {
+    let Condition {
+        type_,
+        reason,
+        message,
+        since,
+    } = said;
+    let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+    match (reason.as_str(), message.as_str()) {
+        ("", "") => format!("{type_}{since}"),
+        (reason, "") => format!("{type_}{since}, {reason}"),
+        ("", message) => format!("{type_}{since}: {message}"),
+        (reason, message) => format!("{type_}{since}, {reason}: {message}"),
+    }
+}
+
+/// A component that says something.
+fn speaker(who: &Speaker) -> String {
+    match who {
+        Speaker::Scheduler => "kube-scheduler".to_owned(),
+        Speaker::OtherScheduler(name) => format!("scheduler {name}"),
+        Speaker::Kubelet => "the kubelet".to_owned(),
+        Speaker::ClaimController => "the claim controller".to_owned(),
+        Speaker::Component(name) => name.to_string(),
+    }
+}
+
+/// That another scheduler decides by rules of its own.
+pub(super) fn has_other_rules(name: &str) -> String {
+    format!(
+        "a possible cause: a rule or a bug of scheduler {name}, whose rules are not simulated: its log says more"
+    )
+}
+
 /// That the state may have changed since a component said something.
-pub(super) fn may_have_changed(who: Speaker) -> String {
+pub(super) fn may_have_changed(who: &Speaker) -> String {
     let not_yet = match who {
-        Speaker::Scheduler => "the scheduler",
+        Speaker::Scheduler | Speaker::OtherScheduler(_) => "the scheduler",
         Speaker::Kubelet => "the kubelet",
-        Speaker::ClaimController => "the controller",
+        Speaker::ClaimController | Speaker::Component(_) => "the controller",
     };
     format!("a possible cause: the state has changed since then, and {not_yet} has not tried again")
 }
 
 /// That a component may have a bug.
-pub(super) fn may_be_a_bug(who: Speaker) -> String {
+pub(super) fn may_be_a_bug(who: &Speaker) -> String {
     let who = speaker(who);
     format!("a possible cause: a bug of this release of {who} that is not known here")
 }
@@ -713,6 +915,7 @@ fn fact(fact: &Fact) -> String {
         Fact::Together(together) => of_together(together),
         Fact::Gang(gang) => of_gang(gang),
         Fact::Contradicted(word) => self::word(word),
+        Fact::Gathering(owner, incomplete, missing) => gathering(owner, incomplete, missing),
         Fact::Stage(_, text) => text.clone(),
         Fact::NodeOperations
         | Fact::TooManyConsumers

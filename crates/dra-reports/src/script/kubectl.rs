@@ -174,6 +174,19 @@ pub fn patch(
     command.args(flags).patch(document).done()
 }
 
+/// Has a Deployment end its old pods before it makes new ones.
+pub fn recreate_strategy(key: &Key) -> Result<Script, NoCommand> {
+    const DEPLOYMENT: Resource = Resource::called("deployment");
+    let document = json!({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}});
+    patch(
+        DEPLOYMENT,
+        Some(&key.namespace),
+        &key.name,
+        &["--type=merge"],
+        &document,
+    )
+}
+
 /// A write that changes nothing, which makes controllers look at the object again.
 pub fn touch(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
     let command = Command::changing("label").object(kind, &key.name);

@@ -128,7 +128,7 @@ impl<'c> Stuck<'c> {
 
     /// What the kubelet told in an event.
     fn told(cause: Cause<'c>, event: &'c Event) -> Self {
-        Self::new(cause, first_seen(event), Evidence::Event(event))
+        Self::new(cause, event.first_seen(), Evidence::Event(event))
     }
 
     /// How often the kubelet has told it.
@@ -139,11 +139,6 @@ impl<'c> Stuck<'c> {
         });
         events.max().unwrap_or(1)
     }
-}
-
-/// Since when the kubelet has told of it, as far as the event has it.
-fn first_seen(event: &Event) -> Option<Time> {
-    event.first_timestamp.or(event.event_time).or(event.last_seen())
 }
 
 /// The stage of a pod.
@@ -448,7 +443,7 @@ impl<'c> Stages<'c> {
     /// What the kubelet's word means, unless the objects show that it is over.
     fn judge(&self, pod: &'c Arc<Pod>, node: &Str, event: &'c Event, said: &Said<'_>) -> Option<Stuck<'c>> {
         let namespace = &pod.metadata.namespace;
-        let age = first_seen(event).map(|first| self.now.since(first).as_secs());
+        let age = event.first_seen().map(|first| self.now.since(first).as_secs());
         let lasts = age.is_some_and(|age| age >= SILENT_SECONDS);
         let is_new = age.is_some_and(|age| age < MOUNTING_SECONDS);
         let cause = match said {

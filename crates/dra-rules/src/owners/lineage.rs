@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use dra_model::{Cluster, Key, Kind, Meta, OwnerReference, Pod, Str};
+use super::gathering::gathering;
+use dra_model::{Cluster, Key, Kind, Meta, Owner, OwnerReference, Pod, Str};
 
 /// How many owners above each other are followed. References of files may go in a circle.
 const MOST_LINKS: usize = 16;
@@ -69,6 +70,23 @@ impl Link {
         self.group == other.group && self.kind == other.kind && self.namespace == other.namespace
     }
 
+    fn reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: format!("{}/", self.group).into(),
+            kind: self.kind.clone(),
+            name: self.name.clone(),
+            uid: self.uid.clone(),
+            controller: true,
+        }
+    }
+
+    fn find<'c>(&self, cluster: &'c Cluster) -> Option<&'c Owner> {
+        cluster
+            .environment()
+            .owners
+            .find(&self.reference(), &self.namespace)
+    }
+
     fn called(&self) -> OwnerName {
         OwnerName {
             kind: self.kind.clone(),
@@ -112,7 +130,7 @@ pub struct Lineage {
 }
 
 impl Lineage {
-    /// Those above a pod. Members of a PodGroup are scheduled together.
+    /// Those above a pod. Members of a PodGroup are scheduled together, and pods whose nodes are gathered start together.
     pub fn of_pod(cluster: &Cluster, pod: &Pod) -> Self {
         let mut lineage = Self::of(cluster, &pod.metadata);
         if let Some(name) = pod.pod_group() {
@@ -128,7 +146,35 @@ impl Lineage {
             };
             lineage.links.insert(0, group);
         }
+        if let Some(domain) = gathering(cluster, pod) {
+            let domain = Link {
+                group: domain.group.clone(),
+                kind: domain.kind.clone(),
+                namespace: domain.key.namespace.clone(),
+                name: domain.key.name.clone(),
+                uid: domain.uid.clone(),
+            };
+            lineage.links.push(domain);
+        }
         lineage
+    }
+
+    /// Those of them of which the source has more than their names.
+    pub fn known<'c>(&self, cluster: &'c Cluster) -> impl Iterator<Item = &'c Owner> {
+        self.links.iter().filter_map(|link| link.find(cluster))
+    }
+
+    /// References to them.
+    pub fn references(&self) -> Vec<OwnerReference> {
+        self.links.iter().map(Link::reference).collect()
+    }
+
+    /// The UIDs of those that are known by more than their names.
+    pub fn uids(&self) -> impl Iterator<Item = &Str> {
+        self.links
+            .iter()
+            .map(|link| &link.uid)
+            .filter(|uid| !uid.is_empty())
     }
 
     /// Those above an object with this metadata, as far as the cluster has them, or labels and names tell.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::bugs::{self, Told, is_for_several_nodes};
-use super::profiles::Decider;
+use super::profiles::{Decider, foreign_scheduler};
 use dra_model::{Claim, Cluster, Pod, PoolId};
 
 /// Those of `claims` that are to be allocated.
@@ -21,7 +21,9 @@ pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> To
     let environment = cluster.environment();
     let decider = pod.and_then(|pod| Decider::of(environment, pod).doubt());
     let wanted = wanted(claims);
-    let mut told = if wanted.is_empty() {
+    // Another scheduler has bugs of its own.
+    let is_foreign = pod.is_some_and(|pod| foreign_scheduler(environment, pod).is_some());
+    let mut told = if wanted.is_empty() || is_foreign {
         Told::default()
     } else {
         let is_mixed = claims.iter().any(|claim| is_for_several_nodes(claim));

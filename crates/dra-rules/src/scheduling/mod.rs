@@ -68,14 +68,14 @@ pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod, with_defaults};
-pub use plain::{Plain, PlainFilters, Shortage, not_simulated};
-pub use profiles::other_scheduler;
+pub use plain::{Lack, Plain, PlainFilters, Shortage, not_simulated};
+pub use profiles::{foreign_scheduler, other_scheduler};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};
 pub use spared::{Spared, spared};
 pub use unlike::unlike;
 pub use verdict::{Granted, Judgment, NoUse, Obstacle, Refusal, Stage, Unavailable, Verdict};
-pub use waiting::{Consumer, Uncertain, Waiting, emptied, waiting};
+pub use waiting::{Consumer, Kept, Uncertain, Waiting, emptied, waiting};
 pub use what_if::{DevicePattern, TaintDevices, Untaint, WhatIf, WhatIfError};
 
 #[cfg(test)]

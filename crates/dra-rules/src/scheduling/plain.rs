@@ -1,8 +1,8 @@
 //! The filters that the scheduler runs before the one for dynamic resources, in its order.
 
 use super::extended::class_of;
-use super::requests::{Amounts, Usage, amount, host_ports, pod_requests};
-use dra_model::{Cluster, Node, Pod, Str, Taint, lookup};
+use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
+use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint, lookup};
 
 /// A plain filter that rejects a node, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
@@ -74,6 +74,46 @@ impl Plain {
         };
         vec![text.to_owned()]
     }
+}
+
+/// How much a node lacks of a resource for a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lack {
+    /// The resource; `pods` for the number of pods.
+    pub resource: Str,
+    /// What the pod wants of it.
+    pub wanted: Quantity,
+    /// What other pods leave of it.
+    pub left: Quantity,
+    /// What the node has.
+    pub total: Quantity,
+}
+
+/// What `node` has too little of for `pod` as it is.
+pub(super) fn lacks(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Lack> {
+    let usage = Usage::of_others(cluster, &node.metadata.name, Some(pod));
+    let extended = cluster
+        .environment()
+        .enabled(Component::Scheduler, Gate::DRAExtendedResource);
+    let filters = PlainFilters::new(cluster, pod, extended);
+    let lack = |shortage: Shortage| {
+        let name = shortage.resource.as_str();
+        let total = allocatable(node, name).unwrap_or(0);
+        let (wanted, used) = match name {
+            "pods" => (1, usage.pods as i64),
+            name => {
+                let of = |amounts: &Amounts| amounts.get(name).copied().unwrap_or(0);
+                (of(&filters.requests), of(&usage.requested))
+            }
+        };
+        Lack {
+            wanted: quantity(name, wanted),
+            left: quantity(name, total.saturating_sub(used).max(0)),
+            total: quantity(name, total),
+            resource: shortage.resource,
+        }
+    };
+    filters.insufficient(node, &usage).into_iter().map(lack).collect()
 }
 
 /// The plain filters for one pod.

@@ -62,6 +62,14 @@ pub fn other_scheduler(environment: &Environment, pod: &Pod) -> Option<String> {
     Decider::of(environment, pod).doubt()
 }
 
+/// The scheduler that the pod names, where it is not known to be kube-scheduler.
+pub fn foreign_scheduler(environment: &Environment, pod: &Pod) -> Option<Str> {
+    match Decider::of(environment, pod) {
+        Decider::Other(name) | Decider::Unknown(name) => Some(name),
+        Decider::KubeScheduler | Decider::Without(..) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

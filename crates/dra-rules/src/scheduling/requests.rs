@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::node_share;
-use dra_model::{Cluster, Component, Container, Gate, Node, Pod, Quantity, Str, lookup};
+use dra_model::{Cluster, Component, Container, Format, Gate, Node, Pod, Quantity, Str, lookup};
 
 /// Amounts by resource name: thousandths of a core for `cpu`, whole units for everything else, rounded up.
 pub type Amounts = BTreeMap<Str, i64>;
@@ -81,6 +81,16 @@ pub(super) fn amount(name: &str, quantity: &Quantity) -> i64 {
         quantity.milli_value()
     } else {
         quantity.value()
+    }
+}
+
+/// An amount that [`amount`] counts, as people write it.
+pub(super) fn quantity(name: &str, amount: i64) -> Quantity {
+    let is_bytes = matches!(name, "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+    match name {
+        "cpu" => Quantity::new_milli(amount, Format::DecimalSi),
+        _ if is_bytes => Quantity::new(amount, Format::BinarySi),
+        _ => Quantity::new(amount, Format::DecimalSi),
     }
 }
 

@@ -3,7 +3,7 @@
 //! [`emptied`] is the cluster in which every other claim and pod has ended, and no device and no node has a taint. What does not fit
 //! there never fits by waiting, as long as slices, classes and labels of nodes stay as they are. What fits there waits for somebody:
 //! who holds devices of such a node is ended in a copy of the cluster, one by one and then together, and only what fits there then is
-//! told. Who is [spared](Spared) is not waited for.
+//! told. Who is [spared](Spared) is not waited for. Pods without devices end, too, where they take what a plain filter of the node wants.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,10 +15,11 @@ use super::fixes::{Effort, MOST_STEPS, Subject};
 use super::locality::Localities;
 use super::parallel::judge_all;
 use super::placement::release;
-use super::plain::UNSCHEDULABLE;
+use super::plain::{Lack, UNSCHEDULABLE, lacks};
 use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
+use crate::owners::{OwnerName, Replacing, Rollout};
 use crate::reservation::claim_names;
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
@@ -57,6 +58,28 @@ pub enum Waiting {
         nodes: Vec<Str>,
         /// Whether all were tried who hold devices where it could fit.
         complete: bool,
+        /// What the first of these nodes has too little of for it, beside its devices.
+        lacks: Vec<Lack>,
+    },
+    /// It fits once these have ended, whom their owner, which is that of the subject too, does not end for it.
+    Kept {
+        /// Who they are, by name.
+        consumers: Vec<Consumer>,
+        /// Their owner.
+        owner: OwnerName,
+        /// What keeps them.
+        why: Kept,
+        /// Where it fits then.
+        nodes: Vec<Str>,
+    },
+    /// It fits once the rollout of its owner has ended one of these, which it does by itself.
+    RolledOut {
+        /// Whose end suffices, by name.
+        consumers: Vec<Consumer>,
+        /// The owner.
+        owner: OwnerName,
+        /// Where it fits then.
+        nodes: Vec<Str>,
     },
     /// It fits on these nodes once their devices have no taints, whoever ends.
     Untainted(Vec<Str>),
@@ -64,6 +87,20 @@ pub enum Waiting {
     Uncordoned(Vec<Str>),
     /// Not known.
     Unknown(Uncertain),
+}
+
+/// What keeps pods of the subject's owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kept {
+    /// A rollout of a Deployment: no old pod ends before a new one is ready.
+    Rollout {
+        /// So many pods may be there beyond those that are wanted.
+        surge: i64,
+        /// So many of those that are wanted may be unavailable.
+        unavailable: i64,
+    },
+    /// The owner wants them all beside each other.
+    Beside,
 }
 
 /// Why it is not known whether waiting helps.
@@ -286,6 +323,7 @@ pub fn waiting(
     }
     search
         .ends(&fitting, are_all)
+        .map(|ends| search.lacking(ends))
         .or_else(|| search.untainted(emptied.cluster(), &fitting))
         .or_else(|| search.uncordoned(&fitting))
         .or_else(|| search.spared(&fitting))
@@ -337,11 +375,14 @@ struct Around {
     cluster: Cluster,
     scheduler: Scheduler,
     held: Held,
+    /// Pods without devices that take what a plain filter wants.
+    others: BTreeSet<Consumer>,
 }
 
 impl Around {
     fn consumers(&self) -> BTreeSet<Consumer> {
-        self.held.values().flatten().cloned().collect()
+        let holders = self.held.values().flatten();
+        holders.chain(&self.others).cloned().collect()
     }
 }
 
@@ -394,6 +435,7 @@ impl Search<'_> {
                 count: 1,
                 nodes: freed.into_iter().collect(),
                 complete,
+                lacks: Vec::new(),
             });
         }
         let mut best: Option<(BTreeSet<Consumer>, &Around)> = None;
@@ -420,17 +462,40 @@ impl Search<'_> {
             count,
             nodes,
             complete,
+            lacks: Vec::new(),
         })
+    }
+
+    /// The same with what the first node lacks beside devices.
+    fn lacking(&self, mut ends: Waiting) -> Waiting {
+        if let Waiting::Ends {
+            nodes, lacks: known, ..
+        } = &mut ends
+            && let Some(pod) = self.subject.pod()
+            && let Some(node) = nodes.first().and_then(|name| self.cluster().node(name))
+        {
+            *known = lacks(self.cluster(), pod, node);
+        }
+        ends
     }
 
     /// Whose end would let the subject fit, if they were not spared.
     fn spared(mut self, fitting: &[Str]) -> Option<Waiting> {
         self.spares = false;
         self.trials = Cell::new(0);
-        let Waiting::Ends { consumers, nodes, .. } = self.ends(fitting, true)? else {
+        let Waiting::Ends {
+            consumers,
+            count,
+            nodes,
+            ..
+        } = self.ends(fitting, true)?
+        else {
             return None;
         };
         let all = consumers.len();
+        if let Some(known) = self.kept(&consumers, count, &nodes) {
+            return Some(known);
+        }
         let why = |consumer: Consumer| Some((self.why(&consumer)?, consumer));
         let (reasons, consumers): (Vec<Spared>, Vec<Consumer>) =
             consumers.into_iter().filter_map(why).unzip();
@@ -440,6 +505,58 @@ impl Search<'_> {
             consumers,
             nodes,
         }))
+    }
+
+    /// What the owner of the subject does with these, of whom so many have to end, where it is theirs too and it is known.
+    fn kept(&self, consumers: &[Consumer], count: usize, nodes: &[Str]) -> Option<Waiting> {
+        let pod = self.subject.pod()?;
+        let mut owner = None;
+        let mut others = Vec::new();
+        for consumer in consumers {
+            let Consumer::Pod(key) = consumer else { return None };
+            let other = self.cluster().pod(key)?;
+            let Some(Spared::Kin(kin)) = self.sparing.pod(other) else {
+                return None;
+            };
+            if owner.get_or_insert_with(|| kin.clone()) != &kin {
+                return None;
+            }
+            others.push(other);
+        }
+        let owner = owner?;
+        let (consumers, nodes) = (consumers.to_vec(), nodes.to_vec());
+        let controller = pod.metadata.controller()?;
+        let is_beside = |other: &&&Arc<Pod>| {
+            let other = other.metadata.controller();
+            other.is_some_and(|other| other.uid == controller.uid && other.name == controller.name)
+        };
+        let beside = others.iter().filter(is_beside).count();
+        let why = if beside == others.len() {
+            // A Job and what is like it lets its pods end by themselves.
+            match Replacing::of(pod) {
+                Replacing::AtOnce | Replacing::OnceGone if controller.kind != "Job" => Kept::Beside,
+                _ => return None,
+            }
+        } else {
+            match Rollout::of(self.cluster(), pod)?.1 {
+                Rollout::Keeps { surge, unavailable } => Kept::Rollout { surge, unavailable },
+                // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
+                Rollout::Ends(ends, old) if beside == 0 && ends + others.len() >= old + count => {
+                    return Some(Waiting::RolledOut {
+                        consumers,
+                        owner,
+                        nodes,
+                    });
+                }
+                Rollout::Ends(..) | Rollout::Goes => return None,
+            }
+        };
+        Some(Waiting::Kept {
+            consumers,
+            owner,
+            why,
+            nodes,
+        })
     }
 
     /// Why a consumer is spared, if so.
@@ -502,13 +619,43 @@ impl Search<'_> {
         let mut keys = self.localities.holders(cluster, &node.metadata.name);
         keys.extend(self.own.iter().map(|claim| claim.key()));
         let held = keys.iter().filter_map(|key| cluster.claim(key));
-        let held = held.filter_map(|claim| self.holding(claim));
+        let held: Held = held.filter_map(|claim| self.holding(claim)).collect();
+        let scheduler = self.scheduler.beside(&part);
         Some(Around {
             node: Arc::clone(node),
-            scheduler: self.scheduler.beside(&part),
-            held: held.collect(),
+            others: self.others(node, &scheduler, &held),
+            scheduler,
+            held,
             cluster: part,
         })
+    }
+
+    /// Pods of the node that hold none of its devices and may end, where a plain filter rejects the node that counts what pods take.
+    fn others(&self, node: &Arc<Node>, scheduler: &Scheduler, held: &Held) -> BTreeSet<Consumer> {
+        let Start::Cycle(cycle) = self.subject.start(scheduler) else {
+            return BTreeSet::new();
+        };
+        self.trials.set(self.trials.get() + 1);
+        let Effort { budget, observer, .. } = self.effort;
+        let judgment = cycle.judge(node, budget.limits(MOST_STEPS), *observer);
+        budget.spend(judgment.work);
+        let Verdict::Plain(plain) = &judgment.verdict else {
+            return BTreeSet::new();
+        };
+        if !plain.preemption_may_help() {
+            return BTreeSet::new();
+        }
+        let known: BTreeSet<&Consumer> = held.values().flatten().collect();
+        let may_end = |pod: &&Arc<Pod>| {
+            // What a node or a DaemonSet wants there is there again at once.
+            let owner = pod.metadata.controller();
+            let is_bound_to_node =
+                owner.is_some_and(|owner| owner.kind == "Node" || owner.kind == "DaemonSet");
+            !pod.is_terminal() && !is_bound_to_node && !(self.spares && self.sparing.pod(pod).is_some())
+        };
+        let pods = self.cluster().pods_of_node(&node.metadata.name).filter(may_end);
+        let others = pods.map(|pod| Consumer::Pod(pod.key()));
+        others.filter(|consumer| !known.contains(consumer)).collect()
     }
 
     /// A claim that takes devices, with those whose end gives them back. None where nobody's end does.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::owners::is_ready;
 use dra_model::{
     Cluster, DisruptionBudget, Key, Kind, Operator, Pod, PodRequirement, PodSelector, Str, Time,
 };
@@ -60,12 +61,6 @@ pub(super) fn losses<'a>(cluster: &'a Cluster, evictions: &[(Time, Key)]) -> Res
         }
     }
     Ok(losses)
-}
-
-fn is_ready(pod: &Pod) -> bool {
-    let mut conditions = pod.status.conditions.iter();
-    let ready = conditions.find(|condition| condition.type_ == "Ready");
-    pod.status.phase == "Running" && ready.is_none_or(|ready| ready.status == "True")
 }
 
 fn selects(budget: &DisruptionBudget, pod: &Pod) -> Result<bool, String> {

@@ -17,6 +17,7 @@ mod lease;
 mod list;
 mod lookup;
 mod names;
+mod owners;
 mod plugin;
 #[doc(hidden)]
 pub mod probe;
@@ -44,6 +45,7 @@ pub use self::connect::{ConfiguredNames, Connection, Impersonation, no_path_segm
 pub use self::credentials::Secret;
 pub use self::error::Error;
 pub use self::facts::Facts;
+pub use self::owners::{OwnersRead, OwnersWanted};
 pub use self::processes::end_programs;
 pub use self::proxy::check_proxy;
 pub use self::request::jittered;

@@ -1,0 +1,105 @@
+//! Pods that wait for each other's nodes.
+
+use std::sync::Arc;
+
+use dra_model::{Claim, ClaimSpec, Cluster, Gathers, Owner, OwnerReference, Pod, Str};
+
+use crate::reservation::claim_names;
+
+/// Why what gathers nodes does not let its pods start.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Incomplete {
+    /// How many nodes it waits for.
+    pub wanted: i64,
+    /// Those that it has, with what it says of each.
+    pub there: Vec<(Str, Str)>,
+}
+
+/// What gathers the nodes of pods with a claim like one of this pod's.
+pub fn gathering<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
+    let owners = &cluster.environment().owners;
+    let mut all = owners.gathering(&pod.metadata.namespace);
+    let found = all.find(|(owner, gathers)| is_gathered(cluster, pod, owner, gathers));
+    found.map(|(owner, _)| owner)
+}
+
+/// Whether the configuration of the pod's claims names something that gathers nodes.
+pub fn gathers_nodes(cluster: &Cluster, pod: &Pod) -> bool {
+    let is_domain = |spec: &ClaimSpec| {
+        let mut configs = spec
+            .devices
+            .config
+            .iter()
+            .filter_map(|config| config.opaque.as_ref());
+        configs.any(|config| {
+            let parameters = config.parameters_value();
+            parameters.is_some_and(|parameters| parameters["domainID"].is_string())
+        })
+    };
+    claim_names(pod).any(|name| name.find(cluster).is_some_and(|claim| is_domain(&claim.spec)))
+}
+
+fn is_gathered(cluster: &Cluster, pod: &Pod, owner: &Owner, gathers: &Gathers) -> bool {
+    let is_owned = |references: &[OwnerReference]| references.iter().any(|reference| owner.is(reference));
+    let mut templates = pod
+        .spec
+        .resource_claims
+        .iter()
+        .filter_map(|entry| entry.resource_claim_template_name.as_ref());
+    let of_template = |name: &Str| {
+        let template = cluster.template(&pod.metadata.beside(name));
+        *name == gathers.template
+            || template.is_some_and(|template| {
+                is_owned(&template.metadata.owner_references) || names(&template.spec.spec, owner)
+            })
+    };
+    let of_claim =
+        |claim: &Arc<Claim>| is_owned(&claim.metadata.owner_references) || names(&claim.spec, owner);
+    templates.any(of_template) || claim_names(pod).any(|name| name.find(cluster).is_some_and(of_claim))
+}
+
+/// Whether the configuration for the driver names the object.
+fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
+    let mut configs = spec
+        .devices
+        .config
+        .iter()
+        .filter_map(|config| config.opaque.as_ref());
+    configs.any(|config| {
+        let parameters = config.parameters_value();
+        parameters.is_some_and(|parameters| parameters["domainID"] == owner.uid.as_str())
+    })
+}
+
+/// What `owner`, which gathers nodes, lacks; nothing where it is complete.
+pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
+    let gathers = owner.gathers.as_ref()?;
+    let ready = gathers
+        .there
+        .iter()
+        .filter(|(_, status)| status.is_empty() || *status == "Ready");
+    let has_all = i64::try_from(ready.count()).unwrap_or(i64::MAX) >= gathers.wanted;
+    let is_ready = if owner.state.is_empty() {
+        has_all
+    } else {
+        owner.state == "Ready"
+    };
+    (!is_ready).then(|| Incomplete {
+        wanted: gathers.wanted,
+        there: gathers.there.clone(),
+    })
+}
+
+/// The other pods whose nodes are gathered with that of `pod`.
+pub fn gathered_with<'c>(cluster: &'c Cluster, pod: &Pod, owner: &Owner) -> Vec<&'c Arc<Pod>> {
+    let Some(gathers) = &owner.gathers else {
+        return Vec::new();
+    };
+    let is_one = |other: &&Arc<Pod>| {
+        other.metadata.namespace == pod.metadata.namespace
+            && other.metadata.uid != pod.metadata.uid
+            && !other.is_terminal()
+            && is_gathered(cluster, other, owner, gathers)
+    };
+    cluster.pods().filter(is_one).collect()
+}

@@ -1,0 +1,194 @@
+//! What a queue says of pods, or of what makes them, that it holds back.
+
+use std::collections::BTreeSet;
+
+use super::Lineage;
+use dra_model::{Cluster, Condition, Key, Meta, Owner, Pod, Str, Time};
+
+/// The API group of Kueue.
+pub const KUEUE: &str = "kueue.x-k8s.io";
+
+/// Labels with the name of a Workload: that of several pods, and one that was made before.
+const NAMES: [&str; 2] = [
+    "kueue.x-k8s.io/prebuilt-workload-name",
+    "kueue.x-k8s.io/pod-group-name",
+];
+
+/// Whether a gate of Kueue holds the pod back.
+pub fn is_queued(pod: &Pod) -> bool {
+    let mut gates = pod.spec.scheduling_gates.iter();
+    gates.any(|gate| {
+        let domain = gate.name.split('/').next().unwrap_or_default();
+        domain == KUEUE || domain.strip_suffix(KUEUE).is_some_and(|rest| rest.ends_with('.'))
+    })
+}
+
+/// A Workload of Kueue that is not admitted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Queued {
+    /// The Workload.
+    pub workload: Key,
+    /// Whether Kueue does not try it again as it is.
+    pub gave_up: bool,
+    /// The code that Kueue gives as the reason; empty where it gives none.
+    pub reason: Str,
+    /// What Kueue says of it.
+    pub message: Str,
+    /// Since when.
+    pub since: Option<Time>,
+}
+
+impl Queued {
+    /// The Workload in the place of `pod`, or of what is above it.
+    pub fn of_pod(cluster: &Cluster, pod: &Pod) -> Option<Self> {
+        let lineage = Lineage::of_pod(cluster, pod);
+        let mut uids: BTreeSet<&Str> = lineage.uids().collect();
+        uids.insert(&pod.metadata.uid);
+        Self::find(cluster, &pod.metadata, &uids)
+    }
+
+    /// The Workload in the place of an owner, or that it is itself.
+    pub fn of_owner(cluster: &Cluster, owner: &Owner) -> Option<Self> {
+        if owner.group == KUEUE && owner.kind == "Workload" {
+            return Self::of(owner);
+        }
+        let metadata = Meta {
+            namespace: owner.key.namespace.clone(),
+            ..Meta::default()
+        };
+        Self::find(cluster, &metadata, &BTreeSet::from([&owner.uid]))
+    }
+
+    fn find(cluster: &Cluster, metadata: &Meta, uids: &BTreeSet<&Str>) -> Option<Self> {
+        let named: Vec<&Str> = NAMES.iter().filter_map(|label| metadata.label(label)).collect();
+        let owners = &cluster.environment().owners;
+        let mut all = owners.of_kind(KUEUE, "Workload", &metadata.namespace);
+        let found = all.find(|workload| {
+            let mut references = workload.references.iter();
+            named.contains(&&workload.key.name)
+                || references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
+        });
+        found.and_then(Self::of)
+    }
+
+    /// What Kueue says of the Workload; nothing where it is admitted. Mirrors `apis/kueue/v1beta2/workload_types.go` of Kueue.
+    fn of(workload: &Owner) -> Option<Self> {
+        if workload.condition("Admitted", "True").is_some()
+            || workload.condition("Finished", "True").is_some()
+        {
+            return None;
+        }
+        let is_inadmissible = |condition: &&Condition| {
+            condition.status == "False"
+                && (condition.reason == "Inadmissible" || condition.reason == "Misconfigured")
+        };
+        let inadmissible = workload.conditions.iter().find(is_inadmissible);
+        let said = inadmissible
+            .or_else(|| {
+                workload
+                    .condition("Evicted", "True")
+                    .filter(|_| workload.is_suspended)
+            })
+            .or_else(|| workload.condition("QuotaReserved", "False"))
+            .or_else(|| workload.condition("Evicted", "True"))
+            .or_else(|| workload.condition("Admitted", "False"));
+        Some(Self {
+            workload: workload.key.clone(),
+            gave_up: inadmissible.is_some() || workload.is_suspended,
+            reason: said.map(|said| said.reason.clone()).unwrap_or_default(),
+            message: said.map(|said| said.message.clone()).unwrap_or_default(),
+            since: said.and_then(|said| said.last_transition_time),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use dra_model::{Kind, Owners};
+    use dra_testing::World;
+
+    /// What is said of a pod, of a Job if one is named, beside a Workload with this spec, these conditions and this owner.
+    fn queued(job: Option<&str>, labels: Value, workload: &Value) -> Option<Queued> {
+        let mut owners = Owners::default();
+        owners.add(
+            "kueue.x-k8s.io/v1beta2",
+            "Workload",
+            workload.to_string().as_bytes(),
+        );
+        let references = job.map_or(json!([]), |job| {
+            json!([{"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": format!("{job}-uid"), "controller": true}])
+        });
+        let pod = json!({"metadata": {"namespace": "n", "name": "p", "uid": "p-uid", "labels": labels, "ownerReferences": references}});
+        let cluster = World::default()
+            .with(Kind::Pod, &pod)
+            .knowing(|environment| environment.owners = Arc::new(owners))
+            .build();
+        let pod = cluster.pod(&Key::new("n", "p")).unwrap();
+        Queued::of_pod(&cluster, pod)
+    }
+
+    fn workload(owner: &str, spec: &Value, conditions: &[[&str; 4]]) -> Value {
+        let conditions: Vec<Value> = conditions
+            .iter()
+            .map(|[type_, status, reason, message]| {
+                json!({"type": type_, "status": status, "reason": reason, "message": message})
+            })
+            .collect();
+        json!({"metadata": {"namespace": "n", "name": "w", "ownerReferences": [{"kind": "X", "name": "x", "uid": owner}]},
+               "spec": spec, "status": {"conditions": conditions}})
+    }
+
+    #[test]
+    fn a_workload_that_is_inadmissible_or_inactive_is_not_tried_again() {
+        let active = json!({});
+        let pending = ["QuotaReserved", "False", "Pending", "couldn't assign flavors"];
+        let inadmissible = ["Requeued", "False", "Inadmissible", "not mapped"];
+        let no_queue = [
+            "QuotaReserved",
+            "False",
+            "Inadmissible",
+            "LocalQueue x doesn't exist",
+        ];
+        let evicted = ["Evicted", "True", "Deactivated", "deactivated"];
+        let admitted = ["Admitted", "True", "Admitted", "admitted"];
+        let of = |spec: &Value, conditions: &[[&str; 4]]| {
+            let found = queued(None, json!({}), &workload("p-uid", spec, conditions))?;
+            Some((found.gave_up, found.message.to_string()))
+        };
+        for (spec, conditions, expected) in [
+            (&active, &[pending][..], Some((false, "couldn't assign flavors"))),
+            (&active, &[pending, inadmissible], Some((true, "not mapped"))),
+            (&active, &[no_queue], Some((true, "LocalQueue x doesn't exist"))),
+            (
+                &json!({"active": false}),
+                &[pending, evicted],
+                Some((true, "deactivated")),
+            ),
+            (&active, &[], Some((false, ""))),
+            (&active, &[admitted], None),
+        ] {
+            let expected = expected.map(|(gave_up, message)| (gave_up, message.to_owned()));
+            assert_eq!(of(spec, conditions), expected, "{conditions:?}");
+        }
+    }
+
+    #[test]
+    fn the_workload_of_a_pod_is_that_of_its_owner_or_of_its_label() {
+        let of = |owner: &str| workload(owner, &json!({}), &[]);
+        assert!(queued(Some("job"), json!({}), &of("job-uid")).is_some());
+        assert!(queued(Some("job"), json!({}), &of("other-uid")).is_none());
+        assert!(
+            queued(
+                None,
+                json!({"kueue.x-k8s.io/pod-group-name": "w"}),
+                &of("other-uid")
+            )
+            .is_some()
+        );
+    }
+}

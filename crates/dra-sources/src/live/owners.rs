@@ -1,0 +1,272 @@
+//! Objects above a pod, of any kind, asked for one by one: no list of them is read.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::error::Error;
+use super::request::JSON;
+use super::{Live, list};
+use dra_model::{Key, Kind, OwnerReference, Owners, Str, json};
+
+/// Objects above each other that are read.
+const MOST_LEVELS: usize = 6;
+
+/// The most objects of a list that are taken.
+const MOST_LISTED: usize = 50;
+
+/// What is to be read about the owners of a pod, or of what makes pods.
+#[derive(Clone, Debug, Default)]
+pub struct OwnersWanted {
+    /// Where they are.
+    pub namespace: Str,
+    /// The nearest owner; those above it are read, too.
+    pub first: Option<OwnerReference>,
+    /// Workloads of Kueue that stand for what has one of these UIDs, or for one of the owners; all where there is none of these.
+    pub queued: Option<Vec<Str>>,
+    /// Whether nodes may be gathered for it.
+    pub gathers: bool,
+}
+
+/// What was read of owners.
+#[derive(Debug, Default)]
+pub struct OwnersRead {
+    /// The owners.
+    pub owners: Owners,
+    /// What could not be read, and why, each in a sentence.
+    pub unread: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Resources {
+    #[serde(default)]
+    resources: Vec<Resource>,
+}
+
+#[derive(Deserialize)]
+struct Resource {
+    name: String,
+    kind: String,
+    #[serde(default)]
+    namespaced: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Group {
+    preferred_version: Version,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    group_version: String,
+}
+
+#[derive(Deserialize)]
+struct Items {
+    #[serde(default)]
+    items: Vec<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct Bare {
+    #[serde(default)]
+    metadata: dra_model::Meta,
+}
+
+/// A kind as the server serves it.
+#[derive(Clone, Debug)]
+struct Served {
+    path: String,
+    namespaced: bool,
+}
+
+impl Live {
+    /// Reads what is wanted of the owners of a pod, or of what makes pods.
+    ///
+    /// # Errors
+    /// When the server cannot be asked at all.
+    pub async fn owners(&self, wanted: &OwnersWanted) -> Result<OwnersRead, Error> {
+        let mut read = OwnersRead::default();
+        let mut known: BTreeMap<String, Vec<(String, Served)>> = BTreeMap::new();
+        let mut uids = wanted.queued.clone().unwrap_or_default();
+        let mut next = wanted.first.clone();
+        for _ in 0..MOST_LEVELS {
+            let Some(reference) = next.take() else { break };
+            // The model has these already.
+            if Kind::find(reference.group(), &reference.kind).is_some() {
+                break;
+            }
+            let found = match self.owner(&mut known, &reference, &wanted.namespace).await {
+                Ok(Some(found)) => found,
+                Ok(None) => break,
+                Err(error) => {
+                    read.note(error)?;
+                    break;
+                }
+            };
+            read.owners
+                .add(&reference.api_version, &reference.kind, found.get().as_bytes());
+            if let Ok(Bare { metadata }) = json::from_str::<Bare>(found.get()) {
+                next = metadata.controller().cloned();
+                uids.push(metadata.uid);
+            }
+        }
+        let mut lists = Vec::new();
+        if wanted.queued.is_some() {
+            let uids: Vec<&str> = uids
+                .iter()
+                .map(Str::as_str)
+                .filter(|uid| !uid.is_empty())
+                .collect();
+            let selector = if uids.is_empty() {
+                String::new()
+            } else {
+                format!("kueue.x-k8s.io/job-uid in ({})", uids.join(","))
+            };
+            lists.push(("kueue.x-k8s.io", "Workload", "workloads", selector));
+        }
+        if wanted.gathers {
+            lists.push((
+                "resource.nvidia.com",
+                "ComputeDomain",
+                "computedomains",
+                String::new(),
+            ));
+        }
+        for (group, kind, plural, selector) in lists {
+            match self.of_group(group, plural, &wanted.namespace, &selector).await {
+                Ok((version, items)) => {
+                    for item in items.iter().take(MOST_LISTED) {
+                        read.owners.add(&version, kind, item.get().as_bytes());
+                    }
+                }
+                Err(error) => read.note(error)?,
+            }
+        }
+        Ok(read)
+    }
+
+    /// The object that is referred to; nothing where there is none, or its kind is not served.
+    async fn owner(
+        &self,
+        known: &mut BTreeMap<String, Vec<(String, Served)>>,
+        reference: &OwnerReference,
+        namespace: &Str,
+    ) -> Result<Option<Box<RawValue>>, Error> {
+        let key = Key::new(namespace.clone(), reference.name.clone());
+        let what = format!("read {} {key}", reference.kind);
+        let version = reference.api_version.to_string();
+        if !known.contains_key(&version) {
+            let root = root(&version);
+            let answer = self.target.get::<Resources>(&root, JSON, &what).await;
+            let Resources { resources } = match answer {
+                Ok(resources) => resources,
+                Err(Error::Refused { code: 404, .. }) => return Ok(None),
+                Err(error) => return Err(error),
+            };
+            let whole = resources
+                .into_iter()
+                .filter(|resource| !resource.name.contains('/'));
+            let served = whole.map(|resource| {
+                let mut path = String::new();
+                list::percent_encode(&resource.name, &mut path);
+                let namespaced = resource.namespaced;
+                (resource.kind, Served { path, namespaced })
+            });
+            known.insert(version.clone(), served.collect());
+        }
+        let kinds = known.get(&version).into_iter().flatten();
+        let mut kinds = kinds.filter(|(kind, _)| *kind == reference.kind.as_str());
+        let Some((
+            _,
+            Served {
+                path: plural,
+                namespaced,
+            },
+        )) = kinds.next()
+        else {
+            return Ok(None);
+        };
+        let mut path = root(&version);
+        if *namespaced {
+            path.push_str("/namespaces/");
+            list::percent_encode(namespace, &mut path);
+        }
+        path.push('/');
+        path.push_str(plural);
+        path.push('/');
+        list::percent_encode(&reference.name, &mut path);
+        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+            Ok(object) => Ok(Some(object)),
+            Err(Error::Refused { code: 404, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The objects of a group's preferred version in the namespace; none where the group is not served.
+    async fn of_group(
+        &self,
+        group: &str,
+        plural: &str,
+        namespace: &str,
+        selector: &str,
+    ) -> Result<(String, Vec<Box<RawValue>>), Error> {
+        let what = format!("list {plural}.{group} in namespace `{namespace}`");
+        let found = self
+            .target
+            .get::<Group>(&format!("/apis/{group}"), JSON, &what)
+            .await;
+        let version = match found {
+            Ok(group) => group.preferred_version.group_version,
+            Err(Error::Refused { code: 404, .. }) => return Ok((String::new(), Vec::new())),
+            Err(error) => return Err(error),
+        };
+        let mut path = root(&version);
+        path.push_str("/namespaces/");
+        list::percent_encode(namespace, &mut path);
+        path.push('/');
+        path.push_str(plural);
+        path.push_str(&format!("?limit={MOST_LISTED}"));
+        if !selector.is_empty() {
+            path.push_str("&labelSelector=");
+            list::percent_encode(selector, &mut path);
+        }
+        match self.target.get::<Items>(&path, JSON, &what).await {
+            Ok(Items { items }) => Ok((version, items)),
+            Err(Error::Refused { code: 404, .. }) => Ok((version, Vec::new())),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl OwnersRead {
+    /// Notes that something could not be read.
+    fn note(&mut self, error: Error) -> Result<(), Error> {
+        if error.is_fatal() {
+            return Err(error);
+        }
+        self.unread.push(error.to_string());
+        Ok(())
+    }
+}
+
+/// The path of a group's version.
+fn root(api_version: &str) -> String {
+    let mut path = String::new();
+    match api_version.split_once('/') {
+        None => {
+            path.push_str("/api/");
+            list::percent_encode(api_version, &mut path);
+        }
+        Some((group, version)) => {
+            path.push_str("/apis/");
+            list::percent_encode(group, &mut path);
+            path.push('/');
+            list::percent_encode(version, &mut path);
+        }
+    }
+    path
+}
