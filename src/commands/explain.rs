@@ -262,6 +262,17 @@ async fn existing(
         Found::Pod(pod) => explain_pod(cluster, pod, settings),
         Found::Claim(claim) => explain_claims(cluster, &[Arc::clone(claim)], settings),
     };
+    let unread = learn_above(ctx, cluster, &report).await?;
+    let report = match (unread, named) {
+        (Some(unread), Named::Pod(key)) => {
+            let mut again = cluster
+                .pod(key)
+                .map_or(report, |pod| explain_pod(cluster, pod, settings));
+            again.lack(unread);
+            again
+        }
+        _ => report,
+    };
     confirm(ctx, cluster, report, settings).await
 }
 
@@ -275,10 +286,6 @@ async fn confirm(
 ) -> anyhow::Result<Diagnosis> {
     let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
     let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
-    let report = match with_owners(ctx, cluster, &report, &key, settings).await? {
-        Some(again) => again,
-        None => report,
-    };
     let pod = cluster.pod(&key).filter(|_| report.target.is_pod());
     let Some(pod) = pod.filter(|_| is_live && report.verdict() == ClusterVerdict::Broken) else {
         return Ok(report);
@@ -306,11 +313,9 @@ async fn of_owner(
     };
     let unread = ctx.learn_owners(cluster, &wanted).await?;
     if let Some(mut explained) = explain_owner(cluster, owner, settings) {
-        let key = Key::new(explained.target.namespace.clone(), explained.target.name.clone());
-        if explained.target.is_pod()
-            && let Some(again) = with_owners(ctx, cluster, &explained, &key, settings).await?
-        {
-            explained = again;
+        if let Some(more) = learn_above(ctx, cluster, &explained).await? {
+            explained = explain_owner(cluster, owner, settings).unwrap_or(explained);
+            explained.lack(more);
         }
         explained.lack(unread);
         return Ok(explained);
@@ -329,31 +334,29 @@ async fn of_owner(
     }
 }
 
-/// Explains a pod that waits once more with its owners, where they may matter and are not read yet.
-async fn with_owners(
+/// Reads what is above a pod that waits, where that may matter and no file has it. Returns what could not be read; nothing where nothing was
+/// asked for.
+async fn learn_above(
     ctx: &Ctx,
     cluster: &mut Cluster,
     report: &Diagnosis,
-    key: &Key,
-    settings: &Settings<'_>,
-) -> anyhow::Result<Option<Diagnosis>> {
-    let pod = cluster.pod(key).filter(|_| report.target.is_pod()).cloned();
+) -> anyhow::Result<Option<Vec<String>>> {
+    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
+    let pod = cluster.pod(&key).filter(|_| is_live && report.target.is_pod());
     let Some(pod) = pod.filter(|_| report.asks_for_owners()) else {
         return Ok(None);
     };
     let wanted = OwnersWanted {
         namespace: key.namespace.clone(),
         first: pod.metadata.controller().cloned(),
-        queued: is_queued(&pod).then(|| vec![pod.metadata.uid.clone()]),
-        gathers: gathers_nodes(cluster, &pod),
+        queued: is_queued(pod).then(|| vec![pod.metadata.uid.clone()]),
+        gathers: gathers_nodes(cluster, pod),
     };
     if wanted.first.is_none() && wanted.queued.is_none() && !wanted.gathers {
         return Ok(None);
     }
-    let unread = ctx.learn_owners(cluster, &wanted).await?;
-    let mut again = explain_pod(cluster, &pod, settings);
-    again.lack(unread);
-    Ok(Some(again))
+    ctx.learn_owners(cluster, &wanted).await.map(Some)
 }
 
 /// The pods of a manifest, or else its claims.

@@ -171,6 +171,15 @@ impl Owners {
         self.0.values()
     }
 
+    /// Those that this one is an owner of.
+    pub fn owned_by<'o>(&'o self, owner: &'o Owner) -> impl Iterator<Item = &'o Owner> {
+        let is_owned = move |other: &&Owner| {
+            other.key.namespace == owner.key.namespace
+                && other.references.iter().any(|reference| owner.is(reference))
+        };
+        self.iter().filter(is_owned)
+    }
+
     /// Those in a namespace that gather nodes.
     pub fn gathering(&self, namespace: &Str) -> impl Iterator<Item = (&Owner, &Gathers)> {
         let all = self.of_kind(DOMAIN.0, DOMAIN.1, namespace);

@@ -6,7 +6,7 @@ use dra_reports::allocation::Target;
 use dra_reports::script::{Command, Script};
 use dra_reports::{CauseItem, ExplanationList};
 
-use super::report::plain;
+use super::report::{name, plain};
 
 /// Causes that a terminal shows.
 const CAUSES: usize = 8;
@@ -180,15 +180,6 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             doc.line(9, [plain(format!("         {note}"))]);
         }
     }
-}
-
-/// `pod/NAMESPACE/NAME`.
-pub(super) fn name(target: &Target) -> String {
-    let kind = match target.kind.as_str() {
-        "ResourceClaim" => "claim".to_owned(),
-        kind => kind.to_ascii_lowercase(),
-    };
-    format!("{kind}/{}/{}", target.namespace, target.name)
 }
 
 /// The first of `names`, and how many of `all` there are besides.

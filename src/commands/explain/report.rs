@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::output::{Column, Detail, Doc, Page, Span, Table, Tone, counted, span};
 use dra_model::Kind;
+use dra_reports::allocation::Target;
 use dra_reports::explanation::{
     AlikeReason, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixItem, GetsItem, Helps,
     NodeGroupItem, RISKY,
@@ -89,7 +90,16 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
 }
 
 pub(super) fn object(explanation: &Explanation) -> String {
-    super::list::name(&explanation.target)
+    name(&explanation.target)
+}
+
+/// `pod/NAMESPACE/NAME`.
+pub(super) fn name(target: &Target) -> String {
+    let kind = match target.kind.as_str() {
+        "ResourceClaim" => "claim".to_owned(),
+        kind => kind.to_ascii_lowercase(),
+    };
+    format!("{kind}/{}/{}", target.namespace, target.name)
 }
 
 pub(super) fn tone(explanation: &Explanation) -> Tone {

@@ -136,8 +136,10 @@ const READ_IN: &[(&str, &[&str])] = &[
             "crates/dra-rules/src/kubelet/drivers.rs",
             // Of a node.
             "crates/dra-rules/src/kubelet/heartbeat.rs",
-            // Of a pod for the eviction API, which takes one that says nothing for ready.
-            "crates/dra-rules/src/simulation/budgets.rs",
+            // Of a ComputeDomain.
+            "crates/dra-rules/src/owners/gathering.rs",
+            // Of a pod for rollouts and for the eviction API, which take one that says nothing for ready.
+            "crates/dra-rules/src/owners/rollout.rs",
         ],
     ),
     (

@@ -52,7 +52,7 @@ pub struct AllocationReport {
 
 const POD: &str = "Pod";
 
-/// A pod or a claim.
+/// A pod, a claim, or what makes pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -120,9 +120,11 @@ impl Diagnosis {
         }
         items.sort_by_key(|(is_wait, item)| (item.risky, !is_wait));
         self.fixes.extend(items.into_iter().map(|(_, item)| item));
-        if fixes.found.is_empty() && !self.fixes.iter().any(|fix| fix.proven) {
-            self.notes
-                .push("no change of those that are tried makes it fit".to_owned());
+        if fixes.found.is_empty() {
+            if !self.fixes.iter().any(|fix| fix.proven) {
+                self.notes
+                    .push("no change of those that are tried makes it fit".to_owned());
+            }
         } else if !fixes.complete {
             self.notes
                 .push("other equally small changes may exist".to_owned());

@@ -96,9 +96,11 @@ pub fn explain_owner(cluster: &Cluster, target: &OwnerTarget, settings: &Setting
             kind: reference.kind.clone(),
             name: reference.name.clone(),
         };
+        let looked_at = others.len().min(MOST_PODS) + 1;
+        let is_fine = is_fine(&report);
         report
             .notes
-            .push(words::one_of_pods(&name, pods.len(), is_fine(&report)));
+            .push(words::one_of_pods(&name, pods.len(), looked_at, is_fine));
     }
     Some(report)
 }
@@ -132,9 +134,14 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     if owner.replicas == Some(0) {
         return NoPods::Zero;
     }
-    let events = cluster.events_of_owner(owner);
+    // A Deployment has ReplicaSets make its pods, a CronJob Jobs.
+    let below = cluster.environment().owners.owned_by(owner);
+    let makers: Vec<&Owner> = std::iter::once(owner).chain(below).collect();
+    let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
     let made = |reason: &str| reason == "FailedCreate" || reason == "SuccessfulCreate";
-    let last = events.into_iter().rev().find(|event| made(&event.reason));
+    let last = events
+        .filter(|event| made(&event.reason))
+        .max_by_key(|event| event.last_seen());
     if let Some(event) = last.filter(|event| event.reason == "FailedCreate") {
         let component = event.component();
         return NoPods::Refused(Word {
@@ -154,10 +161,10 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
         ("Progressing", "False"),
         ("Available", "False"),
     ];
-    match wrong
+    let mut said = makers
         .iter()
-        .find_map(|(type_, status)| owner.condition(type_, status))
-    {
+        .flat_map(|maker| wrong.iter().map(move |what| (maker, what)));
+    match said.find_map(|(maker, (type_, status))| maker.condition(type_, status)) {
         Some(condition) => NoPods::Says(condition.into()),
         None => NoPods::Unknown,
     }

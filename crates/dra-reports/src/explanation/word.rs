@@ -6,6 +6,7 @@ use super::fact::{Fact, Often, Speaker, Word};
 use super::items::ClusterVerdict;
 use super::words;
 use dra_model::{Claim, Cluster, Event, Kind, Pod, Time};
+use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::foreign_scheduler;
 
@@ -52,6 +53,16 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
     if let Some(event) = newest(cluster, pod, is_one) {
         return Some(Word::of(who(), event));
     }
+    if foreign.is_some()
+        && let Some((_, said)) = unplaced_group(cluster, pod)
+    {
+        return Some(Word {
+            who: who(),
+            said: said.message.to_string(),
+            at: said.last_transition_time,
+            often: None,
+        });
+    }
     let condition = pod.status.conditions.iter().find(|condition| {
         let says = match condition.reason.as_str() {
             "Unschedulable" | "SchedulerError" => true,
@@ -72,6 +83,10 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
 /// words are told in the place of those that kube-scheduler would use.
 pub(super) fn of_scheduler(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, claims: &[&Claim]) {
     let fits = report.verdict() == ClusterVerdict::Fits;
+    if report.verdict() == ClusterVerdict::DoesNotFit {
+        let said = newest(cluster, pod, |event| event.reason == "FailedScheduling");
+        report.notes.extend(said.and_then(words::tried));
+    }
     if !fits && foreign_scheduler(cluster.environment(), pod).is_none() {
         return;
     }

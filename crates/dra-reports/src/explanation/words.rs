@@ -2,7 +2,7 @@
 
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, ErrorSubject, Failure, Shortage};
-use dra_model::{DeviceId, Gate, Key, Str, Taint};
+use dra_model::{DeviceId, Event, Gate, Key, Str, Taint};
 use dra_rules::owners::{Incomplete, OwnerName, Queued};
 use dra_rules::reservation::ClaimNameError;
 use dra_rules::scheduling::{ClaimProblem, Consumer, Kept, Lack, NoUse, Obstacle, Plain, Spared};
@@ -732,8 +732,10 @@ pub(super) fn rolled_out(consumers: &[Consumer], owner: &OwnerName, have: &str) 
 }
 
 /// Which of the pods of an owner is told of.
-pub(super) fn one_of_pods(owner: &OwnerName, pods: usize, is_fine: bool) -> String {
-    if is_fine {
+pub(super) fn one_of_pods(owner: &OwnerName, pods: usize, looked_at: usize, is_fine: bool) -> String {
+    if is_fine && looked_at < pods {
+        format!("{owner} has {pods} pods, and of {looked_at} that were looked at none waits")
+    } else if is_fine {
         format!("{owner} has {pods} pods, none of which waits")
     } else {
         format!("it is the first of the {pods} pods of {owner} that waits")
@@ -766,6 +768,18 @@ fn condition(said: &Condition) -> String {
         ("", message) => format!("{type_}{since}: {message}"),
         (reason, message) => format!("{type_}{since}, {reason}: {message}"),
     }
+}
+
+/// For how long a scheduler has tried in vain, where it has more than once.
+pub(super) fn tried(event: &Event) -> Option<String> {
+    let often = Often::of(event)?;
+    let last = event
+        .last_seen()
+        .map_or_else(String::new, |last| format!(", last at {last}"));
+    Some(format!(
+        "its scheduler has tried in vain {}{last}",
+        self::often(&often)
+    ))
 }
 
 /// A component that says something.

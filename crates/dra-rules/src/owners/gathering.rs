@@ -73,7 +73,8 @@ fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
 
 /// What `owner`, which gathers nodes, lacks; nothing where it is complete.
 pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
-    let gathers = owner.gathers.as_ref()?;
+    // One that wants no number of nodes waits for none.
+    let gathers = owner.gathers.as_ref().filter(|gathers| gathers.wanted > 0)?;
     let ready = gathers
         .there
         .iter()

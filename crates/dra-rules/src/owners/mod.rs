@@ -1,12 +1,14 @@
 //! Who makes pods: the controllers above a pod, whether a pod that goes comes back, and what they say while there is no pod.
 
 mod gathering;
+mod grouped;
 mod lineage;
 mod queued;
 mod replacing;
 mod rollout;
 
 pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete};
+pub use grouped::unplaced_group;
 pub use lineage::{Kinship, Lineage, OwnerName};
 pub use queued::{KUEUE, Queued, is_queued};
 pub use replacing::{Replacing, comes_back};
