@@ -14,7 +14,7 @@ use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
 use dra_rules::owners::{OwnerName, gathered_with, gathering, incomplete};
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::{of_placed, passed_over};
+use dra_rules::scheduling::of_placed;
 
 impl Holding {
     /// What `claim` holds, if it is allocated.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
-use dra_model::{Cluster, DeviceId, DeviceRequest, Key, Kind, Str, Time};
+use dra_model::{Cluster, DeviceId, DeviceRequest, Gap, Key, Kind, Pod, Str, Time};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
@@ -17,7 +17,6 @@ use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
-use dra_model::{Gap, Pod, Time};
 
 /// What is known of a pod or of claims.
 pub struct Diagnosis {

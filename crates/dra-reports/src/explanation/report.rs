@@ -95,7 +95,8 @@ impl From<Diagnosis> for Explanation {
             _ => true,
         };
         let untold: Vec<Gap> = known.gaps.iter().filter(is_untold).cloned().collect();
-        let unknown = |gaps: &[Gap]| -> Vec<String> { all_missing(gaps).chain(known.unknown.clone()).collect() };
+        let unknown =
+            |gaps: &[Gap]| -> Vec<String> { all_missing(gaps).chain(known.unknown.clone()).collect() };
         let (unknown, untold_unknown) = (unknown(&known.gaps), unknown(&untold));
         let is_news = |warning: &&Warning| known.message.as_ref() != Some(&warning.message);
         let group = |group: NodeGroup| NodeGroupItem {

@@ -12,7 +12,9 @@ use super::diagnosis::{
     Alike, Among, Answer, Bound, Cause, Compared, Condition, DeviceKind, Diagnosis, GangCause, NoPods,
     NotAll, OnNode, Place, Republishing, StatusProblem, Unserved, Warning, Why,
 };
-use super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Often, Seen, Speaker, Term, Together, Word};
+use super::fact::{
+    Allowed, Brief, Evidence, Fact, Lacking, Limited, Often, Seen, Speaker, Term, Together, Word,
+};
 use super::items::{Amounts, Holding};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -33,7 +35,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Unjudged => String::new(),
         Answer::Unread(text) | Answer::Open(text) => text.clone(),
         Answer::Hidden(kinds) => {
-            let missing = crate::warnings::all_missing(kinds);
+            let missing: Vec<String> = crate::warnings::all_missing(kinds).collect();
             format!("which node can take it is not known: {}", missing.join("; "))
         }
         Answer::OpenNode(node) => format!("whether it fits on {node} is not known: order decides"),
