@@ -231,7 +231,7 @@ fn incomplete(counters: Value) -> World {
 /// A request with alternatives in these modes.
 fn alternatives(modes: [&str; 2]) -> World {
     let alternative = |(number, mode): (usize, &str)| {
-        let count = if mode == "All" { 0 } else { 1 };
+        let count = i32::from(mode != "All");
         json!({"name": format!("a{number}"), "deviceClassName": "d", "allocationMode": mode, "count": count})
     };
     let alternatives: Vec<Value> = modes.into_iter().enumerate().map(alternative).collect();
