@@ -274,7 +274,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                   MESSAGE
-    Warning    DRA004   Possible    resourceclaim/n/gone     holds d/node/gone, which no ResourceSlice of the newest generation lists: the driver does not run, or the device is gone
+    Warning    DRA004   Possible    resourceclaim/n/gone     holds d/node/gone, which no ResourceSlice of the newest generation lists: the driver does not run there, or leaves out devices that are in use, or the device is gone
     Warning    DRA029   Confirmed   resourceclaim/n/below    tolerationSeconds: -5 seconds for any taint are none
     Warning    DRA029   Confirmed   resourceclaim/n/beyond   tolerationSeconds: 9300000000 seconds for any taint overflow 64 bits of nanoseconds and mostly end at once
     Warning    DRA034   Possible    resourceslice/node-d     publishes 3 devices of d for node/node, which does not exist
