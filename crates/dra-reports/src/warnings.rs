@@ -125,6 +125,20 @@ pub(super) fn missing(gap: &Gap) -> String {
 
 /// What is missing, in sentences: those of the same place and for the same reason together, in their order.
 pub fn all_missing<'g>(gaps: impl IntoIterator<Item = &'g Gap>) -> impl Iterator<Item = String> {
+    alike(gaps).into_iter().map(|gaps| Missing(gaps).to_string())
+}
+
+/// The kinds, with why they could not be read.
+pub(super) fn without(gaps: &[Gap]) -> String {
+    let texts = alike(gaps).into_iter().filter_map(|gaps| {
+        let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+        Some(format!("without {}: {}", kinds.join(", "), gaps.first()?.reason))
+    });
+    texts.collect::<Vec<_>>().join("; ")
+}
+
+/// Gaps of the same place and for the same reason together, in their order.
+fn alike<'g>(gaps: impl IntoIterator<Item = &'g Gap>) -> Vec<Vec<&'g Gap>> {
     let mut alike: Vec<Vec<&Gap>> = Vec::new();
     for gap in gaps {
         let is_alike = |known: &&mut Vec<&Gap>| known.first().is_some_and(|known| are_alike(known, gap));
@@ -133,7 +147,7 @@ pub fn all_missing<'g>(gaps: impl IntoIterator<Item = &'g Gap>) -> impl Iterator
             None => alike.push(vec![gap]),
         }
     }
-    alike.into_iter().map(|gaps| Missing(gaps).to_string())
+    alike
 }
 
 /// Whether both are of one place and one reason.

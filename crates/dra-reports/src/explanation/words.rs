@@ -35,8 +35,10 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Unjudged => String::new(),
         Answer::Unread(text) | Answer::Open(text) => text.clone(),
         Answer::Hidden(kinds) => {
-            let missing: Vec<String> = crate::warnings::all_missing(kinds).collect();
-            format!("which node can take it is not known: {}", missing.join("; "))
+            format!(
+                "which node can take it is not known {}",
+                crate::warnings::without(kinds)
+            )
         }
         Answer::OpenNode(node) => format!("whether it fits on {node} is not known: order decides"),
         Answer::Obstacle(obstacle) => of_obstacle(obstacle),
