@@ -651,7 +651,8 @@ impl Search<'_> {
             let owner = pod.metadata.controller();
             let is_bound_to_node =
                 owner.is_some_and(|owner| owner.kind == "Node" || owner.kind == "DaemonSet");
-            !pod.is_terminal() && !is_bound_to_node && !(self.spares && self.sparing.pod(pod).is_some())
+            let is_spared = self.spares && self.sparing.pod(pod).is_some();
+            !(pod.is_terminal() || is_bound_to_node || is_spared)
         };
         let pods = self.cluster().pods_of_node(&node.metadata.name).filter(may_end);
         let others = pods.map(|pod| Consumer::Pod(pod.key()));
