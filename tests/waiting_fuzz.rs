@@ -165,8 +165,11 @@ fn of_case(line: &str) -> Vec<Said> {
                 .map(|ended| with(word, true, &|name| !ended.contains(&name), false))
                 .collect()
         }
-        // The library knows no nodes that are cordoned.
-        Waiting::Uncordoned(_) | Waiting::Unknown(_) => Vec::new(),
+        // The library knows neither nodes that are cordoned nor owners.
+        Waiting::Uncordoned(_)
+        | Waiting::Kept { .. }
+        | Waiting::RolledOut { .. }
+        | Waiting::Unknown(_) => Vec::new(),
     }
 }
 

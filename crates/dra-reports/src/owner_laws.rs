@@ -284,7 +284,7 @@ fn wait(cluster: &mut Cluster, of: &Deployment) -> bool {
             let mut pod = Pod::clone(cluster.pod(key).expect("it is there"));
             let ready: dra_model::Condition =
                 serde_json::from_value(json!({"type": "Ready", "status": "True"})).unwrap();
-            pod.status.conditions = vec![ready].into();
+            pod.status.conditions = vec![ready];
             pod.status.phase = "Running".into();
             cluster.apply(Change::Put(Object::Pod(Arc::new(pod))));
         }
