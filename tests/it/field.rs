@@ -432,7 +432,7 @@ const CASES: &[Case] = &[
         exits: 4,
         names: &[
             "nodeAllocatableResourceClaimStatuses",
-            "says nothing about devicetaintrules",
+            "assuming that the cluster has no devicetaintrules",
         ],
         never: &["ClusterRole", "could not be read"],
     },

@@ -845,11 +845,9 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
     New Objects:  accepted, costs 5 of 1000000 at most
     Scheduler:    compiles
     Devices:      0 of 48 match, 48 fail
-      RESULT   COUNT   DEVICES                WHY
-    gpu.example.com
-      Error    24      gpu-node-1…3/gpu-0…7   no such key: memory
-    nic.example.com
-      Error    24      gpu-node-1…3/rdma0…7   no such key: memory
+    DRIVER            RESULT   COUNT   DEVICES                WHY
+    gpu.example.com   Error    24      gpu-node-1…3/gpu-0…7   no such key: memory
+    nic.example.com   Error    24      gpu-node-1…3/rdma0…7   no such key: memory
 
     hint: `memory` is a capacity, not an attribute; `memory` is a quantity, which is
           compared with another by compareTo; only devices of driver
@@ -893,9 +891,8 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
     New Objects:  accepted, costs 6 of 1000000 at most
     Scheduler:    compiles
     Devices:      0 of 24 match, 24 fail
-      RESULT   COUNT   DEVICES                WHY
-    gpu.example.com
-      Error    24      gpu-node-1…3/gpu-0…7   no such key: modle
+    DRIVER            RESULT   COUNT   DEVICES                WHY
+    gpu.example.com   Error    24      gpu-node-1…3/gpu-0…7   no such key: modle
 
     hint: no device has the name as it is written, but `model`, which is alike
         device.attributes["gpu.example.com"].model == 'H100-SXM5-80GB'

@@ -176,10 +176,7 @@ impl std::fmt::Display for Missing<'_> {
         } else if *except != Str::default() {
             write!(f, "of namespaces other than `{except}` ")?;
         }
-        match kinds.len() {
-            1 => write!(f, "could not be read: {reason}"),
-            _ => write!(f, "could not be read, each for the same reason: {reason}"),
-        }
+        write!(f, "could not be read: {reason}")
     }
 }
 

@@ -168,7 +168,7 @@ fn objects_that_cannot_be_are_named() {
     warning: scalars.json:1 (items[1]): not an object
     warning: scalars.json:1 (items[2]): not an object
     warning: scalars.json:1 (items[3]): not an object
-    warning: unknown: 55 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 4 parts of the input may be of any kind
+    warning: unknown: 58 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 4 parts of the input may be of any kind
     simulate eviction scalars.json: 4
     warning: scalars.json:1 (items[0]): not an object
     warning: scalars.json:1 (items[1]): not an object
@@ -192,7 +192,7 @@ fn objects_that_cannot_be_are_named() {
     warning: taints of slices are unknown; taints of rules are unknown; which claims hold tainted devices is unknown; which pods use tainted devices is unknown: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    warning: unknown: 55 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 58 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     simulate eviction kindless.json: 4
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind
@@ -213,7 +213,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
     warning: resourceclaims of namespace `n` could not be read: 1 malformed object
@@ -244,7 +244,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -265,7 +265,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: resourceclaims could not be read: 1 malformed object
@@ -286,7 +286,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: resourceclaims of namespace `n` could not be read: 1 malformed object
@@ -307,7 +307,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
     warning: resourceclaims could not be read: 1 malformed object
@@ -328,7 +328,7 @@ fn objects_that_cannot_be_are_named() {
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: unknown: 44 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
     1 error, 1 warning in all namespaces; not everything could be found out
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown

@@ -172,7 +172,7 @@ fn text_that_is_broken_is_located() {
     warning: taints of slices are unknown; taints of rules are unknown; which claims hold tainted devices is unknown; which pods use tainted devices is unknown: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: unknown: 55 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 58 kinds of finding between DRA001 and DRA090 may be missing: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind

@@ -33,7 +33,7 @@ fn devices_match_or_not_and_say_why() {
     gpu.example.com   NoMatch   1       gpu-node-1/gpu-7         index is 7
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     "
     );
     dra_snapshot!(
@@ -155,7 +155,7 @@ fn what_costs_too_much_is_refused_in_new_objects_only() {
     gpu.example.com   Error    1       gpu-node-1/gpu-0   operation cancelled: actual cost limit exceeded
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37 (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
     "
     );
 }

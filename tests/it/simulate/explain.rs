@@ -373,7 +373,7 @@ fn an_explanation_goes_down_to_each_device() {
     !! pod/default/missing-template waits: resource claim template default/no not found, from which claims of pod/default/missing-template are made
 
     Reason: pod "default/missing-template": ResourceClaim not created yet
-    Event: FailedResourceClaimCreation: PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
+    Event: FailedResourceClaimCreation (resource_claim, 8 times since 2026-11-21T10:12:37Z, last at 2026-11-21T10:12:37Z): PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
 
     What would help:
       1. create resourceclaimtemplate/default/no (not tested)
@@ -482,12 +482,9 @@ fn with_few_rights_the_unknown_is_named() {
     // A file has no rights that could be granted.
     assert!(!run.stderr.contains("kubectl-dra-viewer"), "{}", run.stderr);
     insta::assert_snapshot!(run.stdout, @"
-    !! pod/default/too-many is not known: which node can take it is not known without nodes, deviceclasses, resourceslices
+    !! pod/default/too-many is not known: which node can take it is not known without nodes, deviceclasses, resourceslices: 1 malformed object
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Unknown: nodes could not be read: 1 malformed object
-    Unknown: deviceclasses could not be read: 1 malformed object
-    Unknown: resourceslices could not be read: 1 malformed object
     ");
     // What shows in the namespace is told all the same.
     let args = [
