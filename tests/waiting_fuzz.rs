@@ -166,10 +166,9 @@ fn of_case(line: &str) -> Vec<Said> {
                 .collect()
         }
         // The library knows neither nodes that are cordoned nor owners.
-        Waiting::Uncordoned(_)
-        | Waiting::Kept { .. }
-        | Waiting::RolledOut { .. }
-        | Waiting::Unknown(_) => Vec::new(),
+        Waiting::Uncordoned(_) | Waiting::Kept { .. } | Waiting::RolledOut { .. } | Waiting::Unknown(_) => {
+            Vec::new()
+        }
     }
 }
 

@@ -632,25 +632,6 @@ const CASES: &[Case] = &[
         names: &["DRA075", "pod/default/train"],
         never: &[],
     },
-    Case {
-        args: &[
-            "explain",
-            "pod/repro",
-            "--kubernetes-version=v1.37.0",
-            "--feature-gates=DRANodeAllocatableResources=true",
-        ],
-        file: "some-kinds-only",
-        exits: 4,
-        names: &[
-            "resourceclaims could not be read",
-            "assuming that the cluster has no devicetaintrules",
-        ],
-        never: &[
-            "devicetaintrules could not be read",
-            "resourcequotas could not be read",
-            "ClusterRole",
-        ],
-    },
     // Guides of 2023.
     Case {
         args: &["simulate", "allocation", "-f=tests/data/field/guide-of-1.30.yaml"],

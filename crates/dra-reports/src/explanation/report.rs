@@ -1,11 +1,11 @@
 //! The report of an explanation, made of a diagnosis.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::diagnosis::{Answer, Cause, Diagnosis, NodeDiagnosis, NodeGroup, Reason, Warning};
-use super::fact::{Brief, Fact};
+use super::fact::{Brief, Fact, Limited};
 use super::items::{Amounts, ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use super::words;
 use crate::Sentence;
@@ -88,6 +88,21 @@ pub struct Explanation {
     pub lacks_objects: bool,
 }
 
+/// What is short on `node` in all words, where `brief` says it in few and one fact is behind it.
+fn short_of(nodes: &[NodeDiagnosis], node: &Str, brief: &Brief) -> Option<String> {
+    let Brief::Amounts(limited @ (Limited::Counter(_) | Limited::Capacity(_)), amounts) = brief else {
+        return None;
+    };
+    let node = nodes.iter().find(|known| known.node == *node)?;
+    let facts = node.reasons.iter().map(|reason| &reason.fact);
+    let facts = facts.filter(|fact| fact.limited() == *limited && fact.amounts().as_ref() == Some(amounts));
+    let facts: BTreeSet<&Fact> = facts.collect();
+    match facts.into_iter().collect::<Vec<_>>().as_slice() {
+        [only] => Some(words::of_reason(None, only)),
+        _ => None,
+    }
+}
+
 impl From<Diagnosis> for Explanation {
     fn from(known: Diagnosis) -> Self {
         let is_untold = |gap: &&Gap| match &known.answer {
@@ -102,9 +117,16 @@ impl From<Diagnosis> for Explanation {
         let group = |group: NodeGroup| NodeGroupItem {
             is_cause: group.devices.is_empty()
                 && matches!((&group.reason, &known.cause), (Some(reason), Some(Cause::Alike(cause))) if reason == cause),
+            // Of one node there is room to say whose counter it is, and who draws from it.
+            reason: group.reason.as_ref().map(|brief| {
+                let of_one = match group.nodes.as_slice() {
+                    [only] => short_of(&known.nodes, only, brief),
+                    _ => None,
+                };
+                of_one.unwrap_or_else(|| words::brief(brief)).into()
+            }),
             nodes: group.nodes,
             devices: group.devices,
-            reason: group.reason.as_ref().map(words::brief).map(Sentence::from),
             brief: group.reason,
         };
         Self {
