@@ -293,7 +293,7 @@ fn each_page_tells_the_same() {
                     "{title}: on a terminal only: {more}; in a pipe only: {less}"
                 ));
             }
-            let json = data(ask().args(&["-o", "json"])).to_string();
+            let json = data(ask().args(["-o", "json"])).to_string();
             let objects = told(&pipe);
             let objects = objects.iter().filter(|word| is_object(word));
             for object in objects {
