@@ -25,18 +25,10 @@ pub fn gathering<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
 
 /// Whether the configuration of the pod's claims names something that gathers nodes.
 pub fn gathers_nodes(cluster: &Cluster, pod: &Pod) -> bool {
-    let is_domain = |spec: &ClaimSpec| {
-        let mut configs = spec
-            .devices
-            .config
-            .iter()
-            .filter_map(|config| config.opaque.as_ref());
-        configs.any(|config| {
-            let parameters = config.parameters_value();
-            parameters.is_some_and(|parameters| parameters["domainID"].is_string())
-        })
-    };
-    claim_names(pod).any(|name| name.find(cluster).is_some_and(|claim| is_domain(&claim.spec)))
+    claim_names(pod).any(|name| {
+        name.find(cluster)
+            .is_some_and(|claim| has_domain(&claim.spec, serde_json::Value::is_string))
+    })
 }
 
 fn is_gathered(cluster: &Cluster, pod: &Pod, owner: &Owner, gathers: &Gathers) -> bool {
@@ -60,6 +52,11 @@ fn is_gathered(cluster: &Cluster, pod: &Pod, owner: &Owner, gathers: &Gathers) -
 
 /// Whether the configuration for the driver names the object.
 fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
+    has_domain(spec, |domain| domain == owner.uid.as_str())
+}
+
+/// Whether the configuration for a driver names a domain that `is_meant`.
+fn has_domain(spec: &ClaimSpec, is_meant: impl Fn(&serde_json::Value) -> bool) -> bool {
     let mut configs = spec
         .devices
         .config
@@ -67,7 +64,7 @@ fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
         .filter_map(|config| config.opaque.as_ref());
     configs.any(|config| {
         let parameters = config.parameters_value();
-        parameters.is_some_and(|parameters| parameters["domainID"] == owner.uid.as_str())
+        parameters.is_some_and(|parameters| is_meant(&parameters["domainID"]))
     })
 }
 
