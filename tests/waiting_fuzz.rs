@@ -89,14 +89,19 @@ fn fuzz(count: u64, seed: u64) -> bool {
     });
     let answered = answering.wait().expect("the oracle ends").success();
     println!("compared, by what was said: {counts:?}; {different} different");
-    let enough = [
+    let of = |word: &str| counts.get(word).copied().unwrap_or(0);
+    let parts = [
         ("never", 10),
         ("one ends", 50),
         ("some end", 300),
         ("untainted", 1_000),
-    ]
-    .into_iter()
-    .all(|(word, part)| counts.get(word).copied().unwrap_or(0) >= count / part);
+    ];
+    // Rare kinds may be missing in a small sample, by chance.
+    let enough = if count < 5_000 {
+        of("never") > 0 && of("one ends") + of("some end") > 0
+    } else {
+        parts.into_iter().all(|(word, part)| of(word) >= count / part)
+    };
     if !enough {
         println!("too few of some kind: this shows too little");
     }
