@@ -206,6 +206,11 @@ impl Doc {
         )
     }
 
+    /// The first line of an answer that is about no single object: its sign and what is so, in its tone.
+    pub(crate) fn verdict(&mut self, page: Page, tone: Tone, text: impl fmt::Display) -> &mut Self {
+        self.line(2, [span(tone, format_args!("{} {text}", page.sign(tone)))])
+    }
+
     /// A sentence of its own; what is too long for a line goes on below it, indented.
     pub(crate) fn remark(&mut self, text: impl fmt::Display) -> &mut Self {
         self.line(2, [span(Tone::Plain, text)])

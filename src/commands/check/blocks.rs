@@ -37,8 +37,8 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
         show(&mut doc, page, block);
     }
     if let Some(first) = list.items.first() {
-        let page = about(first.code, "--explain", &[]);
-        doc.gap().remark(format_args!("what a code means: {page}"));
+        let command = about(first.code, "--explain", &[]);
+        doc.gap().remark(format_args!("what a code means: {command}"));
     }
     if !list.suppressed.is_empty() {
         let number = counted(list.suppressed.len(), "finding is", "findings are");
@@ -90,7 +90,7 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
             read.collect::<Vec<_>>().join(", "),
         )
     };
-    doc.line(2, [span(tone, format!("{} {text}", page.sign(tone)))]);
+    doc.verdict(page, tone, text);
 }
 
 /// Blocks of findings.

@@ -1,4 +1,4 @@
-//! `kubectl dra describe`: everything that is known of one object, in the doc of `kubectl describe`.
+//! `kubectl dra describe`: everything that is known of one object, in the form of `kubectl describe`.
 
 mod claim;
 mod class;

@@ -9,7 +9,7 @@ use super::items::ClusterVerdict;
 use super::{explain_pod, words};
 use crate::allocation::{Settings, Target};
 use dra_model::{Cluster, Key, Owner, OwnerReference, Pod, Str};
-use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued};
+use dra_rules::owners::{KUEUE, Lineage, OwnerName, Queued, refused_last};
 
 /// Pods of one owner that are explained until one is found that waits.
 const MOST_PODS: usize = 200;
@@ -138,11 +138,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     let below = cluster.environment().owners.owned_by(owner);
     let makers: Vec<&Owner> = std::iter::once(owner).chain(below).collect();
     let events = makers.iter().flat_map(|maker| cluster.events_of_owner(maker));
-    let made = |reason: &str| reason == "FailedCreate" || reason == "SuccessfulCreate";
-    let last = events
-        .filter(|event| made(&event.reason))
-        .max_by_key(|event| event.last_seen());
-    if let Some(event) = last.filter(|event| event.reason == "FailedCreate") {
+    if let Some(event) = refused_last(events) {
         let component = event.component();
         return NoPods::Refused(Word {
             who: Speaker::Component(if component.is_empty() {

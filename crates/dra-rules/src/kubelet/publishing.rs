@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, republishing};
 use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
+use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
 use dra_model::{Cluster, Event, Key, Kind, Node, Pod, Str, Time};
 
@@ -202,15 +203,10 @@ fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused
         Maker::of(&object.kind).is_some()
             && (is_set || is_called_plugin(&object.name) && is_called_like(driver, &object.name))
     };
-    let last = cluster
-        .events()
-        .filter(is_of_driver)
-        .filter(|event| event.reason == "FailedCreate" || event.reason == "SuccessfulCreate")
-        .max_by_key(|event| (event.last_seen(), event.metadata.key()))?;
+    let last = refused_last(cluster.events().filter(is_of_driver))?;
     let object = &last.involved_object;
-    let kind = Maker::of(&object.kind)?;
-    (last.reason == "FailedCreate").then(|| Refused {
-        kind,
+    Some(Refused {
+        kind: Maker::of(&object.kind)?,
         maker: Key::new(object.namespace.clone(), object.name.clone()),
         component: last.component().clone(),
         message: last.message.clone(),

@@ -11,5 +11,5 @@ pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incompl
 pub use grouped::unplaced_group;
 pub use lineage::{Kinship, Lineage, OwnerName};
 pub use queued::{KUEUE, Queued, is_queued};
-pub use replacing::{Replacing, comes_back};
+pub use replacing::{Replacing, comes_back, refused_last};
 pub use rollout::{Rollout, is_ready};

@@ -1,6 +1,8 @@
 //! How owners replace their pods, as far as a pod tells.
 
-use dra_model::{Cluster, Pod};
+use std::sync::Arc;
+
+use dra_model::{Cluster, Event, Pod};
 
 /// What the owner of a pod does once the pod is evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -47,4 +49,14 @@ pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
         Some(owner) => !owner.stops,
         None => owner.kind != "Job",
     }
+}
+
+/// The last attempt to make a pod of which `events` tell, if it was refused. Mirrors the reasons of `controller_utils.go`,
+/// `createPods`, v1.37.2.
+pub fn refused_last<'e>(events: impl IntoIterator<Item = &'e Arc<Event>>) -> Option<&'e Arc<Event>> {
+    let attempts = events
+        .into_iter()
+        .filter(|event| event.reason == "FailedCreate" || event.reason == "SuccessfulCreate");
+    let last = attempts.max_by_key(|event| (event.last_seen(), event.metadata.key()))?;
+    (last.reason == "FailedCreate").then_some(last)
 }

@@ -46,7 +46,7 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
                 format!("not ready for {target}: something has to be decided"),
             )
         };
-        doc.line(2, [span(tone, format!("{} {head}", page.sign(tone)))]);
+        doc.verdict(page, tone, head);
         shown::cost(&mut doc, cost);
         next(&mut doc, planned);
         doc.gap();

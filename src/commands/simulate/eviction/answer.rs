@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::parts::{STEPS, after, fitting_nodes, steps};
 use super::{SIMULATED, evidence};
-use crate::output::{Column, Doc, Page, Table, Tone, counted, span, width_of};
+use crate::output::{Column, Doc, Page, Table, Tone, counted, width_of};
 use dra_model::{Str, Time};
 use dra_reports::findings::some;
 use dra_rules::owners::Replacing;
@@ -249,7 +249,7 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
         } else {
             (Tone::Good, "no pod ends".to_owned())
         };
-        doc.line(2, [span(tone, format!("{} {text}", page.sign(tone)))]);
+        doc.verdict(page, tone, text);
         return;
     }
     let mut fates: BTreeMap<Fate, usize> = BTreeMap::new();
@@ -266,7 +266,6 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
             Fate::Lost => format!("{count} {} lost", if count == 1 { "is" } else { "are" }),
         })
         .collect();
-    let tone = Tone::Bad;
     let within = after(report.start, end);
     let pods = counted(evicted.len(), "pod ends", "pods end");
     let more = if is_unsure {
@@ -274,12 +273,12 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
     } else {
         String::new()
     };
-    let text = format!(
-        "{} {pods} within {within}: {}{more}",
-        page.sign(tone),
-        fates.join(", ")
+    let fates = fates.join(", ");
+    doc.verdict(
+        page,
+        Tone::Bad,
+        format_args!("{pods} within {within}: {fates}{more}"),
     );
-    doc.line(2, [span(tone, text)]);
 }
 
 /// How `kubectl drain` would go about the same pods.
