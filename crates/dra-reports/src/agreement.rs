@@ -59,8 +59,8 @@ fn selector(dice: &mut Dice) -> Value {
     json!({"nodeSelectorTerms": [{"matchExpressions": [zone]}]})
 }
 
-/// A made-up cluster.
-fn cluster(dice: &mut Dice) -> Cluster {
+/// A cluster with random devices, slices, taint rules and allocations, and nothing known of gates.
+pub(crate) fn world(dice: &mut Dice) -> World {
     let mut world = World::default().class_with("all", &json!([]));
     for (node, zone) in NODES.iter().zip(["a", "b"]) {
         world = world.node(node, &json!({"zone": zone}));
@@ -148,6 +148,12 @@ fn cluster(dice: &mut Dice) -> Cluster {
         let effect = dice.of(&["NoSchedule", "NoExecute", "None"]);
         world = world.rule(&format!("r{number}"), &selector, effect);
     }
+    world
+}
+
+/// The same with random gates.
+fn cluster(dice: &mut Dice) -> Cluster {
+    let mut world = world(dice);
     let gates = [
         Gate::DRADeviceTaints,
         Gate::DRAPartitionableDevices,

@@ -78,6 +78,8 @@ pub use warnings::{Warnings, all_missing};
 #[cfg(test)]
 mod agreement;
 #[cfg(test)]
+mod gate_laws;
+#[cfg(test)]
 mod laws;
 #[cfg(test)]
 mod metered;

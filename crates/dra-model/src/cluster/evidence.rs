@@ -128,14 +128,12 @@ struct Shown<'c> {
 }
 
 impl Shown<'_> {
-    fn shows(&mut self, component: Component, gate: Gate, what: impl FnOnce() -> String) {
+    /// Notes the gate, and those without which it cannot be on.
+    fn shows(&mut self, component: Component, gate: Gate, what: impl Fn() -> String) {
+        for needed in gate.needs() {
+            self.gates.entry((component, *needed)).or_insert_with(&what);
+        }
         self.gates.entry((component, gate)).or_insert_with(what);
-    }
-
-    /// Whatever acts on claims of groups acts on groups.
-    fn shows_groups(&mut self, component: Component, what: impl Fn() -> String) {
-        self.shows(component, Gate::DRAWorkloadResourceClaims, &what);
-        self.shows(component, Gate::GenericWorkload, what);
     }
 
     fn slice(&mut self, slice: &Slice) {
@@ -143,6 +141,14 @@ impl Shown<'_> {
         if !slice.spec.shared_counters.is_empty() {
             let by = || format!("resourceslice/{name} has counters");
             self.shows(ApiServer, Gate::DRAPartitionableDevices, by);
+        }
+        if slice.spec.per_device_node_selection {
+            let by = || format!("resourceslice/{name} selects nodes for each device");
+            self.shows(ApiServer, Gate::DRAPartitionableDevices, by);
+        }
+        if !slice.spec.skip_node_operations.is_empty() {
+            let by = || format!("resourceslice/{name} lets node operations be skipped");
+            self.shows(ApiServer, Gate::DRAOptionalNodeOperations, by);
         }
         for device in &slice.spec.devices {
             let of_device = |what: &str| format!("device {} of resourceslice/{name} {what}", device.name);
@@ -154,6 +160,15 @@ impl Shown<'_> {
                     pool: slice.spec.pool.name.clone(),
                     device: device.name.clone(),
                 });
+            }
+            let mut draws = device.consumes_counters.iter();
+            if draws.any(|draw| !draw.compatibility_groups.is_empty()) {
+                let by = || of_device("has compatibility groups");
+                self.shows(ApiServer, Gate::DRADeviceCompatibilityGroups, by);
+            }
+            if !device.node_allocatable_resources.is_empty() {
+                let by = || of_device("takes resources of its node");
+                self.shows(ApiServer, Gate::DRANodeAllocatableResources, by);
             }
             if device.allow_multiple_allocations {
                 let by = || of_device("allows several allocations");
@@ -176,9 +191,7 @@ impl Shown<'_> {
     fn rule(&mut self, rule: &TaintRule) {
         if !rule.status.conditions.is_empty() {
             let by = || format!("devicetaintrule/{} has conditions", rule.metadata.name);
-            for gate in [Gate::DRADeviceTaintRules, Gate::DRADeviceTaints] {
-                self.shows(ControllerManager, gate, by);
-            }
+            self.shows(ControllerManager, Gate::DRADeviceTaintRules, by);
         }
         let by = || format!("devicetaintrule/{} exists", rule.metadata.name);
         // Who has them served means them to be obeyed.
@@ -196,7 +209,8 @@ impl Shown<'_> {
         });
         if !group.spec.resource_claims.is_empty() {
             for component in [ApiServer, Scheduler, ControllerManager] {
-                self.shows_groups(component, || format!("podgroup/{key} has claims"));
+                let by = || format!("podgroup/{key} has claims");
+                self.shows(component, Gate::DRAWorkloadResourceClaims, by);
             }
         }
     }
@@ -214,7 +228,7 @@ impl Shown<'_> {
             {
                 for component in [Scheduler, ControllerManager] {
                     let by = || of_claim(&format!("is reserved for podgroup/{}", entry.name));
-                    self.shows_groups(component, by);
+                    self.shows(component, Gate::DRAWorkloadResourceClaims, by);
                 }
             }
             let owner = claim.metadata.controller();
@@ -222,7 +236,7 @@ impl Shown<'_> {
                 owner.kind == "PodGroup" && owner.api_version.split('/').next() == Some("scheduling.k8s.io")
             }) {
                 let by = || of_claim(&format!("was made for podgroup/{}", owner.name));
-                self.shows_groups(ControllerManager, by);
+                self.shows(ControllerManager, Gate::DRAWorkloadResourceClaims, by);
             }
         }
         if claim
@@ -238,6 +252,20 @@ impl Shown<'_> {
                 let by = || of_claim("has a request with alternatives");
                 self.shows(ApiServer, Gate::DRAPrioritizedList, by);
             }
+            for wanted in request.exactly.iter().chain(&request.first_available) {
+                if wanted.admin_access == Some(true) {
+                    let by = || of_claim("requests admin access");
+                    self.shows(ApiServer, Gate::DRAAdminAccess, by);
+                }
+                if wanted.capacity.is_some() {
+                    let by = || of_claim("requests capacity");
+                    self.shows(ApiServer, Gate::DRAConsumableCapacity, by);
+                }
+                if !wanted.derived_attributes.is_empty() {
+                    let by = || of_claim("derives attributes");
+                    self.shows(ApiServer, Gate::DRADerivedAttributes, by);
+                }
+            }
         }
         for result in claim.results() {
             let by = |what: &str| of_claim(&format!("holds {} {what}", result.id()));
@@ -245,12 +273,8 @@ impl Shown<'_> {
                 self.shows(Scheduler, Gate::DRAConsumableCapacity, || by("as a share"));
             }
             if !result.binding_conditions.is_empty() {
-                for gate in [
-                    Gate::DRADeviceBindingConditions,
-                    Gate::DRAResourceClaimDeviceStatus,
-                ] {
-                    self.shows(Scheduler, gate, || by("with binding conditions"));
-                }
+                let by = || by("with binding conditions");
+                self.shows(Scheduler, Gate::DRADeviceBindingConditions, by);
             }
             if result.admin_access {
                 self.shows(Scheduler, Gate::DRAAdminAccess, || by("with admin access"));
@@ -410,6 +434,7 @@ mod tests {
                 )],
                 &[
                     "kube-scheduler DRADeviceTaintRules",
+                    "kube-scheduler DRADeviceTaints",
                     "kube-controller-manager DRADeviceTaintRules",
                     "kube-controller-manager DRADeviceTaints",
                 ],

@@ -121,14 +121,18 @@ const NODE_MAY_TIME_OUT: &str = "kube-scheduler itself gives a node up after 10 
 const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
 
 /// Gates that decide what is granted.
-const GATES: [Gate; 11] = [
+const GATES: [Gate; 15] = [
     Gate::DRAAdminAccess,
     Gate::DRAConsumableCapacity,
+    Gate::DRADerivedAttributes,
     Gate::DRADeviceBindingConditions,
+    Gate::DRADeviceCompatibilityGroups,
     Gate::DRADeviceTaintRules,
     Gate::DRADeviceTaints,
     Gate::DRAExtendedResource,
     Gate::DRAListTypeAttributes,
+    Gate::DRANodeAllocatableResources,
+    Gate::DRAOptionalNodeOperations,
     Gate::DRAPartitionableDevices,
     Gate::DRAPrioritizedList,
     Gate::DRAWorkloadResourceClaims,

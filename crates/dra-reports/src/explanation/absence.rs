@@ -257,12 +257,15 @@ fn other_values(devices: &[Found<'_>], term: &str) -> Option<Nearest> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::agreement::world;
     use crate::explanation::words;
     use dra_model::Kind;
-    use dra_testing::World;
+    use dra_testing::effort::by_effort;
+    use dra_testing::{Dice, World};
 
     /// What is said of a request for devices of class `d` with these selectors.
     fn told(world: World, selectors: &[&str]) -> Option<String> {
@@ -372,5 +375,86 @@ mod tests {
         ] {
             assert_eq!(told(world, &selectors).as_deref(), expected, "{selectors:?}");
         }
+    }
+
+    /// Whether one of the nodes of [`world`], which are in zones `a` and `b`, is among those of a slice or device.
+    fn is_reached(all: bool, name: Option<&Str>, selector: Option<&NodeSelector>) -> bool {
+        let zones = selector.iter().flat_map(|selector| &selector.node_selector_terms);
+        let mut zones = zones
+            .flat_map(|term| &term.match_expressions)
+            .flat_map(|zone| &zone.values);
+        all || name.is_some_and(|name| ["node-1", "node-2"].contains(&name.as_str()))
+            || zones.any(|zone| ["a", "b"].contains(&zone.as_str()))
+    }
+
+    fn holds(dice: &mut Dice, met: &mut BTreeSet<&'static str>) -> Result<(), TestCaseError> {
+        let least = dice.below(14) as i64;
+        let cluster = world(dice).build();
+        let (mut published, mut selected, mut reached) = (0, 0, 0);
+        for pool in cluster.pools() {
+            for (slice, device) in pool.devices() {
+                let is_selected = device
+                    .attributes
+                    .iter()
+                    .any(|(_, value)| matches!(value, AttributeValue::Int(id) if *id >= least));
+                let spec = &slice.spec;
+                let is_reached = if spec.per_device_node_selection {
+                    is_reached(
+                        device.all_nodes,
+                        device.node_name.as_ref(),
+                        device.node_selector.as_ref(),
+                    )
+                } else {
+                    is_reached(
+                        spec.all_nodes,
+                        spec.node_name.as_ref(),
+                        spec.node_selector.as_ref(),
+                    )
+                };
+                published += 1;
+                selected += usize::from(is_selected);
+                reached += usize::from(is_selected && is_reached);
+            }
+        }
+        let expression = format!("device.attributes['d'].id >= {least}");
+        let request: DeviceRequest = serde_json::from_value(
+            json!({"name": "r", "deviceClassName": "all", "selectors": [{"cel": {"expression": expression}}]}),
+        )
+        .unwrap();
+        let (step, counted) = match absence(&cluster, &ClassSelectors::of(&cluster), &request) {
+            None => ("reached", (published, selected)),
+            Some(Absence::Unpublished(_)) => ("published", (0, 0)),
+            Some(Absence::OtherClasses(_, published)) => ("of the class", (published, 0)),
+            Some(Absence::Unselected { of_class, .. }) => ("selected", (of_class, 0)),
+            Some(Absence::Unreached { selected, .. }) => ("reached by none", (published, selected)),
+        };
+        let first_zero = match (published, selected, reached) {
+            (0, ..) => "published",
+            (_, 0, _) => "selected",
+            (_, _, 0) => "reached by none",
+            _ => "reached",
+        };
+        prop_assert_eq!(
+            (step, counted),
+            (first_zero, (published, selected)),
+            "{:#?}",
+            cluster.slices().collect::<Vec<_>>()
+        );
+        met.insert(step);
+        Ok(())
+    }
+
+    #[test]
+    fn the_first_number_that_is_zero_is_the_one_that_was_counted() {
+        let mut runner =
+            proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(by_effort(300, 5_000, 50_000)));
+        let met = std::cell::RefCell::default();
+        runner
+            .run(&prop::collection::vec(any::<u8>(), 0..400), |bytes| {
+                holds(&mut Dice::of_bytes(bytes), &mut met.borrow_mut())
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
+        let all = ["published", "reached", "reached by none", "selected"];
+        assert!(met.into_inner().into_iter().eq(all));
     }
 }
