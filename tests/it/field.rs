@@ -270,7 +270,7 @@ const CASES: &[Case] = &[
         args: &["explain", "driver/gpu.example.com"],
         file: "driver-stopped",
         exits: 1,
-        names: &["no pod seems to be its own"],
+        names: &["no pod appears to be its own"],
         never: &[],
     },
     // https://github.com/google/dranet/issues/178
@@ -281,7 +281,7 @@ const CASES: &[Case] = &[
         names: &[
             "DRA004",
             "driver dra.net still publishes for node/a3-1",
-            "leaves out devices that are in use",
+            "omits devices in use",
         ],
         never: &["DRA036", "the driver does not run"],
     },
@@ -498,7 +498,7 @@ const CASES: &[Case] = &[
         file: "all-with-counters",
         exits: 1,
         names: &["Error DRA090", "issue/kubernetes/138885"],
-        never: &["if this is one"],
+        never: &["which this release may be"],
     },
     // https://github.com/kubernetes/kubernetes/issues/134434
     Case {

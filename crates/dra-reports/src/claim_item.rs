@@ -1,6 +1,6 @@
 //! One claim of a listing: what it holds and who uses it.
 //!
-//! An item is made from one claim alone, so that a watch can print what changed. Only the taints need more of the cluster.
+//! An item needs only one claim, so that a watch can print what changed. Only the taints need more of the cluster.
 
 use std::fmt;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl ClaimItem {
         self
     }
 
-    /// The same with taints that could not be found out.
+    /// The same with unknown taints.
     #[must_use]
     pub fn with_unknown_taints(mut self) -> Self {
         self.taints = ClaimTaints::Unknown;
@@ -137,7 +137,7 @@ impl ClaimItem {
         }
     }
 
-    /// What it asks for: `gpu`, `gpu:2`, `gpu:all`, `gpu:(large|small:2)`.
+    /// What it requests: `gpu`, `gpu:2`, `gpu:all`, `gpu:(large|small:2)`.
     pub fn requests(&self) -> impl Iterator<Item = impl fmt::Display> {
         self.claim.spec.devices.requests.iter().map(RequestCell)
     }
@@ -248,7 +248,7 @@ struct AmountCell<'a>(&'a DeviceRequest);
 impl fmt::Display for AmountCell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.allocation_mode {
-            // The API server sets the count; a handwritten claim without it asks for one.
+            // The API server sets the count; a handwritten claim without it requests one.
             AllocationMode::ExactCount if self.0.count <= 1 => Ok(()),
             AllocationMode::ExactCount => write!(f, ":{}", self.0.count),
             AllocationMode::All => f.write_str(":all"),
@@ -286,9 +286,9 @@ struct View<'a> {
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     creation_timestamp: Option<Time>,
-    /// What is asked for.
+    /// What is requested.
     requests: Vec<RequestView<'a>>,
-    /// Taints of the devices, each once. Absent unless they were asked for.
+    /// Taints of the devices, each once. Absent unless they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     taints: Option<Vec<TaintView<'a>>>,
     /// The consumer that the spec names, as KEP-5194 proposes.
@@ -376,7 +376,7 @@ impl<'a> DeviceView<'a> {
 struct RequestView<'a> {
     /// Its name.
     name: &'a Str,
-    /// What exactly is asked for.
+    /// The exact request.
     #[serde(skip_serializing_if = "Option::is_none")]
     exactly: Option<AlternativeView<'a>>,
     /// Alternatives, best first.
@@ -394,7 +394,7 @@ impl<'a> RequestView<'a> {
     }
 }
 
-/// What is asked for.
+/// What is requested.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "RequestAlternative"))]
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_and_classes_are_told_shortly() {
+    fn requests_and_classes_are_abbreviated() {
         let exactly = |class: &str, more: Value| {
             let mut request = json!({"deviceClassName": class, "allocationMode": "ExactCount", "count": 1});
             for (key, value) in more.as_object().unwrap() {
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_and_consumers_are_told_as_far_as_they_are_known() {
+    fn nodes_and_consumers_are_shown_as_far_as_they_are_known() {
         let zone = json!({"nodeSelectorTerms": [{"matchExpressions": [
             {"key": "zone", "operator": "In", "values": ["a"]}]}]});
         for (status, node) in [

@@ -1,4 +1,4 @@
-//! `kubectl dra explain driver/NAME`: the way from the classes of a driver to its devices, and where it is broken.
+//! `kubectl dra explain driver/NAME`: the chain from the classes of a driver to its devices, and where it is broken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Sentence;
-use super::listing::some;
 use super::script::Script;
-use super::stage::{broken_link_text, look_at_link, mend_link, republishing_text};
+use super::stage::{broken_link_text, look_at_link, mend_link};
 use super::warnings::all_missing;
+use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
 use dra_model::{Cluster, Gap, Kind, Pod, Str, Time};
 use dra_rules::kubelet::{BrokenLink, Plugin, Stages, republishing};
@@ -36,7 +36,7 @@ pub struct DriverChain {
     /// What would help.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<DriverFix>,
-    /// What would have to be known.
+    /// What is missing for an answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
 }
@@ -69,7 +69,7 @@ pub enum DriverPod {
     Unknown,
 }
 
-/// Nodes on which a driver is alike.
+/// Nodes with the same state of a driver.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -237,30 +237,22 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let (verdict, summary) = match (first, awaited.first()) {
         (Some((row, link)), _) if !matches!(link, BrokenLink::NoPod(..)) || published == 0 => (
             DriverVerdict::Broken,
-            format!(
-                "publishes nothing for {}: {}",
-                some(&row.nodes),
-                broken_link_text(link)
-            ),
+            words::publishes_nothing(&row.nodes, link),
         ),
         _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),
-        _ if !gaps.is_empty() => (
-            DriverVerdict::Unknown,
-            "publishes no device that was read, and why is not known".to_owned(),
-        ),
+        _ if !gaps.is_empty() => (DriverVerdict::Unknown, words::no_devices(&NoDevices::Unknown)),
         (_, Some((node, since))) => {
-            let nodes = std::slice::from_ref(node);
-            let text = republishing_text(nodes, *since, "the driver publishes");
-            (DriverVerdict::Unknown, format!("publishes no device: {text}"))
+            let text = words::no_devices(&NoDevices::Awaited(node, *since));
+            (DriverVerdict::Unknown, text)
         }
-        _ if workloads.is_empty() => (
-            DriverVerdict::Broken,
-            "publishes no device, and no pod seems to be its own".to_owned(),
-        ),
-        _ => (
-            DriverVerdict::Broken,
-            format!("publishes no device; its pods are those of {}", some(&workloads)),
-        ),
+        _ => {
+            let workloads: Vec<&String> = workloads.iter().collect();
+            let why = match workloads.as_slice() {
+                [] => NoDevices::NoPods,
+                workloads => NoDevices::Of(workloads),
+            };
+            (DriverVerdict::Broken, words::no_devices(&why))
+        }
     };
     let links = rows.iter().filter_map(|row| row.link.as_ref());
     Some(DriverChain {
@@ -282,20 +274,8 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
 
 /// What the driver publishes.
 fn serves(devices: usize, rows: &[DriverNodes]) -> String {
-    let nodes: usize = rows
-        .iter()
-        .filter(|row| row.devices > 0)
-        .map(|row| row.nodes.len())
-        .sum();
-    let devices = match devices {
-        1 => "1 device".to_owned(),
-        devices => format!("{devices} devices"),
-    };
-    match nodes {
-        0 => format!("publishes {devices}, which several nodes reach"),
-        1 => format!("publishes {devices} for 1 node"),
-        nodes => format!("publishes {devices} for {nodes} nodes"),
-    }
+    let nodes = rows.iter().filter(|row| row.devices > 0);
+    words::publishes(devices, nodes.map(|row| row.nodes.len()).sum())
 }
 
 /// A pod that is there and does not do its work comes before a DaemonSet that has none there, and that before what works.
@@ -316,7 +296,7 @@ mod tests {
 
     /// The driver `d` serves node-1; its pod on node-2 has been ready for long and publishes nothing there.
     #[test]
-    fn the_way_from_classes_to_devices_is_told_with_what_is_broken() {
+    fn the_chain_from_classes_to_devices_shows_what_is_broken() {
         let pod = |name: &str, node: &str| {
             json!({"metadata": {"namespace": "kube-system", "name": name, "uid": name, "ownerReferences": [
                         {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "gpu-kubelet-plugin", "uid": "s", "controller": true}]},
@@ -345,7 +325,7 @@ mod tests {
             json!({
                 "driver": "gpu.example.com",
                 "verdict": "Broken",
-                "summary": "publishes nothing for node-2: pod/kube-system/gpu-kubelet-plugin-2 is ready, and publishes nothing",
+                "summary": "publishes no devices for node-2: pod/kube-system/gpu-kubelet-plugin-2 is ready, and publishes nothing",
                 "classes": ["gpus"],
                 "workloads": ["daemonset/kube-system/gpu-kubelet-plugin"],
                 "nodes": [

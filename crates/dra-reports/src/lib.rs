@@ -43,6 +43,7 @@ mod taints;
 mod trace;
 mod usage;
 mod warnings;
+mod words;
 
 pub use cel::{
     CEL_NEEDS, FailingItem, NewObjects, SeenItem, Selected, SelectedDevice, SelectorFilter, SelectorHint,

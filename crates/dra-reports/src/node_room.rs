@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::allocation::Settings;
-use super::stage::{broken_link_text, republishing_text};
+use super::stage::broken_link_text;
 use super::warnings::missing;
-use super::{DeviceFilter, DeviceItem, Warnings, devices};
+use super::words::{self, NodeObstacle, Room};
+use super::{DeviceFilter, DeviceItem, Sentence, Warnings, devices};
 use dra_allocator::Limits;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
 use dra_model::{
@@ -28,10 +29,10 @@ pub struct NodeRoom {
     /// Whether there is room.
     pub verdict: RoomVerdict,
     /// The answer in a sentence.
-    pub summary: String,
-    /// What keeps pods off the node, whatever they ask for: it is cordoned, it is being deleted.
+    pub summary: Sentence,
+    /// What keeps pods off the node, whatever they request: it is cordoned, it is being deleted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub obstacles: Vec<String>,
+    pub obstacles: Vec<&'static str>,
     /// Taints of the node that pods have to tolerate: `key=value:Effect`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub taints: Vec<String>,
@@ -42,10 +43,10 @@ pub struct NodeRoom {
     /// Drivers that publish nothing for the node although something shows that they should, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub silent_drivers: Vec<SilentDriver>,
-    /// What would have to be known.
+    /// What is missing for an answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -58,7 +59,7 @@ pub enum RoomVerdict {
     Room,
     /// None does.
     Full,
-    /// Requests would, but no pod gets there.
+    /// Requests would, but no pod can be scheduled on it.
     Closed,
     /// That is not known.
     Unknown,
@@ -83,7 +84,7 @@ pub struct DriverRoom {
     pub blocked: usize,
     /// Whether a claim holds them is not known.
     pub unknown: usize,
-    /// Reported to be broken, whoever holds them.
+    /// Reported as unhealthy, allocated or not.
     pub unhealthy: usize,
     /// What blocks, with the number of devices. A device may be blocked by several things.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -178,25 +179,25 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
         .collect();
     let mut obstacles = Vec::new();
     if node.spec.unschedulable {
-        obstacles.push("the node is cordoned".to_owned());
+        obstacles.push(NodeObstacle::Cordoned);
     }
     if node.metadata.is_deleting() {
-        obstacles.push("the node is being deleted".to_owned());
+        obstacles.push(NodeObstacle::Deleting);
     }
     let name = &node.metadata.name;
     // What is published again within a minute may be of any class.
-    let (verdict, summary) = match republishing(cluster, name, None, settings.now) {
-        Some(since) if obstacles.is_empty() => (
-            RoomVerdict::Unknown,
-            republishing_text(std::slice::from_ref(name), since, "drivers publish"),
-        ),
+    let (verdict, room) = match republishing(cluster, name, None, settings.now) {
+        Some(since) if obstacles.is_empty() => {
+            (RoomVerdict::Unknown, Room::Republishing(name, since))
+        }
         _ => verdict(&classes, &obstacles, !unknown.is_empty()),
     };
+    let summary = words::room(&room).into();
     NodeRoom {
         node: node.metadata.name.clone(),
         verdict,
         summary,
-        obstacles,
+        obstacles: obstacles.into_iter().map(words::obstacle).collect(),
         taints: node.spec.taints.iter().map(ToString::to_string).collect(),
         drivers: DriverRoom::of(&published),
         classes,
@@ -206,31 +207,20 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     }
 }
 
-fn verdict(classes: &[ClassRoom], obstacles: &[String], has_gaps: bool) -> (RoomVerdict, String) {
+/// Whether a request fits, and how much room there is.
+fn verdict<'c>(
+    classes: &'c [ClassRoom],
+    obstacles: &[NodeObstacle],
+    has_gaps: bool,
+) -> (RoomVerdict, Room<'c>) {
     let fits: Vec<&ClassRoom> = classes.iter().filter(|class| class.largest > Some(0)).collect();
     let is_unknown = has_gaps || classes.iter().any(|class| class.largest.is_none());
-    match (fits.as_slice(), obstacles) {
-        ([], _) if is_unknown => {
-            let text = "what could still be scheduled there is not known";
-            (RoomVerdict::Unknown, text.to_owned())
-        }
-        ([], _) if classes.is_empty() => {
-            let text = "it reaches no device of any class";
-            (RoomVerdict::Full, text.to_owned())
-        }
-        ([], _) => (RoomVerdict::Full, "no request for devices fits there".to_owned()),
-        (_, [first, ..]) => (RoomVerdict::Closed, format!("no new pod gets there: {first}")),
-        (fits, []) => {
-            let fits = fits.iter().map(|class| {
-                let or_more = if class.at_limit { " or more" } else { "" };
-                format!("{}{or_more} of {}", class.largest.unwrap_or(0), class.class)
-            });
-            let fits: Vec<String> = fits.collect();
-            (
-                RoomVerdict::Room,
-                format!("there is room for {}", fits.join(", or ")),
-            )
-        }
+    match (fits.is_empty(), obstacles) {
+        (true, _) if is_unknown => (RoomVerdict::Unknown, Room::Unknown),
+        (true, _) if classes.is_empty() => (RoomVerdict::Full, Room::NoDevices),
+        (true, _) => (RoomVerdict::Full, Room::Full),
+        (false, [first, ..]) => (RoomVerdict::Closed, Room::Closed(*first)),
+        (false, []) => (RoomVerdict::Room, Room::For(fits)),
     }
 }
 
@@ -356,7 +346,7 @@ fn fits(
     settings.budget.spend(judgment.work);
     match judgment.verdict {
         Verdict::Fits(_) => Ok(true),
-        Verdict::GaveUp => Err("not decided within the budget of the search".to_owned()),
+        Verdict::GaveUp => Err(words::GAVE_UP.to_owned()),
         Verdict::Error(error) => Err(error.to_string()),
         _ => Ok(false),
     }
@@ -418,7 +408,7 @@ mod tests {
         assert_eq!(
             json_of(&report),
             json!({
-                "node": "node-1", "verdict": "Room", "summary": "there is room for 2 of d",
+                "node": "node-1", "verdict": "Room", "summary": "room for 2 of d",
                 "drivers": [{"driver": "d", "total": 5, "free": 3, "allocated": 1, "shared": 0, "blocked": 1,
                              "unknown": 0, "unhealthy": 0, "reasons": [{"reason": "Tainted", "devices": 1}]}],
                 "classes": [{"class": "d", "devices": 5, "largest": 2}],
@@ -451,6 +441,6 @@ mod tests {
             .build();
         assert_eq!(room(&unknown).verdict, RoomVerdict::Unknown);
         let none = World::default().node("node-1", &json!({})).build();
-        assert_eq!(room(&none).summary, "it reaches no device of any class");
+        assert_eq!(room(&none).summary.to_string(), "no device of any class is available to it");
     }
 }

@@ -1,7 +1,7 @@
-//! What can be done: a command that does it as it stands, or else who can do what.
+//! What can be done: a command that can be run unchanged, or a sentence that says what to do.
 //!
-//! Findings and explanations are asked the same questions: how the consumers of a claim end, and how something asks for something else
-//! whose spec cannot be changed. The answers are here, once.
+//! Findings and explanations need the same answers: how to delete the consumers of a claim, and how to recreate what has an immutable spec
+//! with other requests. They are here, once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,23 +9,24 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::script::{self, NoCommand, Script, Then};
+use crate::words;
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
     Meta, Pod, Str,
 };
 use dra_rules::owners::comes_back;
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, is_group, manager};
+use dra_rules::reservation::{Origin, is_group};
 use dra_rules::scheduling::{change_of_claim, other_scheduler};
 
 /// What can be done.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Remedy {
-    /// Runs as it stands.
+    /// Can be run unchanged.
     pub(super) command: Option<Script>,
-    /// Who can do it where there is no command, and what is to be known of the command.
+    /// What to do where there is no command, and what to know about the command.
     pub(super) notes: Vec<String>,
-    /// Something has to be done for which there is no command.
+    /// Something has to be done that no command does.
     is_by_hand: bool,
 }
 
@@ -41,7 +42,7 @@ impl Remedy {
         }
     }
 
-    /// No command does it. The sentence says who can.
+    /// No command does it. The sentence says what to do.
     pub(super) fn by_hand(who: impl Into<String>) -> Self {
         Self {
             command: None,
@@ -50,7 +51,7 @@ impl Remedy {
         }
     }
 
-    /// What is to be known of it.
+    /// What to know about it.
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
         if !self.notes.contains(&note) {
@@ -75,7 +76,7 @@ impl Remedy {
         next.notes.into_iter().fold(all, Self::note)
     }
 
-    /// Raises every quota of the namespace so far that claims of these specs can be created.
+    /// Raises every quota of the namespace far enough that claims of these specs can be created.
     pub(super) fn raising<'s>(
         quotas: &Quotas<'_>,
         namespace: &Str,
@@ -102,12 +103,12 @@ impl Remedy {
             });
         let all = raised.fold(Self::default(), Self::and);
         if all.command.is_some() {
-            return all.note("whoever sets the quotas of the namespace decides about it");
+            return all.note(words::QUOTA_OWNER);
         }
         if all.is_by_hand {
             return all;
         }
-        Self::by_hand("wait until the quota controller of kube-controller-manager has counted")
+        Self::by_hand(words::QUOTA_NOT_COUNTED)
     }
 
     /// Its notes as one text.
@@ -116,8 +117,8 @@ impl Remedy {
     }
 }
 
-/// Takes from an object those finalizers that no component of Kubernetes itself has set, which are returned; nothing where there is none. It
-/// is refused once somebody has set another one.
+/// Removes from an object those finalizers that no component of Kubernetes has set, which are returned; nothing where there is none. The
+/// command is refused once another finalizer was set.
 pub(super) fn drop_finalizers(kind: Kind, metadata: &Meta) -> Option<(Vec<&Str>, Remedy)> {
     let names = &metadata.finalizers;
     let (kept, foreign): (Vec<&Str>, Vec<&Str>) = names.iter().partition(|name| is_of_kubernetes(name));
@@ -133,9 +134,7 @@ pub(super) fn drop_finalizers(kind: Kind, metadata: &Meta) -> Option<(Vec<&Str>,
     let change = json!([{"op": "test", "path": path, "value": names}, rest]);
     let flags = ["--type=json"];
     let command = script::patch(kind, Some(&metadata.namespace), &metadata.name, &flags, &change);
-    let note = "only where the controller that set it is gone for good: one that is there takes it off itself, and what it has yet to do is not \
-                done otherwise";
-    Some((foreign, Remedy::command(command).note(note)))
+    Some((foreign, Remedy::command(command).note(words::FOREIGN_FINALIZER)))
 }
 
 /// Whether a finalizer is one of Kubernetes' own components. Projects beside it have names below `x-k8s.io`.
@@ -166,34 +165,26 @@ pub(super) fn can_taint(environment: &Environment) -> bool {
         .all(acts)
 }
 
-/// Ends pods of one namespace. Whoever makes them again is named.
+/// Deletes pods of one namespace. The controllers that recreate them are named.
 pub(super) fn end_pods<'p>(namespace: &str, pods: impl IntoIterator<Item = &'p Arc<Pod>>) -> Remedy {
     let mut names = BTreeSet::new();
-    let mut makers = BTreeSet::new();
+    let mut controllers = BTreeSet::new();
     for pod in pods {
         names.insert(&pod.metadata.name);
-        makers.extend(
-            pod.metadata
-                .controller()
-                .filter(|owner| !is_group(owner))
-                .map(manager),
-        );
+        let owner = pod.metadata.controller().filter(|owner| !is_group(owner));
+        controllers.extend(owner.map(|owner| words::controller(&pod.metadata, owner)));
     }
     if names.is_empty() {
         return Remedy::default();
     }
     let remedy = Remedy::command(script::delete_pods(namespace, names));
-    match makers.into_iter().collect::<Vec<_>>().as_slice() {
-        [] => remedy,
-        [one] => remedy.note(format!("{one} makes its pods again unless it is stopped first")),
-        [first, rest @ ..] => remedy.note(format!(
-            "{first} and {} more make their pods again unless they are stopped first",
-            rest.len()
-        )),
+    match controllers.pop_first() {
+        None => remedy,
+        Some(first) => remedy.note(words::recreates(&first, controllers.len())),
     }
 }
 
-/// Ends pods of one namespace that their controllers recreate. A pod that is not known to be recreated is left to its owner.
+/// Deletes pods of one namespace that their controllers recreate. A pod that is not known to be recreated is left to its owner.
 pub(super) fn replace_pods<'p>(
     cluster: &Cluster,
     namespace: &str,
@@ -204,29 +195,18 @@ pub(super) fn replace_pods<'p>(
         let names: BTreeSet<&Str> = pods.iter().map(|pod| &pod.metadata.name).collect();
         return Remedy::command(script::delete_pods(namespace, names));
     };
-    let pod = format!("pod/{}", stays.key());
-    Remedy::by_hand(match stays.metadata.controller() {
-        None => format!(
-            "no controller recreates {pod}: its owner deletes it, and creates it as it was at first, without spec.nodeName"
-        ),
-        Some(owner) => format!(
-            "whether {} recreates {pod} is not known: ask its owner to replace the pod",
-            manager(owner)
-        ),
-    })
+    Remedy::by_hand(words::not_recreated(&stays.metadata))
 }
 
-/// Replaces a pod that was placed without its devices, where kube-scheduler is to place its successor.
+/// Replaces a pod that was placed without its devices, where kube-scheduler places its successor.
 pub(super) fn place_again(cluster: &Cluster, pod: &Arc<Pod>) -> Remedy {
     match other_scheduler(cluster.environment(), pod) {
-        Some(other) => Remedy::by_hand(format!(
-            "another pod would be placed as this one was: {other}; let that scheduler allocate devices first"
-        )),
+        Some(other) => Remedy::by_hand(words::placed_alike(&other.to_string())),
         None => replace_pods(cluster, &pod.metadata.namespace, [pod]),
     }
 }
 
-/// Ends PodGroups of one namespace: their pods first, since a group with members stays.
+/// Deletes PodGroups of one namespace: their pods first, since a group with members stays.
 pub(super) fn end_groups<'n>(
     cluster: &Cluster,
     namespace: &Str,
@@ -234,9 +214,7 @@ pub(super) fn end_groups<'n>(
 ) -> Remedy {
     let groups: BTreeSet<&Str> = groups.into_iter().collect();
     if cluster.gap(Kind::Pod, namespace).is_some() {
-        return Remedy::by_hand(format!(
-            "whoever may see the pods of namespace {namespace} ends those of the group, then deletes it"
-        ));
+        return Remedy::by_hand(words::delete_hidden_members(namespace));
     }
     let mut members = Vec::new();
     for group in &groups {
@@ -260,7 +238,7 @@ pub(super) fn end_groups<'n>(
     )))
 }
 
-/// Ends whatever the claim is reserved for: the claim controller deallocates the claim then.
+/// Deletes whatever the claim is reserved for: the claim controller deallocates the claim then.
 pub(super) fn end_consumers(cluster: &Cluster, claim: &Claim) -> Remedy {
     end_some(
         cluster,
@@ -269,20 +247,15 @@ pub(super) fn end_consumers(cluster: &Cluster, claim: &Claim) -> Remedy {
     )
 }
 
-/// Ends those of the consumers of the claim.
+/// Deletes those of the consumers of the claim.
 pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerReference]) -> Remedy {
     let namespace = &claim.metadata.namespace;
     let entries = || consumers.iter().copied();
     if let Some(foreign) = entries().find(|entry| !entry.is_pod() && !entry.is_pod_group()) {
-        return Remedy::by_hand(format!(
-            "whoever owns {} ends it and removes the entry: no controller of Kubernetes does",
-            super::Consumer(foreign)
-        ));
+        return Remedy::by_hand(words::delete_foreign(namespace, foreign));
     }
     if cluster.gap(Kind::Pod, namespace).is_some() {
-        return Remedy::by_hand(format!(
-            "whoever may see the pods of namespace {namespace} ends them"
-        ));
+        return Remedy::by_hand(words::delete_hidden_pods(namespace, &claim.key()));
     }
     let pods = entries().filter(|entry| entry.is_pod()).filter_map(|entry| {
         let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;
@@ -293,32 +266,27 @@ pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerR
         .map(|entry| &entry.name);
     let ended = end_pods(namespace, pods).and(end_groups(cluster, namespace, groups));
     if ended.command.is_none() && !ended.is_by_hand {
-        // Entries of what has ended or is gone: the claim controller removes them when it looks at the claim again.
+        // Entries of what has finished or is gone: the claim controller removes them at its next sync of the claim.
         return Remedy::command(script::touch(Kind::ResourceClaim, &claim.key()));
     }
     ended
 }
 
-/// An object whose spec cannot be changed, with the operations of a JSON patch by which a new one differs.
+/// An object whose spec cannot be changed, with a JSON patch that changes it into the new one.
 #[derive(Clone, Debug)]
 pub struct Remake {
     /// Its kind.
     pub kind: Kind,
     /// Its name.
     pub key: Key,
-    /// What changes; nothing where the same object is made again.
+    /// What changes; nothing where the same object is recreated.
     pub operations: Vec<Value>,
 }
 
 impl Remake {
     /// How messages call the object.
     pub fn object(&self) -> String {
-        let kind = match self.kind {
-            Kind::ResourceClaim => "claim",
-            Kind::ResourceClaimTemplate => "template",
-            _ => "pod",
-        };
-        format!("{kind}/{}", self.key)
+        words::object(self.kind, &self.key)
     }
 
     fn command(self) -> Remedy {
@@ -326,22 +294,19 @@ impl Remake {
     }
 }
 
-/// What has to be made again for the claim to ask for something else, or else who can do what.
+/// What has to be recreated for the claim to have other requests, or else what to do.
 ///
-/// Its own spec cannot be changed, and neither can that of a template: the one that people have is made again, and the claim controller
-/// makes the claim from it again.
+/// Its own spec is immutable, and so is that of a template: the one that people created is recreated, and the claim controller creates the
+/// claim from it again.
 pub(super) fn asking(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Result<Remake, String> {
     let key = claim.key();
     let origin = Origin::of(cluster, claim);
     if claim.status.allocation.is_some() {
-        return Err(format!(
-            "claim/{key} holds devices and keeps what it asked for: its owner ends its pods, and changes {} before they start again",
-            origin.object(&key)
-        ));
+        return Err(words::keeps_devices(&key, &origin.object(&key)));
     }
     match origin {
         Origin::Made if claim.metadata.is_only_written() => {
-            Err(format!("claim/{key} does not exist yet: change its manifest"))
+            Err(words::only_written(&words::object(Kind::ResourceClaim, &key)))
         }
         Origin::Made => match change_of_claim("/spec", &claim.spec, after) {
             Some(operations) if !operations.is_empty() => Ok(Remake {
@@ -349,7 +314,7 @@ pub(super) fn asking(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Res
                 key,
                 operations,
             }),
-            _ => Err(format!("the owner of claim/{key} makes it again")),
+            _ => Err(words::recreate_it(&words::object(Kind::ResourceClaim, &key))),
         },
         Origin::Template(template) => {
             let from = template.metadata.key();
@@ -366,42 +331,30 @@ pub(super) fn asking(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Res
                 })
             });
             if !is_current {
-                return Err(format!(
-                    "template/{from} was made again since claim/{key} was made from it: its owner deletes the claim, so that a new one is \
-                     made"
-                ));
+                return Err(words::template_has_changed(&from, &key));
             }
             if shared {
-                return Err(format!(
-                    "several claims of the pod are made from template/{from}: its owner makes another template for claim/{key}, and the pod \
-                     again"
-                ));
+                return Err(words::template_is_shared(&from, &key));
             }
             asking_in(template, after)
         }
-        Origin::NoTemplate(Some(template)) => Err(format!(
-            "the owner of template/{template}, which does not exist, makes it again, then deletes claim/{key}"
-        )),
-        Origin::NoTemplate(None) => Err(format!(
-            "claim/{key} was made from a template that is not known: its owner makes template and pod again"
-        )),
-        Origin::Owner(owner) => Err(format!(
-            "{} has claim/{key} made: change there what it asks for",
-            manager(owner)
+        Origin::NoTemplate(template) => Err(words::no_template(template.as_ref(), &key)),
+        Origin::Owner(owner) => Err(words::change_owner(
+            &words::controller(&claim.metadata, owner),
+            &words::object(Kind::ResourceClaim, &key),
         )),
     }
 }
 
 fn asking_in(template: &ClaimTemplate, after: &ClaimSpec) -> Result<Remake, String> {
     let key = template.metadata.key();
+    let object = words::object(Kind::ResourceClaimTemplate, &key);
     if let Some(owner) = template.metadata.controller() {
-        return Err(format!(
-            "{} makes template/{key}: change there what it asks for",
-            manager(owner)
-        ));
+        let owner = words::controller(&template.metadata, owner);
+        return Err(words::change_owner(&owner, &object));
     }
     if template.metadata.is_only_written() {
-        return Err(format!("template/{key} does not exist yet: change its manifest"));
+        return Err(words::only_written(&object));
     }
     match change_of_claim("/spec/spec", &template.spec.spec, after) {
         Some(operations) if !operations.is_empty() => Ok(Remake {
@@ -409,7 +362,7 @@ fn asking_in(template: &ClaimTemplate, after: &ClaimSpec) -> Result<Remake, Stri
             key,
             operations,
         }),
-        _ => Err(format!("the owner of template/{key} makes it again")),
+        _ => Err(words::recreate_it(&object)),
     }
 }
 
@@ -421,9 +374,7 @@ pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Re
     };
     let key = claim.key();
     if again.kind == Kind::ResourceClaim {
-        return again.command().note(format!(
-            "the spec of a claim cannot be changed: claim/{key} is made again"
-        ));
+        return again.command().note(words::claim_is_recreated(&key));
     }
     let again = again_for_all(again);
     if claim.metadata.is_made_up() {
@@ -436,7 +387,7 @@ pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Re
     )))
 }
 
-/// What claims that are made from the template later would ask for.
+/// What claims that are created from the template later would request.
 pub(super) fn ask_for_in(template: &ClaimTemplate, after: &ClaimSpec) -> Remedy {
     match asking_in(template, after) {
         Ok(again) => again_for_all(again),
@@ -446,8 +397,5 @@ pub(super) fn ask_for_in(template: &ClaimTemplate, after: &ClaimSpec) -> Remedy 
 
 fn again_for_all(template: Remake) -> Remedy {
     let key = template.key.clone();
-    template.command().note(format!(
-        "the spec of a template cannot be changed: template/{key} is made again, and counts for all claims that are made from it \
-         later"
-    ))
+    template.command().note(words::template_is_recreated(&key))
 }

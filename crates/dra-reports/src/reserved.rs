@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 
 use super::references::Consumer;
-use super::{Selection, Warnings};
+use super::{Selection, Warnings, words};
 use dra_model::{Claim, Cluster, ConsumerReference, Kind, Str};
 use dra_rules::reservation::{
     EntryStatus, GroupsKnown, PodGroups, groups_are_known, is_consumer, is_reserved_for, judge,
@@ -23,7 +23,7 @@ pub struct ReservationList {
     /// Claims that every pod may use, as KEP-5194 proposes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub any_pod: Vec<AnyPodItem>,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -156,7 +156,7 @@ impl Serialize for AnyPodItem {
     }
 }
 
-/// Kinds that the report is made from.
+/// Kinds that the report needs.
 pub const RESERVED_NEEDS: [Kind; 3] = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
 
 /// The reservations of the claims of `selection`.
@@ -173,14 +173,11 @@ pub fn reserved(cluster: &Cluster, selection: &Selection) -> ReservationList {
             if let Some(gap) = judged.gap {
                 report
                     .warnings
-                    .unknown("what some reservations are is unknown", gap);
+                    .unknown(words::UNKNOWN_RESERVATIONS, gap);
             } else if entry.is_pod_group()
                 && groups_are_known(cluster, &claim.metadata.namespace) == GroupsKnown::NotServed
             {
-                report.warnings.add(
-                    "PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known"
-                        .to_owned(),
-                );
+                report.warnings.add(words::GROUPS_NOT_SERVED.to_owned());
             }
             report.items.push(ReservationItem {
                 claim: Arc::clone(claim),
@@ -210,7 +207,7 @@ fn add_missing(cluster: &Cluster, claim: &Claim, report: &mut ReservationList) {
     if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
         report
             .warnings
-            .unknown("pods without a reservation are not listed", gap);
+            .unknown(words::UNLISTED_PODS, gap);
         return;
     }
     let key = claim.key();
@@ -292,7 +289,7 @@ mod tests {
         assert_eq!(
             texts(&report.warnings),
             [
-                "PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known"
+                "PodGroups are not served: it is unknown whether the groups that claims are reserved for still exist"
             ]
         );
     }
@@ -311,7 +308,7 @@ mod tests {
         assert_eq!(
             texts(&report.warnings),
             [
-                "what some reservations are is unknown; pods without a reservation are not listed: pods could not be read: forbidden",
+                "the status of some reservations is unknown; pods without a reservation are not listed: pods could not be read: forbidden",
             ]
         );
     }

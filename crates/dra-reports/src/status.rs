@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::findings::{CheckRequest, Counts, check_by};
 use super::stage::StageCount;
 use super::usage::{Counting, FreeByNode, Measures, UnitSums};
-use super::{IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings};
+use super::{IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings, words};
 use dra_allocator::devices::{DeviceState, Inventory, Nodes, Taints, node_of};
 use dra_model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
 use dra_rules::health::{Health, HealthIndex};
@@ -25,7 +25,7 @@ pub struct ClusterStatus {
     /// Claims of the namespaces that were looked at. Absent when they could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<ClaimCounts>,
-    /// What `usage` is told by.
+    /// What `usage` is grouped by.
     pub usage_by: UsageBy,
     /// Who uses how much, by name; absent when claims or slices could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,13 +49,13 @@ pub struct ClusterStatus {
     /// The version.
     #[serde(skip)]
     pub version: String,
-    /// Gates of which more is known than the default.
+    /// Gates with more evidence than the default.
     #[serde(skip)]
     pub gates: Vec<GateLine>,
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -71,7 +71,7 @@ pub struct DriverStatus {
     pub nodes: usize,
     /// Pools that it publishes.
     pub pools: usize,
-    /// Pools of which slices are missing.
+    /// Pools with missing slices.
     pub incomplete_pools: usize,
     /// Its published devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
     pub devices: DeviceCounts,
@@ -101,7 +101,7 @@ pub struct DeviceCounts {
     pub unknown: usize,
     /// With a taint.
     pub tainted: usize,
-    /// Reported to be broken.
+    /// Reported as unhealthy.
     pub unhealthy: usize,
     /// Held, but not published. Not part of the total. Absent when slices could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ pub struct GateLine {
     pub evidence: Evidence,
 }
 
-/// Kinds that the report is made from.
+/// Kinds that the report needs.
 pub const STATUS_NEEDS: [Kind; 11] = [
     Kind::Namespace,
     Kind::Node,
@@ -167,7 +167,7 @@ pub const STATUS_NEEDS: [Kind; 11] = [
 ];
 
 /// The status of `cluster` at `now`. Of `selection` the namespace and labels choose the claims that are counted by state, and those whose
-/// use is told `by` something. The most work is done on the threads of `run`.
+/// usage is grouped `by` something. The most work is done on the threads of `run`.
 pub fn status(
     cluster: &Cluster,
     selection: &Selection,
@@ -177,22 +177,16 @@ pub fn status(
 ) -> ClusterStatus {
     let environment = cluster.environment();
     let mut warnings = Warnings::default();
-    let shown = [
-        (Kind::ResourceSlice, "devices are unknown"),
-        (Kind::ResourceClaim, "claims and free devices are unknown"),
-        (Kind::Pod, "the health of devices in use is unknown"),
-        (Kind::DeviceTaintRule, "taints of rules are unknown"),
-        (Kind::Node, "nodes are known only as far as slices name them"),
-    ];
-    for (kind, what) in shown {
+    for (kind, what) in words::UNKNOWN_STATUS {
         if let Some(gap) = cluster.gap(kind, "") {
             warnings.unknown(what, gap);
         }
     }
     // The other kinds are read for the findings alone.
     for gap in &environment.gaps {
-        if STATUS_NEEDS.contains(&gap.kind) && !shown.iter().any(|(kind, _)| *kind == gap.kind) {
-            warnings.unknown("there may be more findings", gap);
+        let is_shown = words::UNKNOWN_STATUS.iter().any(|(kind, _)| *kind == gap.kind);
+        if STATUS_NEEDS.contains(&gap.kind) && !is_shown {
+            warnings.unknown(words::MORE_FINDINGS, gap);
         }
     }
     let mut gates = Vec::new();
@@ -442,15 +436,13 @@ impl<'a> Reached<'a> {
             .collect();
         for selector in selectors {
             if let Some(why) = cluster.meter().exhausted() {
-                warnings.add(format!("some nodes of driver `{driver}` are not counted: {why}"));
+                warnings.add(words::nodes_not_counted(driver, &why));
                 break;
             }
             cluster.meter().look(left.len());
             left.retain(|node| {
                 let matches = selector.matches(&node.metadata).unwrap_or_else(|invalid| {
-                    warnings.add(format!(
-                        "some nodes of driver `{driver}` are not counted: {invalid}"
-                    ));
+                    warnings.add(words::nodes_not_counted(driver, &invalid));
                     false
                 });
                 if matches {

@@ -1,4 +1,4 @@
-//! `kubectl dra taints`: every taint, with the devices, claims and pods that it is about and who tolerates it.
+//! `kubectl dra taints`: every taint, with the devices, claims and pods that it affects and who tolerates it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::describe::toleration;
-use super::{DeviceReference, ObjectReference, Selection, Warnings};
+use super::{DeviceReference, ObjectReference, Selection, Warnings, words};
 use dra_allocator::devices::{Inventory, RuleSupport, rule_matches};
 use dra_model::{
     Claim, Cluster, Component, DeviceId, Gate, Key, Kind, Meta, NO_EFFECT, NO_EXECUTE, Pod, Slice, Str,
@@ -26,7 +26,7 @@ pub struct TaintList {
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -101,7 +101,7 @@ pub struct Preview {
     pub message: Str,
 }
 
-/// An object that a taint is about, and whether it tolerates it.
+/// An object that a taint affects, and whether it tolerates it.
 ///
 /// The tolerations are those of the allocation; a pod has those of its claims. A NoExecute taint is tolerated as the eviction
 /// controller sees it; with another effect, which evicts no pod, the seconds of a toleration mean nothing.
@@ -133,11 +133,11 @@ pub enum Tolerates {
     No,
     /// For some time.
     Until,
-    /// For good.
+    /// Forever.
     Forever,
 }
 
-/// Kinds that the report is made from.
+/// Kinds that the report needs.
 pub const TAINTS_NEEDS: [Kind; 4] = [
     Kind::ResourceSlice,
     Kind::DeviceTaintRule,
@@ -148,7 +148,7 @@ pub const TAINTS_NEEDS: [Kind; 4] = [
 /// Devices, claims and pods that the taints of a report name altogether. Every rule may select every device.
 const MOST_LISTED: usize = 1_000_000;
 
-/// Tolerations that are meant for a taint, for which one object counts as named.
+/// Tolerations of a taint that count as one named object.
 const TOLERATIONS_PER_OBJECT: usize = 16;
 
 /// The taints of `cluster`. Of `selection` the labels choose rules and slices, the namespace claims and pods.
@@ -189,10 +189,8 @@ pub fn taints(cluster: &Cluster, selection: &Selection, now: Time) -> TaintList 
     }
     listing.warn_of_bugs();
     if left_out > 0 {
-        listing.warnings.add(format!(
-            "{left_out} taints are not listed, as those before concern more than {MOST_LISTED} devices, claims and pods: choose rules \
-             and slices by their labels with -l"
-        ));
+        let text = words::taints_left_out(left_out, MOST_LISTED);
+        listing.warnings.add(text);
     }
     TaintList {
         items,
@@ -254,7 +252,7 @@ struct Listing<'a> {
     selection: &'a Selection,
     inventory: Inventory<'a>,
     release: Release,
-    /// Devices on which rules are worth nothing.
+    /// Devices that rules do not apply to.
     without_rules: HashSet<DeviceId>,
     /// Tolerations that are meant for the taints.
     meant: Cell<usize>,
@@ -270,7 +268,7 @@ struct Held<'a> {
     tolerations: Vec<String>,
     /// The same texts.
     known: HashSet<String>,
-    /// The same over the devices from which the taint evicts pods.
+    /// The same over the devices whose pods the taint evicts.
     evicts: Option<Tolerance>,
 }
 
@@ -303,15 +301,7 @@ impl<'a> Listing<'a> {
     }
 
     fn warn(&mut self) {
-        for (kind, what) in [
-            (Kind::ResourceSlice, "taints of slices are unknown"),
-            (Kind::DeviceTaintRule, "taints of rules are unknown"),
-            (
-                Kind::ResourceClaim,
-                "which claims hold tainted devices is unknown",
-            ),
-            (Kind::Pod, "which pods use tainted devices is unknown"),
-        ] {
+        for (kind, what) in words::UNKNOWN_TAINTS {
             if let Some(gap) = self.cluster.gap(kind, "") {
                 self.warnings.unknown(what, gap);
             }
@@ -319,11 +309,7 @@ impl<'a> Listing<'a> {
         let environment = self.cluster.environment();
         let rules = environment.gate(Component::ControllerManager, Gate::DRADeviceTaintRules);
         if !rules.enabled && self.cluster.count(Kind::DeviceTaintRule) > 0 {
-            self.warnings.add(format!(
-                "{} is off in kube-controller-manager ({}): its rules evict no pod",
-                Gate::DRADeviceTaintRules,
-                rules.evidence
-            ));
+            self.warnings.add(words::rules_are_off(&rules.evidence));
         }
     }
 

@@ -1,8 +1,9 @@
 //! What a report cannot say, said once.
 
-use dra_model::{Gap, Str};
+use crate::words;
+use dra_model::Gap;
 
-/// Warnings in the order in which they came up, each once.
+/// Warnings in order of appearance, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings(Vec<Warning>);
 
@@ -16,7 +17,7 @@ struct Warning {
 }
 
 impl Warning {
-    /// Says that `what` is unknown, too, or that it is for `gap`, too.
+    /// Adds that `what` is unknown, and that `gap` is why.
     fn tell(&mut self, what: &str, gap: &Gap) {
         if !self.what.iter().any(|known| known == what) {
             self.what.push(what.to_owned());
@@ -25,7 +26,8 @@ impl Warning {
             self.gaps.push(gap.clone());
         }
         let what = self.what.join("; ");
-        self.text = format!("{what}: {}", Missing(self.gaps.iter().collect()));
+        let gaps: Vec<&Gap> = self.gaps.iter().collect();
+        self.text = format!("{what}: {}", words::missing(&gaps));
     }
 }
 
@@ -44,7 +46,7 @@ impl Warnings {
         }
     }
 
-    /// Says that `what` is unknown because of `gap`. All that is missing in one place for one reason is told in one warning.
+    /// Adds that `what` is unknown because of `gap`. All that is missing in one place for one reason is reported in one warning.
     pub fn unknown(&mut self, what: &str, gap: &Gap) {
         let is_alike = |known: &&mut Warning| known.gaps.first().is_some_and(|known| are_alike(known, gap));
         if let Some(warning) = self.0.iter_mut().find(is_alike) {
@@ -56,7 +58,7 @@ impl Warnings {
         }
     }
 
-    /// Says so, unless a warning tells of the gap already.
+    /// Adds that, unless a warning reports the gap already.
     pub fn unknown_besides(&mut self, what: &str, gap: &Gap) {
         if !self.0.iter().any(|warning| warning.gaps.contains(gap)) {
             self.unknown(what, gap);
@@ -75,10 +77,10 @@ impl Warnings {
         self.0.iter().map(|warning| warning.text.as_str())
     }
 
-    /// `nothing`, what is said of a list without rows: where something is missing there may be some.
+    /// `nothing`, what is said of a list without rows, or that there may be some where something is missing.
     pub fn qualify(&self, nothing: &str) -> String {
         if self.0.iter().any(|warning| !warning.gaps.is_empty()) {
-            format!("{nothing}; not everything could be read")
+            words::qualified(nothing)
         } else {
             nothing.to_owned()
         }
@@ -110,30 +112,24 @@ impl LeftOut {
     /// Says so, where there is any. `what` is asked of each of the `objects`.
     pub(super) fn warn(self, what: &str, objects: &str, warnings: &mut Warnings) {
         if let Some((object, why)) = self.first {
-            let count = self.count;
-            warnings.add(format!(
-                "{what} is unknown for {count} of the {objects}, which are left out; for {object}: {why}"
-            ));
+            warnings.add(words::left_out(what, self.count, objects, &object, &why));
         }
     }
 }
 
 /// What is missing, as a sentence without a full stop.
 pub(super) fn missing(gap: &Gap) -> String {
-    Missing(vec![gap]).to_string()
+    words::missing(&[gap])
 }
 
 /// What is missing, in sentences: those of the same place and for the same reason together, in their order.
 pub fn all_missing<'g>(gaps: impl IntoIterator<Item = &'g Gap>) -> impl Iterator<Item = String> {
-    alike(gaps).into_iter().map(|gaps| Missing(gaps).to_string())
+    alike(gaps).into_iter().map(|gaps| words::missing(&gaps))
 }
 
 /// The kinds, with why they could not be read.
 pub(super) fn without(gaps: &[Gap]) -> String {
-    let texts = alike(gaps).into_iter().filter_map(|gaps| {
-        let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
-        Some(format!("without {}: {}", kinds.join(", "), gaps.first()?.reason))
-    });
+    let texts = alike(gaps).into_iter().map(|gaps| words::without(&gaps));
     texts.collect::<Vec<_>>().join("; ")
 }
 
@@ -155,31 +151,6 @@ pub(super) fn are_alike(one: &Gap, other: &Gap) -> bool {
     one.namespace == other.namespace && one.except == other.except && one.reason == other.reason
 }
 
-/// Gaps of one place and one reason, as a sentence without a full stop.
-struct Missing<'a>(Vec<&'a Gap>);
-
-impl std::fmt::Display for Missing<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Some(Gap {
-            namespace,
-            except,
-            reason,
-            ..
-        }) = self.0.first()
-        else {
-            return Ok(());
-        };
-        let kinds: Vec<&str> = self.0.iter().map(|gap| gap.kind.plural()).collect();
-        write!(f, "{} ", kinds.join(", "))?;
-        if *namespace != Str::default() {
-            write!(f, "of namespace `{namespace}` ")?;
-        } else if *except != Str::default() {
-            write!(f, "of namespaces other than `{except}` ")?;
-        }
-        write!(f, "could not be read: {reason}")
-    }
-}
-
 #[cfg(test)]
 /// The texts of the warnings.
 pub(super) fn texts(warnings: &Warnings) -> Vec<&str> {
@@ -192,7 +163,7 @@ mod tests {
     use dra_model::Kind;
 
     #[test]
-    fn a_gap_is_told_once_with_what_depends_on_it() {
+    fn a_gap_is_reported_once_with_what_depends_on_it() {
         let mut warnings = Warnings::default();
         let gap = |kind, namespace: &str| Gap {
             kind,
@@ -210,7 +181,7 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "who uses the claims is unknown: pods of namespace `team` could not be read: forbidden",
+                "who uses the claims is unknown: pods in namespace/team could not be read: forbidden",
                 "health is unknown; taints are unknown: pods, resourceslices could not be read: forbidden",
             ]
         );

@@ -146,7 +146,7 @@ pub(super) fn junit(report: &Checked) -> String {
         }
     }
     for finding in &list.items {
-        let (message, text) = (xml(&finding.message), escaped(&text_of(finding), false));
+        let (message, text) = (xml(&finding.message.to_string()), escaped(&text_of(finding), false));
         if report.fail_on.includes(finding.severity) {
             failures += 1;
             let kind = finding.severity.text();
@@ -253,7 +253,7 @@ pub(super) fn markdown(report: &Checked) -> String {
                 finding.docs,
                 finding.name,
                 code(&finding.object.to_string()),
-                cell(&finding.message),
+                cell(&finding.message.to_string()),
             );
         }
     }

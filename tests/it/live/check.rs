@@ -205,7 +205,7 @@ fn admin_access_outlives_the_label_of_its_namespace() {
         .and_then(|template| template["message"].as_str())
         .unwrap_or_default();
     assert!(
-        message.contains("refuses every claim that is made from it"),
+        message.contains("rejects every claim that is created from it"),
         "{told:#}"
     );
 }

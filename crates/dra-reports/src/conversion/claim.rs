@@ -1,4 +1,4 @@
-//! What is to be done with one claim, as readers and files get it.
+//! What is planned for one claim, as readers and files get it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use dra_model::{Claim, ClaimPatch, ConsumerReference, Str};
 use dra_rules::reservation::conversion::{Action, ClaimPlan, Code};
 
-/// How many claims there are of each action.
+/// Number of claims of each action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanSummary {
@@ -20,7 +20,7 @@ pub struct PlanSummary {
     pub refuse: usize,
 }
 
-/// What is to be done with a claim.
+/// What is planned for a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PlannedAction {
@@ -46,7 +46,7 @@ impl PlannedAction {
     }
 }
 
-/// What is to be done with a claim.
+/// What is planned for a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -59,24 +59,24 @@ pub struct PlannedClaim {
     pub uid: Str,
     /// The version that the patch is locked to.
     pub resource_version: Str,
-    /// What to do.
+    /// What is planned.
     pub action: PlannedAction,
     /// The stable name of the decision.
     pub code: Code,
-    /// The decision in words, where there is more to say than the code does.
+    /// What the code does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What can be done where nothing is planned.
+    /// How to resolve it, where nothing is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub way_out: Option<String>,
-    /// Entries that go.
+    /// Entries that are removed.
     pub remove: Vec<Entry>,
     /// Pods that get an entry.
     pub add: Vec<Pod>,
-    /// Names of those of them that no entry covered.
+    /// Names of those of them without an entry so far.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unreserved: Vec<Str>,
-    /// Names of pods without a node that could begin to use the claim.
+    /// Names of pods without a node that could start using the claim.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unbound: Vec<Str>,
     /// Entries that are not pods and stay, since their kinds were not selected.
@@ -90,7 +90,7 @@ pub struct PlannedClaim {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub group_unverified: bool,
-    /// `status.reservedFor` as it is, every field.
+    /// `status.reservedFor`, every field.
     #[serde(serialize_with = "ConsumerReference::serialize_list")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Map<String, Value>>"))]
     pub before: Vec<ConsumerReference>,
@@ -103,7 +103,7 @@ pub struct PlannedClaim {
     pub patch: Vec<Value>,
 }
 
-/// The operations of a JSON patch that a plan has.
+/// The operations of a plan's JSON patch.
 #[cfg(feature = "schema")]
 fn operations(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
@@ -213,7 +213,7 @@ impl PlanSummary {
 impl PlannedClaim {
     /// The claim's plan as readers get it. `claim` is the one that was planned for.
     pub fn of(claim: &Claim, plan: &ClaimPlan) -> Self {
-        // What a run before has begun is finished with the finalizer, and changes nothing of the status.
+        // What an earlier run began ends with the finalizer, and changes nothing of the status.
         let patch = plan.patch().filter(|patch| patch.is_of_status());
         let before = &claim.status.reserved_for;
         let added = plan.add().iter().map(|entry| Pod {
@@ -242,7 +242,7 @@ impl PlannedClaim {
         }
     }
 
-    /// Whether something is to be written.
+    /// Whether the plan writes something.
     pub fn writes(&self) -> bool {
         match self.action {
             PlannedAction::Convert | PlannedAction::Release => true,

@@ -1,4 +1,4 @@
-//! What a downgrade costs, in a few numbers and names: what ends, what is converted, what is deleted.
+//! What a downgrade costs, in a few numbers and names: what is stopped, converted and deleted.
 
 use std::collections::BTreeSet;
 
@@ -12,25 +12,25 @@ use dra_rules::reservation::conversion::{Code, Target};
 /// The sum of a [`ConversionPlan`] with steps, and of what those delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DowngradeCost {
-    /// Groups that end, by namespace and name.
+    /// Groups that are stopped, by namespace and name.
     pub ending: Vec<Key>,
     /// Their pods on a node.
     pub ending_pods: usize,
     /// Their pods without one.
     pub waiting_pods: usize,
-    /// Claims that are converted or freed while their pods run.
+    /// Claims that are converted or freed while their pods keep running.
     pub converted: usize,
     /// Claims that can be converted once these pods have a node or are gone.
     pub later: usize,
     /// Pods without a node that those wait for.
     pub pending: BTreeSet<Str>,
-    /// Claims that cannot be converted and do not end with a group: who has to be asked is not known here.
+    /// Claims that cannot be converted and are not freed with a group: who has to be asked is unknown here.
     pub refused: Vec<Key>,
     /// Claims that are reserved for kinds that were not selected only.
     pub foreign: Vec<Key>,
     /// DeviceTaintRules that are deleted.
     pub rules: usize,
-    /// Those of them that evict pods or keep them away.
+    /// Those of them that evict pods or keep them off.
     pub enforced_rules: usize,
     /// PodGroups that are deleted.
     pub groups: usize,
@@ -39,7 +39,7 @@ pub struct DowngradeCost {
 }
 
 impl DowngradeCost {
-    /// The sum of `plan`, which was made for `target` and has steps. Nothing where something was not read.
+    /// The sum of `plan`, which was created for `target` and has steps. Nothing where something was not read.
     pub fn of(cluster: &Cluster, plan: &ConversionPlan, target: Target) -> Option<Self> {
         if !plan.unknown.is_empty() || plan.steps.is_empty() {
             return None;
@@ -92,7 +92,7 @@ impl DowngradeCost {
         Some(cost)
     }
 
-    /// Whether there is nothing to do but to replace components.
+    /// Whether components only have to be replaced.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }

@@ -1,4 +1,4 @@
-//! What becomes of each PodGroup: it ends, its pods run on, or it is no business of the conversion.
+//! What becomes of each PodGroup: it is stopped, its pods keep running, or the conversion does not affect it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::options::PlanScope;
+use super::words;
 use crate::script::{Command, NoCommand, Resource, Script, patch};
 use dra_model::{Cluster, Key, Pod, Str};
 use dra_rules::reservation::conversion::{Action, ClaimPlan, Plan};
@@ -16,9 +17,9 @@ use dra_rules::reservation::{is_done, owning_group};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Decision {
-    /// Its pods end, and it is deleted while the gates are on.
+    /// Its pods are stopped, and it is deleted while the gates are on.
     Drain,
-    /// Its claims are converted, and its pods run on.
+    /// Its claims are converted, and its pods keep running.
     KeepRunning,
     /// It has no claims that have to be converted.
     Leave,
@@ -48,20 +49,20 @@ pub struct GroupPlan {
     pub exists: bool,
     /// What becomes of it.
     pub decision: Decision,
-    /// Why it has to end.
+    /// Why it has to be stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Claims that are reserved for it or were made for it, by name.
+    /// Claims that are reserved for it or were created for it, by name.
     pub claims: Vec<Str>,
-    /// Those of them that were made for it.
+    /// Those of them that were created for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub generated_claims: Vec<Str>,
-    /// Its members on a node that have not ended.
+    /// Its members on a node that have not finished.
     pub pods: Vec<Str>,
     /// Its members without a node.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<Str>,
-    /// What makes its pods again.
+    /// Controllers of its pods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<PodOwner>,
 }
@@ -84,7 +85,7 @@ impl fmt::Display for PodOwner {
 }
 
 impl PodOwner {
-    /// The command that ends its pods and makes no new ones, where there is one. What a ReplicaSet's Deployment wants is not known
+    /// The command that stops its pods and creates no new ones, where there is one. What a ReplicaSet's Deployment wants is unknown
     /// here.
     pub(super) fn pause(&self, namespace: &str) -> Option<Result<Script, NoCommand>> {
         match self.kind.as_str() {
@@ -107,7 +108,7 @@ impl PodOwner {
     }
 }
 
-/// What becomes of the groups of the namespaces in `scope`, whose claims `plan` is about.
+/// What becomes of the groups of the namespaces in `scope`, whose claims are in `plan`.
 pub(super) fn groups(cluster: &Cluster, scope: &PlanScope, plan: &Plan) -> Vec<GroupPlan> {
     let mut claims: BTreeMap<Key, Vec<&ClaimPlan>> = BTreeMap::new();
     let mut generated: BTreeSet<(Key, Str)> = BTreeSet::new();
@@ -176,10 +177,7 @@ fn group(cluster: &Cluster, key: &Key, claims: &[&ClaimPlan], generated: &BTreeS
             None if claims.is_empty() => Decision::Leave,
             None => Decision::KeepRunning,
         },
-        reason: ends.map(|claim| {
-            let why = claim.reason().unwrap_or_else(|| claim.code().text().to_owned());
-            format!("claim {} {why}", claim.key.name)
-        }),
+        reason: ends.map(|claim| words::must_stop(claim)),
         claims: claims.iter().map(|claim| claim.key.name.clone()).collect(),
         generated_claims: claims
             .iter()
@@ -192,7 +190,7 @@ fn group(cluster: &Cluster, key: &Key, claims: &[&ClaimPlan], generated: &BTreeS
     }
 }
 
-/// Whether the claim cannot be freed but by the end of its group.
+/// Whether the claim can only be freed by stopping its group.
 fn must_end(claim: &ClaimPlan) -> bool {
     match &claim.action {
         Action::Refuse(refusal) => refusal.ends_its_group(),

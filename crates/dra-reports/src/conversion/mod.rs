@@ -1,4 +1,4 @@
-//! Reports about turning reservations into lists of pods: what is to be done with each claim, and whether it has been done.
+//! Reports about replacing reservations with lists of pods: what is planned for each claim, and whether it has been done.
 //!
 //! The plan is also a file: what `convert plan` prints as JSON is what `convert apply` reads. The decisions are made in
 //! `reservation::conversion`; here they get the shape that readers and scripts rely on.
@@ -10,6 +10,7 @@ mod options;
 mod plan;
 mod runbook;
 mod verification;
+mod words;
 
 pub use claim::{Entry, PlanSummary, PlannedAction, PlannedClaim, Pod};
 pub use cost::DowngradeCost;
@@ -21,7 +22,7 @@ pub use verification::{ConversionVerification, VerificationItem, verification};
 
 use dra_model::Kind;
 
-/// Kinds that both reports are made from.
+/// Kinds that both reports need.
 pub const CONVERSION_NEEDS: [Kind; 3] = [Kind::ResourceClaim, Kind::Pod, Kind::PodGroup];
 
 #[cfg(test)]

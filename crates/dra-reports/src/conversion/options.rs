@@ -1,4 +1,4 @@
-//! What a plan was made for, as its file has it.
+//! Scope and options of a plan, as in its file.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub struct PlanOptions {
     /// The gate that is turned off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disable_gate: Option<String>,
-    /// Whether claims that were made for a PodGroup are converted.
+    /// Whether claims that were created for a PodGroup are converted.
     pub include_generated: bool,
     /// Whether devices of claims that no pod uses are deallocated.
     pub release_unused: bool,
@@ -60,7 +60,7 @@ pub struct PlanOptions {
 
 /// A target in a plan's file that this build does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the plan is for `{0}`, which is neither a release such as 1.36 nor a feature gate that is known")]
+#[error("the plan is for `{0}`, which is neither a release such as 1.36 nor a known feature gate")]
 pub struct UnknownTarget(String);
 
 /// PodGroups as kubectl writes them.

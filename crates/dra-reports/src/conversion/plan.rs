@@ -1,4 +1,4 @@
-//! The plan: every claim with a reservation that is not a pod, and the one write that mends it or why there is none.
+//! The plan: every claim with a reservation that is not a pod, and the one write that fixes it or why there is none.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,13 +34,13 @@ pub struct ConversionPlan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupPlan>,
     /// With `--to-version` or `--disable-gate`, and without names and labels: the steps, to be followed one after the other. In each,
-    /// components are started again, then commands are run.
+    /// components are restarted, then commands are run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<Step>,
 }
 
 impl ConversionPlan {
-    /// What readers get of `plan`, which was made with `options` for the claims of `selection`.
+    /// What readers get of `plan`, which was computed with `options` for the claims of `selection`.
     pub fn of(cluster: &Cluster, selection: &Selection, options: &Options, plan: &Plan) -> Self {
         let claim = |plan: &ClaimPlan| Some(PlannedClaim::of(cluster.claim(&plan.key)?, plan));
         let claims: Vec<_> = plan.claims.iter().filter_map(claim).collect();
@@ -71,7 +71,7 @@ impl ConversionPlan {
     }
 }
 
-/// Plans what is to be done with the claims of `selection`.
+/// Plans the conversion of the claims of `selection`.
 pub fn plan_of(cluster: &Cluster, selection: &Selection, options: &Options) -> Plan {
     let claims = selection.claims(cluster).into_iter().map(|claim| &**claim);
     let mut plan = conversion::plan(cluster, claims, options);
@@ -83,20 +83,20 @@ pub fn plan_of(cluster: &Cluster, selection: &Selection, options: &Options) -> P
     plan
 }
 
-/// The report about what is to be done with the claims of `selection`.
+/// The report about the conversion of the claims of `selection`.
 pub fn planned(cluster: &Cluster, selection: &Selection, options: &Options) -> ConversionPlan {
     ConversionPlan::of(cluster, selection, options, &plan_of(cluster, selection, options))
 }
 
-/// Why a file is no plan.
+/// Why a file is not a plan.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
-    /// It is no JSON, or lacks what a plan has.
+    /// It is not JSON, or lacks fields of a plan.
     #[error("not a plan: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It is something else, or a format of the future.
     #[error(
-        "`apiVersion: {api_version}`, `kind: {kind}` is not a plan; `dra.kubectl.io/v1`, `ConversionPlan` is"
+        "`apiVersion: {api_version}`, `kind: {kind}` is not a plan: expected `dra.kubectl.io/v1`, `ConversionPlan`"
     )]
     OtherKind {
         /// What it says.
@@ -109,7 +109,7 @@ pub enum PlanFileError {
 /// Reads what `convert plan -o json` has printed.
 ///
 /// # Errors
-/// When it is no plan of this version.
+/// When it is not a plan of this version.
 pub fn read_plan(json: &[u8]) -> Result<ConversionPlan, PlanFileError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -106,15 +106,15 @@ fn codes_are_read_as_they_are_written() {
 }
 
 #[test]
-fn what_is_no_plan_is_refused() {
+fn other_files_are_not_plans() {
     for (file, expected) in [
         (
             "{}",
-            "`apiVersion: `, `kind: ` is not a plan; `dra.kubectl.io/v1`, `ConversionPlan` is",
+            "`apiVersion: `, `kind: ` is not a plan: expected `dra.kubectl.io/v1`, `ConversionPlan`",
         ),
         (
             r#"{"apiVersion":"dra.kubectl.io/v2","kind":"ConversionPlan"}"#,
-            "`apiVersion: dra.kubectl.io/v2`, `kind: ConversionPlan` is not a plan; `dra.kubectl.io/v1`, `ConversionPlan` is",
+            "`apiVersion: dra.kubectl.io/v2`, `kind: ConversionPlan` is not a plan: expected `dra.kubectl.io/v1`, `ConversionPlan`",
         ),
         (
             r#"{"apiVersion":"dra.kubectl.io/v1","kind":"ConversionPlan"}"#,
@@ -132,7 +132,7 @@ fn what_is_no_plan_is_refused() {
 }
 
 #[test]
-fn options_come_back_as_they_were() {
+fn options_survive_the_file() {
     let named = Kinds::Named(["jobs.batch".to_owned()].into());
     for (kinds, target, entries) in [
         (Kinds::All, None, None),

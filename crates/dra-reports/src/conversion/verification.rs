@@ -17,7 +17,7 @@ pub struct ConversionVerification {
     pub scope: PlanScope,
     /// Claims looked at.
     pub claims: usize,
-    /// Defects, by claim. None of them means that components that know pods only can work with every list.
+    /// Defects, by claim. Without any, components that know only pods can work with every list.
     pub items: Vec<VerificationItem>,
     /// What could not be read.
     pub unknown: Vec<String>,

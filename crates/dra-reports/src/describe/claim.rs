@@ -1,4 +1,4 @@
-//! Everything that is known of a claim.
+//! Everything that is known about a claim.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::events::{EventItem, events};
 use super::identity::{ConditionItem, Identity, as_map};
 use super::text::toleration;
+use super::words;
 use crate::listing::selector_terms;
 use crate::references::Consumer;
 use crate::stage::PodStageItem;
@@ -36,7 +37,7 @@ pub struct ClaimDescription {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_consumer")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Consumer<'_>>"))]
     pub spec_reserved_for: Option<ConsumerReference>,
-    /// What is asked for.
+    /// What is requested.
     pub requests: Vec<RequestDescription>,
     /// Conditions on several devices.
     pub constraints: Vec<ConstraintItem>,
@@ -62,7 +63,7 @@ pub struct ClaimDescription {
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -74,7 +75,7 @@ pub struct ClaimDescription {
 pub struct RequestDescription {
     /// Its name.
     pub name: Str,
-    /// What exactly is asked for.
+    /// The exact request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactly: Option<RequestItem>,
     /// Alternatives, best first.
@@ -82,7 +83,7 @@ pub struct RequestDescription {
     pub first_available: Vec<RequestItem>,
 }
 
-/// What is asked for.
+/// What is requested.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -157,7 +158,7 @@ pub struct AllocationDescription {
     /// The only node that can use the devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
-    /// Which nodes can, where it is not one: a line for each term, of which one must hold.
+    /// Which nodes can, if several: a line for each term; one of them must match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_selector: Vec<String>,
     /// When.
@@ -262,7 +263,7 @@ pub struct EvictionItem {
     pub reasons: Vec<String>,
 }
 
-/// Kinds that the description is made from.
+/// Kinds that the description needs.
 pub const CLAIM_NEEDS: [Kind; 8] = [
     Kind::Node,
     Kind::ResourceClaimTemplate,
@@ -283,13 +284,7 @@ pub fn claim(cluster: &Cluster, key: &Key, now: Time) -> Option<ClaimDescription
     };
     let reservations = reserved(cluster, &selection);
     let mut warnings = reservations.warnings;
-    for (kind, what) in [
-        (
-            Kind::ResourceSlice,
-            "whether its devices are published, and their taints, are unknown",
-        ),
-        (Kind::DeviceTaintRule, "taints of rules are unknown"),
-    ] {
+    for (kind, what) in words::UNKNOWN_OF_CLAIM {
         if let Some(gap) = cluster.gap(kind, "") {
             warnings.unknown(what, gap);
         }

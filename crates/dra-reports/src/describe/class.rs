@@ -1,4 +1,4 @@
-//! Everything that is known of a class.
+//! Everything that is known about a class.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::claim::{ConfigItem, expressions};
 use super::identity::Identity;
+use crate::words::more_devices;
 use crate::{ObjectReference, StateCount, Warnings};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match};
-use dra_model::{CLASS_RESOURCE, ClaimSpec, Cluster, Kind, Str, TOO_MUCH_WORK, Time};
+use dra_model::{CLASS_RESOURCE, ClaimSpec, Cluster, Kind, Str, Time};
 use dra_rules::reservation::ClaimState;
 
 /// The report.
@@ -23,7 +24,7 @@ pub struct ClassDescription {
     pub selectors: Vec<Str>,
     /// Configuration for drivers.
     pub config: Vec<ConfigItem>,
-    /// Resources that containers can ask for to get a device of the class: the class's own name for it, and the implicit one.
+    /// Resources that containers can request to get a device of the class: the class's own name for it, and the implicit one.
     pub extended_resources: Vec<String>,
     /// Its devices, by driver.
     pub drivers: Vec<ClassDevices>,
@@ -37,7 +38,7 @@ pub struct ClassDescription {
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -64,7 +65,7 @@ pub struct DeviceError {
     pub error: String,
 }
 
-/// Kinds that the description is made from.
+/// Kinds that the description needs.
 pub const CLASS_NEEDS: [Kind; 4] = [
     Kind::DeviceClass,
     Kind::ResourceSlice,
@@ -81,14 +82,7 @@ pub fn class(
 ) -> Option<ClassDescription> {
     let class = cluster.class(name)?;
     let mut warnings = Warnings::default();
-    for (kind, what) in [
-        (Kind::ResourceSlice, "devices of the class are unknown"),
-        (
-            Kind::ResourceClaim,
-            "claims of the class, and which devices are free, are unknown",
-        ),
-        (Kind::ResourceClaimTemplate, "templates of the class are unknown"),
-    ] {
+    for (kind, what) in super::words::UNKNOWN_OF_CLASS {
         if let Some(gap) = cluster.gap(kind, "") {
             warnings.unknown(what, gap);
         }
@@ -99,9 +93,7 @@ pub fn class(
     }
     let (drivers, errors, not_judged) = devices(cluster, name, selectors);
     if not_judged > 0 {
-        warnings.add(format!(
-            "whether the class has {not_judged} more devices is unknown: {TOO_MUCH_WORK}"
-        ));
+        warnings.add(more_devices(not_judged));
     }
     let own = class.spec.extended_resource_name.iter().map(ToString::to_string);
     let implicit = format!("{CLASS_RESOURCE}{name}");

@@ -1,4 +1,4 @@
-//! Everything that is known of a device.
+//! Everything that is known about a device.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,12 +50,12 @@ pub struct DeviceDescription {
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
 
-/// Kinds that the description is made from.
+/// Kinds that the description needs.
 pub const DEVICE_NEEDS: [Kind; 9] = [
     Kind::ResourceSlice,
     Kind::ResourceClaim,

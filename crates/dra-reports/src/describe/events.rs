@@ -51,7 +51,7 @@ pub(super) fn events(
     warnings: &mut Warnings,
 ) -> Option<Vec<EventItem>> {
     if let Some(gap) = cluster.gap(Kind::Event, &metadata.namespace) {
-        warnings.unknown("events are unknown", gap);
+        warnings.unknown(super::words::UNKNOWN_EVENTS, gap);
         return None;
     }
     let events = cluster.events_of(kind, metadata);

@@ -28,7 +28,7 @@ pub struct Identity {
     /// When it was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub creation_timestamp: Option<Time>,
-    /// When its deletion was asked for.
+    /// When its deletion was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deletion_timestamp: Option<Time>,
     /// What delays the deletion.

@@ -1,4 +1,4 @@
-//! `kubectl dra describe`: everything that is known of one object.
+//! `kubectl dra describe`: everything that is known about one object.
 
 mod claim;
 mod class;
@@ -9,6 +9,7 @@ mod node;
 mod pod;
 mod pool;
 mod text;
+mod words;
 
 pub use claim::{
     AllocationDescription, CLAIM_NEEDS, ClaimDescription, ClaimDevice, ConfigItem, ConstraintItem,
@@ -26,11 +27,11 @@ pub use text::{attribute, toleration};
 use super::Warnings;
 use dra_model::{Cluster, Kind};
 
-/// Says what the stages of pods are told without, of `kinds`, if they could not be read.
+/// Warns that the stages of pods are incomplete without those of `kinds` that could not be read.
 fn warn_of_stages(cluster: &Cluster, kinds: &[Kind], namespace: &str, warnings: &mut Warnings) {
     for kind in kinds {
         if let Some(gap) = cluster.gap(*kind, namespace) {
-            warnings.unknown("what keeps pods from starting or ending is not all known", gap);
+            warnings.unknown(words::UNKNOWN_STAGES, gap);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a node as far as devices go.
+//! What is known about a node as far as devices go.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct NodeDescription {
     /// Name and the like.
     #[serde(flatten)]
     pub identity: Identity,
-    /// False for a node of which only slices or claims speak; absent when nodes could not be read.
+    /// False for a node that only slices or claims name; absent when nodes could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
     /// Cordoned.
@@ -46,7 +46,7 @@ pub struct NodeDescription {
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -71,7 +71,7 @@ pub struct PoolItem {
     pub free: usize,
 }
 
-/// Kinds that the description is made from.
+/// Kinds that the description needs.
 pub const NODE_NEEDS: [Kind; 9] = [
     Kind::Node,
     Kind::ResourceSlice,
@@ -84,7 +84,7 @@ pub const NODE_NEEDS: [Kind; 9] = [
     Kind::Event,
 ];
 
-/// Describes the node `name`, if it exists or anything speaks of it.
+/// Describes the node `name`, if it exists or anything names it.
 pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time) -> Option<NodeDescription> {
     let known = cluster.node(name);
     let filter = DeviceFilter {
@@ -94,7 +94,7 @@ pub fn node(cluster: &Cluster, name: &Str, selectors: &ClassSelectors, now: Time
     let listed = devices(cluster, &filter, selectors, None);
     let mut warnings = listed.warnings;
     if let Some(gap) = cluster.gap(Kind::Node, "") {
-        warnings.unknown("the node itself is unknown", gap);
+        warnings.unknown(super::words::UNKNOWN_NODE, gap);
     }
     super::warn_of_stages(cluster, &[Kind::ResourceClaimTemplate], "", &mut warnings);
     let of_node = ClaimFilter {

@@ -1,4 +1,4 @@
-//! What is known of a pod as far as devices go.
+//! What is known about a pod as far as devices go.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::claim::{EvictionItem, eviction};
 use super::events::{EventItem, events};
+use super::words;
 use super::identity::{ConditionItem, Identity};
 use crate::stage::{StageItem, unlisted_text};
 use crate::{DeviceReference, HealthReport, Warnings};
@@ -49,7 +50,7 @@ pub struct PodDescription {
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -62,7 +63,7 @@ pub struct PodClaimDescription {
     /// Name within the pod. Absent for the claim that stands for extended resources.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub entry: Str,
-    /// The template that it is made from.
+    /// The template that it is created from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub template: Option<Str>,
     /// The claim.
@@ -74,7 +75,7 @@ pub struct PodClaimDescription {
     /// What keeps the pod from using it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// By which entry the claim is reserved for the pod.
+    /// The entry that reserves the claim for the pod.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved: Option<Reserved>,
     /// Its devices.
@@ -84,7 +85,7 @@ pub struct PodClaimDescription {
     pub eviction: Option<EvictionItem>,
 }
 
-/// By which entry a claim is reserved for a pod.
+/// The entry that reserves a claim for a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Reserved {
@@ -106,7 +107,7 @@ pub struct ContainerItem {
     pub claims: Vec<String>,
 }
 
-/// Kinds that the description is made from.
+/// Kinds that the description needs.
 pub const POD_NEEDS: [Kind; 8] = [
     Kind::Node,
     Kind::Pod,
@@ -122,16 +123,13 @@ pub const POD_NEEDS: [Kind; 8] = [
 pub fn pod(cluster: &Cluster, key: &Key, now: Time) -> Option<PodDescription> {
     let pod = cluster.pod(key)?;
     let mut warnings = Warnings::default();
-    for (kind, what) in [
-        (Kind::ResourceSlice, "taints of its devices are unknown"),
-        (Kind::DeviceTaintRule, "taints of rules are unknown"),
-    ] {
+    for (kind, what) in words::UNKNOWN_OF_POD {
         if let Some(gap) = cluster.gap(kind, "") {
             warnings.unknown(what, gap);
         }
     }
     if let Some(gap) = cluster.gap(Kind::ResourceClaim, &key.namespace) {
-        warnings.unknown("the state of its claims is unknown", gap);
+        warnings.unknown(words::UNKNOWN_CLAIMS, gap);
     }
     let needed = [Kind::Node, Kind::ResourceClaimTemplate];
     super::warn_of_stages(cluster, &needed, &key.namespace, &mut warnings);
@@ -190,7 +188,7 @@ fn of_entry(cluster: &Cluster, pod: &Pod, entry: &PodClaim, now: Time) -> PodCla
 fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> PodClaimDescription {
     let Some(key) = name.key() else {
         return PodClaimDescription {
-            problem: Some("no claim is needed".to_owned()),
+            problem: Some(words::NO_CLAIM_NEEDED.to_owned()),
             ..PodClaimDescription::empty()
         };
     };
@@ -200,21 +198,16 @@ fn of_claim(cluster: &Cluster, pod: &Pod, name: ClaimName<'_>, now: Time) -> Pod
     };
     let Some(claim) = cluster.claim(&key) else {
         let unread = cluster.gap(Kind::ResourceClaim, &key.namespace).is_some();
-        let problem = (!unread).then(|| format!("could not find ResourceClaim \"{key}\""));
+        let problem = (!unread).then(|| words::claim_not_found(&key));
         return PodClaimDescription { problem, ..named };
     };
     let release = cluster.environment().release();
     let has_node = pod.node().is_some();
     let problem = match Unusable::of(pod, &name, claim, PodGroups::Accepted) {
         Some(Unusable::NotOwned(why)) => Some(why.text_in(&release)),
-        // A pod without a node has yet to get it, and one that has ended needs it no more.
-        Some(why) if has_node && !pod.is_terminal() => {
-            Some(format!("claim/{key} {why}: {}", why.consequence(pod)))
-        }
-        _ if claim.metadata.is_deleting() && !has_node => {
-            let name = &claim.metadata.name;
-            Some(format!("resourceclaim \"{name}\" is being deleted"))
-        }
+        // A pod without a node has yet to get it, and one that has finished needs it no more.
+        Some(why) if has_node && !pod.is_terminal() => Some(words::unusable(&key, &why, pod)),
+        _ if claim.metadata.is_deleting() && !has_node => Some(words::claim_is_deleting(&key)),
         _ => None,
     };
     let reserved = claim.status.allocation.is_some().then(|| reserved(pod, claim));
@@ -292,7 +285,7 @@ fn containers(pod: &Pod) -> Vec<ContainerItem> {
     .collect()
 }
 
-/// What the kubelet reports, as it stands in the pod.
+/// What the kubelet reports in the pod.
 fn health_reports(pod: &Pod) -> Vec<HealthReport> {
     let mut reports = Vec::new();
     for container in &pod.status.container_statuses {
@@ -300,10 +293,7 @@ fn health_reports(pod: &Pod) -> Vec<HealthReport> {
             for resource in &status.resources {
                 reports.push(HealthReport::of_resource(
                     resource,
-                    format!(
-                        "container {} {} {}",
-                        container.name, status.name, resource.resource_id
-                    ),
+                    words::of_container(&container.name, &status.name, &resource.resource_id),
                 ));
             }
         }

@@ -1,4 +1,4 @@
-//! Everything that is known of a pool.
+//! Everything that is known about a pool.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ pub struct PoolDescription {
     pub duplicate_devices: Vec<Str>,
     /// What is left of its counters, by set and name.
     pub counters: Vec<CounterItem>,
-    /// Its devices, in the order in which the scheduler tries them.
+    /// Its devices, in the scheduler's order.
     pub devices: Vec<DeviceItem>,
     /// The time that ages count from.
     #[serde(skip)]
     pub now: Time,
-    /// What could not be found out.
+    /// What is unknown.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -73,7 +73,7 @@ impl SliceItem {
     }
 }
 
-/// Kinds that the description is made from.
+/// Kinds that the description needs.
 pub const POOL_NEEDS: [Kind; 6] = [
     Kind::ResourceSlice,
     Kind::ResourceClaim,

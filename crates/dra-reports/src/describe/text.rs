@@ -32,7 +32,7 @@ pub fn toleration(toleration: &Toleration) -> String {
     text
 }
 
-/// The value of an attribute. Text stands in quotes, so that it can be told from a number.
+/// The value of an attribute. Text is in quotes, to distinguish it from a number.
 pub fn attribute(value: &AttributeValue) -> String {
     fn list<T>(values: &[T], one: impl Fn(&T) -> String) -> String {
         let values: Vec<_> = values.iter().map(one).collect();

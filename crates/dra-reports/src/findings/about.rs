@@ -1,4 +1,4 @@
-//! What is found of one object, for whoever describes it.
+//! The findings of one object, for its description.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use dra_model::{Kind, Str, Time};
 pub struct ObjectFindings {
     /// What `check` finds of it, the worst first.
     pub findings: Vec<Finding>,
-    /// What could not be found out about that.
+    /// Checks of it that could not run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_findings: Vec<String>,
 }
 
 impl ObjectFindings {
-    /// Those of `list` that are about an object that `is_meant`.
+    /// Those of `list` for objects that match `is_meant`.
     pub fn of(list: FindingList, is_meant: impl Fn(&Subject) -> bool) -> Self {
         let list = list.about(is_meant);
         Self {
@@ -31,7 +31,7 @@ impl ObjectFindings {
 }
 
 impl FindingList {
-    /// Those that are about an object that `is_meant`.
+    /// Those for objects that match `is_meant`.
     #[must_use]
     pub fn about(mut self, is_meant: impl Fn(&Subject) -> bool) -> Self {
         self.items.retain(|finding| is_meant(&finding.object));

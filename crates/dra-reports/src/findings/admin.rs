@@ -1,13 +1,14 @@
-//! Admin access: who may ask for devices that others hold.
+//! Admin access: who can request devices that other claims hold.
 //!
-//! The API server asks for a label of the namespace when a claim or template is created, and when a claim is allocated
-//! (`registry/resource/utils.go`, `AuthorizedForAdmin` and `AuthorizedForAdminStatus`, v1.37.2). Nothing asks again later.
+//! The API server checks a label of the namespace when a claim or template is created, and when a claim is allocated
+//! (`registry/resource/utils.go`, `AuthorizedForAdmin` and `AuthorizedForAdminStatus`, v1.37.2). It never checks again later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::finding::{Subject, scoped_key, some};
+use super::finding::{Subject, scoped_key};
+use super::words::{self, Forbidden};
 use super::{Code, Finding, Look};
 use crate::script::{Command, patch};
 use dra_model::{Bare, Claim, ClaimSpec, Component, DeviceId, Gate, Key, Kind, Meta, Str};
@@ -16,23 +17,12 @@ use dra_model::{Bare, Claim, ClaimSpec, Component, DeviceId, Gate, Key, Kind, Me
 /// `DRAAdminNamespaceLabelKey`, v1.37.2.
 const LABEL: &str = "resource.kubernetes.io/admin-access";
 
-/// A claim or template that asks for admin access.
+/// A claim or template that requests admin access.
 struct Asker<'a> {
     kind: Kind,
     metadata: &'a Meta,
     holds: BTreeSet<DeviceId>,
     is_allocated: bool,
-}
-
-impl Asker<'_> {
-    fn name(&self) -> String {
-        let kind = if self.kind == Kind::ResourceClaim {
-            "claim"
-        } else {
-            "template"
-        };
-        format!("{kind}/{}", self.metadata.name)
-    }
 }
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -64,10 +54,7 @@ pub(super) fn look(look: &mut Look<'_>) {
         .filter(|name| cluster.namespace(name).is_none())
         .collect();
     if look.wants(Code::AdminNotAllowed) && !unread.is_empty() {
-        look.found.unknown.add(format!(
-            "whether admin access is allowed is unknown: there is no {}",
-            some(unread.iter().map(|name| format!("namespace/{name}")))
-        ));
+        look.found.unknown.add(words::unknown_namespaces(&unread));
     }
 }
 
@@ -125,92 +112,60 @@ fn askers<'a>(look: &Look<'a>) -> BTreeMap<&'a Str, Vec<Asker<'a>>> {
     askers
 }
 
-/// A namespace in which the right to create claims is the right to look into devices of others.
+/// A namespace where the right to create claims is the right to access devices of others.
 fn open(look: &mut Look<'_>, namespace: &Bare, askers: &[Asker<'_>]) {
     let metadata = &namespace.metadata;
-    let begins = format!(
-        "has the label {LABEL}=true: whoever may create claims, templates or pods in it may ask for devices that others hold"
-    );
-    // What is hidden may ask.
+    // What is hidden may request it.
     let is_known = [Kind::ResourceClaim, Kind::ResourceClaimTemplate]
         .into_iter()
         .all(|kind| !look.is_hidden(kind, &metadata.name));
-    let finding = |message: String| {
-        Finding::new(
-            Code::AdminNamespace,
-            Subject::of(Kind::Namespace, metadata),
-            message,
-        )
-        .look(
-            Command::kubectl("get")
-                .args(&["rolebindings,clusterrolebindings", "-A", "-o", "wide"])
-                .done(),
-        )
-        .joins([scoped_key(Kind::Namespace, &metadata.name)])
-    };
-    let found = if askers.is_empty() && is_known {
+    let asking: Vec<(Kind, Key)> = askers
+        .iter()
+        .map(|asker| (asker.kind, asker.metadata.key()))
+        .collect();
+    let finding = Finding::new(
+        Code::AdminNamespace,
+        Subject::of(Kind::Namespace, metadata),
+        words::admin_is_open(LABEL, &asking, is_known),
+    )
+    .look(
+        Command::kubectl("get")
+            .args(&["rolebindings,clusterrolebindings", "-A", "-o", "wide"])
+            .done(),
+    )
+    .joins([scoped_key(Kind::Namespace, &metadata.name)]);
+    look.add(if askers.is_empty() && is_known {
         let without = json!({"metadata": {"labels": {LABEL: null}}});
-        finding(format!("{begins}. No claim or template in it does"))
-            .fix(patch(
-                Kind::Namespace,
-                None,
-                &metadata.name,
-                &["--type=merge"],
-                &without,
-            ))
-            .note("for a namespace from which nobody watches devices of others; an administrator of the cluster may set the label again")
+        let flags = ["--type=merge"];
+        finding
+            .fix(patch(Kind::Namespace, None, &metadata.name, &flags, &without))
+            .note(words::ADMIN_IS_UNUSED)
     } else {
-        let who = match askers {
-            [] => String::new(),
-            askers => format!(
-                ", as {} {}",
-                some(askers.iter().map(Asker::name)),
-                if askers.len() == 1 { "does" } else { "do" }
-            ),
-        };
-        finding(format!("{begins}{who}")).advice(
-            "an administrator of the cluster sees to it that only those may create claims, templates and pods there, and change labels of \
-             namespaces, who may look into all devices",
-        )
-    };
-    look.add(found);
+        finding.advice(words::ADMIN_IS_USED)
+    });
 }
 
-/// Something asks for, or has, what its namespace does not allow.
+/// A claim or template requests, or has, what its namespace does not allow.
 fn not_allowed(look: &mut Look<'_>, namespace: &Bare, asker: &Asker<'_>) {
     let name = &namespace.metadata.name;
-    let lacks = format!("namespace/{name} does not have the label {LABEL}=true");
-    let message = if !asker.holds.is_empty() {
-        format!(
-            "has admin access to {}, although {lacks}, or not any more: nothing takes the devices from it while its consumers are there",
-            some(&asker.holds)
-        )
+    let what = if !asker.holds.is_empty() {
+        Forbidden::Held(&asker.holds)
     } else if asker.kind == Kind::ResourceClaimTemplate {
-        format!(
-            "asks for admin access, but {lacks}: the API server refuses every claim that is made from it, and its pods stay pending"
-        )
+        Forbidden::Template
     } else if asker.is_allocated {
         // Granted without admin access, which no release does.
         return;
     } else {
-        format!(
-            "asks for admin access, but {lacks}: the API server refuses its allocation, and its pods stay pending"
-        )
+        Forbidden::Claim
     };
     let key: Key = asker.metadata.key();
-    let who = if asker.holds.is_empty() {
-        "an administrator of the cluster gives the namespace the label, if whoever may create claims in it may look into all devices; or \
-         the owner makes it again without admin access"
-    } else {
-        "the owners of the pods that use it end them; or an administrator of the cluster gives the namespace the label again"
-    };
     look.add(
         Finding::new(
             Code::AdminNotAllowed,
             Subject::of(asker.kind, asker.metadata),
-            message,
+            words::admin_is_forbidden(LABEL, name, &what),
         )
-        .advice(who)
+        .advice(words::allow_admin(&what))
         .look(
             Command::kubectl("get")
                 .object(Kind::Namespace, name)
@@ -263,15 +218,15 @@ mod tests {
     }
 
     #[test]
-    fn the_label_decides_and_whoever_asks_is_named() {
+    fn the_label_decides_and_who_requests_access_is_named() {
         let yes = json!({(super::LABEL): "true"});
         let (unused, _) = told(namespace(&yes));
         assert_eq!(
             unused,
             [(
                 Severity::Info,
-                "DRA071 namespace/n has the label resource.kubernetes.io/admin-access=true: whoever may create claims, templates or pods in \
-                 it may ask for devices that others hold. No claim or template in it does"
+                "DRA071 namespace/n has the label resource.kubernetes.io/admin-access=true: users who can create claims, templates or pods in \
+                 it can request devices that other claims hold. No claim or template in it does"
                     .to_owned(),
                 true
             )]
@@ -279,7 +234,7 @@ mod tests {
         let (used, _) = told(allocated(namespace(&yes)));
         assert_eq!(used.len(), 1, "{used:?}");
         assert!(
-            used[0].1.ends_with("that others hold, as claim/c does") && !used[0].2,
+            used[0].1.ends_with("that other claims hold; claim/n/c does so") && !used[0].2,
             "{used:?}"
         );
         // Any other value is none.
@@ -289,22 +244,22 @@ mod tests {
             assert_eq!(items.len(), 1, "{items:?}");
             assert!(
                 items[0].1.starts_with(
-                    "DRA072 resourceclaim/n/c has admin access to d/node-1/x, although namespace/n does not"
+                    "DRA072 resourceclaim/n/c has admin access to d/node-1/x, but namespace/n does not"
                 ),
                 "{items:?}"
             );
             let (items, _) = told(namespace(&labels).claim("c", &admin(), &json!({})));
-            assert!(items[0].1.contains("refuses its allocation"), "{items:?}");
+            assert!(items[0].1.contains("rejects its allocation"), "{items:?}");
         }
     }
 
     #[test]
-    fn a_namespace_that_is_not_there_is_unknown() {
+    fn a_missing_namespace_is_unknown() {
         let (items, unknown) = told(allocated(World::default().class("d")));
         assert!(items.is_empty(), "{items:?}");
         assert_eq!(
             unknown,
-            ["whether admin access is allowed is unknown: there is no namespace/n"]
+            ["it is unknown whether admin access is allowed: namespace/n not found"]
         );
         let off = allocated(namespace(&json!({}))).knowing(|environment| {
             let state = GateState {

@@ -1,16 +1,17 @@
-//! Claims that have no owner or that cannot go, devices that do not arrive, tolerations that mean something else.
+//! Claims without an owner or with a deletion that is stuck, devices that are not attached, tolerations that do not do what they say.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use itertools::Itertools;
 
-use super::finding::{Subject, claim_key, pod_key, some};
-use super::{Code, Finding, Look};
+use super::finding::{Subject, claim_key, pod_key};
+use super::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, replace_pods};
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
 use dra_model::{
-    Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
+    Claim, ClaimSpec, ClaimTemplate, DeviceId, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Str,
+    Toleration,
 };
 use dra_rules::eviction::LONGEST_TOLERATION;
 use dra_rules::reservation::{
@@ -23,9 +24,6 @@ const GROUP_FINALIZER: &str = "scheduling.k8s.io/podgroup-protection";
 
 /// A deletion without hindrance ends within seconds.
 const DELETION_SECONDS: u64 = 60;
-
-/// What a toleration without a time means.
-const FOR_GOOD: &str = "without tolerationSeconds the taint is tolerated for good";
 
 pub(super) fn look(look: &mut Look<'_>) {
     let cluster = look.cluster;
@@ -51,7 +49,7 @@ pub(super) fn look(look: &mut Look<'_>) {
             let of_results = claim.results().iter().flat_map(|result| &result.tolerations);
             let all: Vec<_> = tolerations_of(&claim.spec).chain(of_results).collect();
             if let Some(finding) = toleration_seconds(&all, &claim.metadata, Kind::ResourceClaim) {
-                look.add(finding.remedy(for_good(look, claim).note(FOR_GOOD)));
+                look.add(finding.remedy(for_good(look, claim).note(words::TOLERATED_FOREVER)));
             }
         }
     }
@@ -60,7 +58,7 @@ pub(super) fn look(look: &mut Look<'_>) {
             let all: Vec<_> = tolerations_of(&template.spec.spec).collect();
             let kind = Kind::ResourceClaimTemplate;
             if let Some(finding) = toleration_seconds(&all, &template.metadata, kind) {
-                look.add(finding.remedy(for_good_in(template).note(FOR_GOOD)));
+                look.add(finding.remedy(for_good_in(template).note(words::TOLERATED_FOREVER)));
             }
         }
     }
@@ -114,11 +112,7 @@ fn orphaned(look: &mut Look<'_>, claim: &Claim) {
     if uid == Some(&owner.uid) {
         return;
     }
-    let word = if uid.is_some() { "another one" } else { "gone" };
-    let message = format!(
-        "was made for {} {}, which is {word}: garbage collection should have deleted it",
-        owner.kind, owner.name
-    );
+    let message = words::orphaned(kind, &key, uid.is_some());
     look.add(
         Finding::new(Code::ClaimOrphaned, subject(claim), message)
             .fix(delete_in(
@@ -145,15 +139,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     if used {
         return;
     }
-    let why = if claim.status.reserved_for.is_empty() {
-        "the claim controller has not removed its finalizer".to_owned()
-    } else {
-        format!(
-            "it is reserved for {}, none of which uses it",
-            some(claim.status.reserved_for.iter().map(crate::Consumer))
-        )
-    };
-    let message = format!("is being deleted, and no pod uses it, but {why}");
+    let message = words::claim_is_stuck(claim);
     let fix = if claim.status.allocation.is_some() {
         super::reservations::release(claim)
     } else {
@@ -166,7 +152,7 @@ fn claim_is_stuck(look: &mut Look<'_>, claim: &Claim) {
     );
 }
 
-/// A claim that is being deleted, holds nothing, and has a finalizer of somebody else, such as the controller of a driver.
+/// A claim that is being deleted, holds nothing, and has a finalizer of another component, such as the controller of a driver.
 fn kept_by_others(look: &mut Look<'_>, claim: &Claim) {
     let metadata = &claim.metadata;
     let is_held = claim.status.allocation.is_some() || claim.is_protected();
@@ -176,10 +162,7 @@ fn kept_by_others(look: &mut Look<'_>, claim: &Claim) {
     let Some((names, remedy)) = drop_finalizers(Kind::ResourceClaim, metadata) else {
         return;
     };
-    let message = format!(
-        "is being deleted, and holds no devices, but stays for the finalizer {}",
-        some(names)
-    );
+    let message = words::has_finalizers(&names);
     look.add(
         Finding::new(Code::DeletionStuck, subject(claim), message)
             .remedy(remedy)
@@ -202,20 +185,24 @@ fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
     if look.cluster.pods_of_group(&key).any(|pod| !pod.is_terminal()) {
         return;
     }
-    let message = "is being deleted and has no members that have not ended, but no component removes its finalizer: is the gate \
-                   GenericWorkload off in kube-controller-manager?";
     look.add(
         Finding::new(
             Code::DeletionStuck,
             Subject::of(Kind::PodGroup, &group.metadata),
-            message,
+            words::GROUP_IS_STUCK.to_owned(),
         )
         .fix(without_finalizers(Kind::PodGroup, &key))
         .joins([(Kind::PodGroup, key)]),
     );
 }
 
-/// Devices that were not attached, or not in time, while a pod waits for them without a node.
+/// A device that has yet to report conditions.
+pub(super) struct Unbound<'a> {
+    pub(super) id: DeviceId,
+    pub(super) missing: Vec<&'a Str>,
+}
+
+/// Devices that were not attached, or not in time, while pods without a node are pending for them.
 fn bindings(look: &mut Look<'_>, claim: &Claim) {
     let mut failed = Vec::new();
     let mut broken = BTreeSet::new();
@@ -223,36 +210,32 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
     for result in claim.results() {
         let binding = DeviceBinding::of(claim, result);
         if let Some(condition) = binding.failed {
-            let said = if condition.message.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", condition.message)
-            };
-            failed.push(format!("{} has {}{said}", result.id(), condition.type_));
+            failed.push(words::binding_failed(
+                &result.id(),
+                &condition.type_,
+                &condition.message,
+            ));
             broken.insert(result.id());
         } else if !binding.missing.is_empty() {
-            pending.push(format!("{} waits for {}", result.id(), some(&binding.missing)));
+            pending.push(Unbound {
+                id: result.id(),
+                missing: binding.missing,
+            });
         }
     }
     if !failed.is_empty() {
-        let message = format!("{}: the device will not be attached", some(failed));
+        let message = words::never_attached(&failed);
         let key = claim.key();
         let users = look.cluster.pods_of_claim(&key).filter(|pod| !is_done(pod));
-        let users: Vec<_> = users.map(|pod| format!("pod/{}", pod.metadata.name)).collect();
-        let again = match users.as_slice() {
-            [] => "kube-scheduler gives out the device again unless it is tainted".to_owned(),
-            users => format!(
-                "without a node, {} gets devices anew by itself, and the same again unless that is tainted",
-                some(users)
-            ),
-        };
-        let who = "whoever runs the driver finds out why it could not attach the device";
+        let users: Vec<Key> = users.map(|pod| pod.key()).collect();
         let only = broken.iter().next().filter(|_| broken.len() == 1);
         let remedy = match only.filter(|_| can_taint(look.cluster.environment())) {
             Some(device) => Remedy::command(keep_off_device(device, UNATTACHABLE)),
-            None => Remedy::by_hand(who),
+            None => Remedy::by_hand(words::ASK_WHY_NOT_ATTACHED),
         };
-        let remedy = remedy.note(again).note(who);
+        let remedy = remedy
+            .note(words::allocated_anew(&users))
+            .note(words::ASK_WHY_NOT_ATTACHED);
         look.add(
             Finding::new(Code::BindingFailed, subject(claim), message)
                 .remedy(remedy)
@@ -281,36 +264,22 @@ fn bindings(look: &mut Look<'_>, claim: &Claim) {
         return;
     }
     let waiting: Vec<_> = waiting.into_iter().map(|(_, key)| key).collect();
-    let message = format!(
-        "{}, and {} with it, for more than {} minutes: the scheduler should have given up by now",
-        some(pending),
-        some(waiting.iter().map(|key| format!("pod/{}", key.name))),
-        BINDING_TIMEOUT.as_secs() / 60,
-    );
+    let message = words::binding_is_late(&pending, &waiting, BINDING_TIMEOUT.as_secs() / 60);
     look.add(
         Finding::new(Code::BindingPending, subject(claim), message)
-            .advice("whoever runs the driver has it attach the device and report that, or kube-scheduler started again")
+            .advice(words::ATTACH_OR_RESTART)
             .look(describe(claim))
             .joins(waiting.into_iter().map(pod_key))
             .joins([claim_key(claim.key())]),
     );
 }
 
-/// Pods that were bound although their device waits to be attached. A scheduler that knows of binding conditions does not do that.
-fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[String], pods: Vec<Key>) {
+/// Pods that were bound before their device was attached. A scheduler with binding conditions does not do that.
+fn not_attached(look: &mut Look<'_>, claim: &Claim, pending: &[Unbound<'_>], pods: Vec<Key>) {
     let cluster = look.cluster;
     let placed = pods.iter().filter_map(|key| cluster.pod(key));
     let remedy = replace_pods(cluster, &claim.metadata.namespace, placed);
-    let names: Vec<&str> = pods.iter().map(|key| key.name.as_str()).collect();
-    let message = format!(
-        "{}, but {} already on a node: a scheduler without DRADeviceBindingConditions did not wait",
-        some(pending),
-        if names.len() == 1 {
-            format!("pod/{} is", names[0])
-        } else {
-            format!("{} pods are", names.len())
-        }
-    );
+    let message = words::bound_too_early(pending, &pods);
     look.add(
         Finding::new(Code::LeftoverNotAttached, subject(claim), message)
             .remedy(remedy)
@@ -335,7 +304,7 @@ fn means_something_else(toleration: &Toleration) -> bool {
             .is_some_and(|seconds| !(0..=LONGEST_TOLERATION).contains(&seconds))
 }
 
-/// Tolerations that end at once although they name a time.
+/// Tolerations that expire immediately although they name a time.
 fn toleration_seconds(tolerations: &[&Toleration], metadata: &Meta, kind: Kind) -> Option<Finding> {
     let told = tolerations
         .iter()
@@ -346,24 +315,15 @@ fn toleration_seconds(tolerations: &[&Toleration], metadata: &Meta, kind: Kind) 
     if told.is_empty() {
         return None;
     }
-    let each = told.iter().map(|(seconds, key)| {
-        let key = if key.is_empty() { "any taint" } else { key.as_str() };
-        if *seconds < 0 {
-            format!("{seconds} seconds for {key} are none")
-        } else {
-            format!("{seconds} seconds for {key} overflow 64 bits of nanoseconds and mostly end at once")
-        }
-    });
-    let message = format!("tolerationSeconds: {}", some(each));
     Some(Finding::new(
         Code::TolerationSeconds,
         Subject::of(kind, metadata),
-        message,
+        words::toleration_seconds(&told),
     ))
 }
 
-/// To tolerate a taint for good is what a time that overflows means. No spec of a claim or template can be changed: what people have is
-/// made again without the time.
+/// Tolerates the taint forever, which is what a time that overflows is meant to do. Specs of claims and templates are immutable, so the
+/// object is recreated without the time.
 fn for_good(look: &Look<'_>, claim: &Claim) -> Remedy {
     let mut after = claim.spec.clone();
     leave_out_seconds(&mut after);

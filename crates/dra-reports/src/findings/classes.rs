@@ -1,11 +1,11 @@
-//! Device classes that stand in each other's way.
+//! Device classes with one extended resource.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::finding::{Subject, some};
-use super::{Code, Finding, Look};
+use super::finding::Subject;
+use super::{Code, Finding, Look, words};
 use crate::remedy::Remedy;
 use crate::script::{change, touch};
 use dra_model::{Class, Component, Gate, Kind, Str};
@@ -27,27 +27,13 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-/// Classes with one extended resource, of which the scheduler takes the first.
+/// Classes with one extended resource: the scheduler uses the first.
 fn shared(look: &mut Look<'_>, resource: &Str, first: &Class, others: &[&Arc<Class>]) {
     let newer = others
         .iter()
         .all(|class| class.metadata.creation_timestamp < first.metadata.creation_timestamp);
-    let message = format!(
-        "provides {resource}, which {} {} too: kube-scheduler takes this class, as it is {}, and nobody who asks for {resource} gets \
-         devices by the {}",
-        some(
-            others
-                .iter()
-                .map(|class| format!("deviceclass/{}", class.metadata.name))
-        ),
-        if others.len() == 1 { "names" } else { "name" },
-        if newer {
-            "the newest"
-        } else {
-            "the newest, or the first by name of those"
-        },
-        if others.len() == 1 { "other" } else { "others" },
-    );
+    let names: Vec<&Str> = others.iter().map(|class| &class.metadata.name).collect();
+    let message = words::shared_resource(resource, &names, newer);
     let without = others.iter().map(|class| {
         let operations = vec![
             json!({"op": "test", "path": "/spec/extendedResourceName", "value": resource}),
@@ -65,10 +51,7 @@ fn shared(look: &mut Look<'_>, resource: &Str, first: &Class, others: &[&Arc<Cla
             Subject::of(Kind::DeviceClass, &first.metadata),
             message,
         )
-        .remedy(remedy.note(
-            "takes the name from the classes that are passed over, then writes the one that keeps it again, since kube-scheduler forgets \
-             a name that any class gives up",
-        )),
+        .remedy(remedy.note(words::RESOURCE_IS_TAKEN)),
     );
 }
 
@@ -91,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn the_class_that_counts_is_told_with_all_that_do_not() {
+    fn the_class_in_use_is_reported_with_all_that_are_ignored() {
         let (old, new) = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z");
         let found = |world: World| -> Vec<(String, String)> {
             let list = ask(&world.build(), Question::Now);
@@ -122,8 +105,8 @@ mod tests {
         assert_eq!(
             found(world(&three)),
             [(
-                "deviceclass/b provides x.io/gpu, which deviceclass/a, deviceclass/c name too: kube-scheduler takes this class, as it is \
-                 the newest, and nobody who asks for x.io/gpu gets devices by the others"
+                "deviceclass/b provides x.io/gpu, which deviceclass/a, deviceclass/c provide too: kube-scheduler uses this class, the newest, \
+                 and ignores the others"
                     .to_owned(),
                 format!(
                     "{} && {} && kubectl label deviceclass/b dra.kubectl.io/checked=again --overwrite",
@@ -137,7 +120,7 @@ mod tests {
         assert!(
             found_of_equals[0]
                 .0
-                .starts_with("deviceclass/a provides x.io/gpu, which deviceclass/b names too")
+                .starts_with("deviceclass/a provides x.io/gpu, which deviceclass/b provides too")
                 && found_of_equals[0].0.contains("the first by name"),
             "{found_of_equals:?}"
         );

@@ -1,4 +1,4 @@
-//! The findings that there are: one table of codes, names and titles.
+//! All findings: one table of codes, names and titles.
 //!
 //! Codes are stable: scripts select by them, and each has a page under `docs/findings`. A code that is no longer reported keeps its
 //! place, a new one gets a new number.
@@ -18,7 +18,7 @@ pub enum Severity {
     Info,
     /// Something works less than it should, or will fail later.
     Warning,
-    /// Devices or pods are lost, or cannot be used.
+    /// Devices or pods are unavailable or at risk.
     Error,
 }
 
@@ -44,9 +44,9 @@ impl fmt::Display for Severity {
 pub enum Topic {
     /// Is anything wrong now?
     Now,
-    /// Can a driver be taken away now?
+    /// Can a driver be removed now?
     Driver,
-    /// What breaks with an older release, or with a gate switched off?
+    /// What breaks with an older release, or with a gate turned off?
     Downgrade,
     /// What breaks with a newer release?
     Upgrade,
@@ -98,55 +98,55 @@ codes! {
     DeviceAllocatedTwice = "DRA001", "device-allocated-twice", Error, Now, [ResourceClaim],
         "Several claims hold the same device";
     CountersOversubscribed = "DRA002", "counters-oversubscribed", Error, Now, [ResourceClaim, ResourceSlice],
-        "Allocated devices take more of a shared counter than there is";
+        "Allocated devices consume more of a shared counter than there is";
     CapacityOversubscribed = "DRA003", "capacity-oversubscribed", Error, Now, [ResourceClaim, ResourceSlice],
-        "Shares of a device take more capacity than it has";
+        "Shares of a device consume more capacity than it has";
     DeviceNotPublished = "DRA004", "device-not-published", Warning, Now, [ResourceClaim, ResourceSlice],
-        "A claim holds a device that no driver publishes any more";
+        "A claim holds a device that no driver publishes";
     DeviceUnhealthy = "DRA005", "device-unhealthy", Error, Now, [ResourceClaim, Pod],
-        "A device in use is reported to be broken";
+        "A device in use is reported as unhealthy";
     BrokenPartitions = "DRA006", "broken-partitions", Warning, Now, [ResourceSlice, DeviceTaintRule, ResourceClaim],
-        "Partitions of a device that a taint says to be broken can be allocated";
+        "Partitions of a device with a taint that marks it as broken can be allocated";
     ReservationGone = "DRA010", "reservation-gone", Warning, Now, [ResourceClaim, Pod, PodGroup],
-        "A claim is reserved for a pod or group that does not exist";
+        "A claim is reserved for a pod or PodGroup that does not exist";
     ReservationEnded = "DRA011", "reservation-ended", Warning, Now, [ResourceClaim, Pod],
-        "A claim is reserved for a pod that has ended";
+        "A claim is reserved for a pod that has finished";
     ReservationReplaced = "DRA012", "reservation-replaced", Warning, Now, [ResourceClaim, Pod, PodGroup],
-        "A claim is reserved for an earlier pod or group of the same name";
+        "A claim is reserved for an earlier pod or PodGroup of the same name";
     ReservationForeign = "DRA013", "reservation-foreign", Warning, Now, [ResourceClaim],
-        "A claim is reserved for something that is neither a pod nor a PodGroup";
+        "A claim is reserved for a consumer that is neither a pod nor a PodGroup";
     ReservationMissing = "DRA014", "reservation-missing", Error, Now, [ResourceClaim, Pod],
-        "A pod runs with a claim that is not reserved for it";
+        "A pod uses a claim that is not reserved for it";
     ReservationNone = "DRA015", "reservation-none", Warning, Now, [ResourceClaim, Pod],
-        "A claim holds devices for no consumer";
+        "A claim holds devices without a consumer";
     ReservationLimit = "DRA016", "reservation-limit", Warning, Now, [ResourceClaim],
         "A claim has nearly as many reservations as it can have";
     ReservationFlapping = "DRA017", "reservation-flapping", Warning, Now, [ResourceClaim, Pod],
-        "The claim controller removes and adds a reservation without end";
+        "The claim controller removes and adds a reservation over and over";
     PodOnOtherNode = "DRA018", "pod-on-other-node", Error, Now, [ResourceClaim, Pod, Node],
-        "A pod is on a node that does not reach its devices";
+        "A pod is on a node that cannot reach its devices";
     PodWithoutAllocation = "DRA019", "pod-without-allocation", Error, Now, [ResourceClaim, Pod],
-        "A pod is on a node although a claim of it holds no devices";
+        "A pod is on a node although one of its claims holds no devices";
     ClaimOrphaned = "DRA020", "claim-orphaned", Warning, Now, [ResourceClaim, Pod, PodGroup],
-        "The pod or group that a claim was made for does not exist";
+        "The pod or PodGroup that a claim was created for does not exist";
     DeletionStuck = "DRA021", "deletion-stuck", Warning, Now, [ResourceClaim, Pod, PodGroup],
-        "Something is being deleted, and no component finishes it";
+        "An object is being deleted, and no component finishes the deletion";
     ClaimMissing = "DRA022", "claim-missing", Error, Now, [ResourceClaim, ResourceClaimTemplate, Pod],
-        "A pod names a claim or template that does not exist";
+        "A pod references a claim or template that does not exist";
     ClassMissing = "DRA023", "class-missing", Error, Now, [ResourceClaim, ResourceClaimTemplate, DeviceClass],
-        "A device class that is asked for does not exist";
+        "A requested device class does not exist";
     SelectorInvalid = "DRA024", "selector-invalid", Error, Now, [ResourceClaim, ResourceClaimTemplate, DeviceClass],
         "A selector does not compile";
     SelectorFails = "DRA025", "selector-fails", Error, Now, [ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice],
-        "A selector fails on a device that exists";
+        "A selector fails on an existing device";
     QuotaExceeded = "DRA026", "quota-exceeded", Warning, Now, [ResourceClaim, ResourceClaimTemplate, Pod, PodGroup, DeviceClass, ResourceQuota],
-        "A quota keeps a claim from being made";
+        "A quota keeps a claim from being created";
     BindingPending = "DRA027", "binding-pending", Warning, Now, [ResourceClaim, Pod],
-        "A pod has waited too long for its device to be attached";
+        "A pod has been pending too long for its device to be attached";
     BindingFailed = "DRA028", "binding-failed", Error, Now, [ResourceClaim],
         "A device could not be attached";
     TolerationSeconds = "DRA029", "toleration-seconds", Warning, Now, [ResourceClaim, ResourceClaimTemplate],
-        "A toleration means something else than it says";
+        "A toleration does not do what it says";
     PoolIncomplete = "DRA030", "pool-incomplete", Warning, Now, [ResourceSlice],
         "Slices of a pool are missing";
     PoolOutdated = "DRA031", "pool-outdated", Warning, Now, [ResourceSlice],
@@ -158,13 +158,13 @@ codes! {
     NodeMissing = "DRA034", "node-missing", Warning, Now, [ResourceSlice, Node],
         "Devices are published for a node that does not exist";
     NodeWithoutSlices = "DRA035", "node-without-slices", Warning, Now, [ResourceSlice, Node],
-        "A node has no devices of a driver that its peers have";
+        "A node has no devices of a driver, unlike its peers";
     PoolWithoutDevices = "DRA036", "pool-without-devices", Warning, Now, [ResourceSlice, Node],
         "A driver publishes a pool without devices";
     HardwareTwice = "DRA037", "hardware-twice", Warning, Now, [ResourceSlice, Node],
         "A device plugin and a driver offer the same hardware of a node";
     DriverSilent = "DRA038", "driver-silent", Warning, Now, [DeviceClass, ResourceSlice, ResourceClaim, Pod, Node],
-        "A driver publishes nothing for nodes that it is to serve";
+        "A driver publishes nothing for nodes that it should serve";
     NodesUnmatched = "DRA039", "nodes-unmatched", Warning, Now, [ResourceSlice, Node],
         "Devices are published for labels that no node has";
     RuleSelectsAll = "DRA040", "rule-selects-all", Error, Now, [DeviceTaintRule],
@@ -174,11 +174,11 @@ codes! {
     TaintEffectUnknown = "DRA042", "taint-effect-unknown", Warning, Now, [DeviceTaintRule, ResourceSlice],
         "A taint has an unknown effect";
     RuleSelectsNothing = "DRA043", "rule-selects-nothing", Info, Now, [DeviceTaintRule, ResourceSlice, ResourceClaim],
-        "A taint rule is about no device that there is";
+        "A taint rule matches no device";
     LeftoverGroupReservation = "DRA050", "leftover-group-reservation", Error, Now, [ResourceClaim, Pod, PodGroup],
-        "A claim is reserved for a PodGroup, and no component acts on that";
+        "A claim is reserved for a PodGroup, but no component handles PodGroups";
     LeftoverGroupClaim = "DRA051", "leftover-group-claim", Error, Now, [ResourceClaim, Pod, PodGroup],
-        "A claim was made for a PodGroup, and no component acts on that";
+        "A claim was created for a PodGroup, but no component handles PodGroups";
     LeftoverNotAttached = "DRA052", "leftover-not-attached", Error, Now, [ResourceClaim, Pod],
         "A pod is on a node although its device is not attached";
     DriverInUse = "DRA060", "driver-in-use", Error, Driver, [ResourceClaim, Pod],
@@ -188,85 +188,85 @@ codes! {
     DriverPublished = "DRA062", "driver-published", Info, Driver, [ResourceSlice, DeviceTaintRule, ResourceClaim],
         "Devices of the driver can still be allocated";
     DriverAwaited = "DRA063", "driver-awaited", Warning, Driver, [ResourceClaim, Pod],
-        "A pod waits for the driver now, and would wait on without it";
+        "A pod needs the driver now to start or terminate";
     ExtendedResourceShared = "DRA070", "extended-resource-shared", Warning, Now, [DeviceClass],
         "Several device classes have the same extended resource";
     AdminNamespace = "DRA071", "admin-namespace", Info, Now, [Namespace, ResourceClaim, ResourceClaimTemplate],
-        "Whoever may create claims in a namespace may ask for admin access";
+        "Users who can create claims in a namespace can request admin access";
     AdminNotAllowed = "DRA072", "admin-not-allowed", Warning, Now, [Namespace, ResourceClaim, ResourceClaimTemplate],
-        "Admin access is asked for in a namespace that does not allow it";
+        "Admin access is requested in a namespace that does not allow it";
     ClaimIdle = "DRA073", "claim-idle", Warning, Now, [ResourceClaim, Pod, PodGroup, Event],
-        "A claim has held devices for long, and no pod runs with it";
+        "A claim has held devices for long, but no pod runs with it";
     DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
-        "A pod does not end, as the driver of its devices is gone";
+        "A pod does not terminate, because the driver of its devices is gone";
     DevicesUnlisted = "DRA075", "devices-unlisted", Warning, Now, [ResourceClaim, Pod],
-        "A pod holds devices that none of its containers gets";
+        "A pod holds devices that none of its containers lists";
     DriverNotRegistered = "DRA080", "driver-not-registered", Error, Now, [ResourceClaim, Pod, Event],
         "The kubelet does not know the driver of a pod's devices";
     PrepareRefused = "DRA081", "prepare-refused", Error, Now, [ResourceClaim, Pod, Event],
         "A driver does not prepare the devices of a pod";
     ClaimStillPrepared = "DRA082", "claim-still-prepared", Warning, Now, [ResourceClaim, Pod, Event],
-        "The kubelet has yet to give back what an earlier pod had";
+        "The kubelet has yet to unprepare devices of an earlier pod";
     DevicesLost = "DRA083", "devices-lost", Error, Now, [ResourceClaim, Pod],
         "The container runtime does not find the devices of a pod";
     UnprepareFails = "DRA084", "unprepare-fails", Warning, Now, [ResourceClaim, Pod, ResourceSlice, Node],
-        "A pod does not end, as its driver does not take the devices back";
+        "A pod does not terminate, because its driver does not unprepare its devices";
     KubeletTooOld = "DRA085", "kubelet-too-old", Error, Now, [ResourceClaim, Pod, Node, Event],
-        "A kubelet lacks the feature that a claim needs";
+        "A kubelet lacks a feature that a claim needs";
     StartUnexplained = "DRA086", "start-unexplained", Warning, Now, [ResourceClaim, Pod, Event],
-        "The kubelet cannot start or end a pod, and the devices are not the cause, or not known to be";
+        "The kubelet cannot start or terminate a pod, and devices are not known to be the cause";
     NodeNotReady = "DRA087", "node-not-ready", Warning, Now, [ResourceClaim, Pod, Node],
-        "Pods with devices do not start or end, as their node is not ready";
+        "Pods with devices do not start or terminate, because their node is not ready";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
-        "The control plane of this release has a bug that the cluster can meet";
+        "A known bug of this release affects the cluster";
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
-        "A driver may not write the status of its devices";
+        "A driver cannot write the status of its devices";
     AdminAccessRights = "DRA092", "admin-access-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
-        "A subject can give itself admin access";
+        "A subject can grant itself admin access";
     ReservationRights = "DRA093", "reservation-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
         "A subject can write allocations and reservations";
     TaintRights = "DRA094", "taint-rights", Info, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
         "A subject can taint devices";
     GroupGeneratedClaim = "DRA101", "group-generated-claim", Error, Downgrade, [ResourceClaim, Pod],
-        "Pods lose a claim that was made for their PodGroup";
+        "Pods lose a claim that was created for their PodGroup";
     GroupReservation = "DRA102", "group-reservation", Error, Downgrade, [ResourceClaim, Pod, PodGroup],
         "A claim that is reserved for a PodGroup is never freed";
     GroupReservationDeleting = "DRA103", "group-reservation-deleting", Error, Downgrade, [ResourceClaim],
-        "A claim that is reserved for a PodGroup cannot be converted any more";
+        "A claim that is reserved for a PodGroup can no longer be converted";
     GroupReservationTooMany = "DRA104", "group-reservation-too-many", Error, Downgrade, [ResourceClaim, Pod, PodGroup],
         "A claim's PodGroup has more members than a claim can list";
     GroupReservationIdle = "DRA105", "group-reservation-idle", Error, Downgrade, [ResourceClaim, Pod, PodGroup],
-        "A claim is held by a PodGroup without running members";
+        "A claim is reserved for a PodGroup without running members";
     ForeignReservation = "DRA106", "foreign-reservation", Warning, Downgrade, [ResourceClaim],
-        "A reservation for something else than a pod stays for ever";
+        "A reservation for a consumer other than a pod is never removed";
     PendingMember = "DRA107", "pending-member", Warning, Downgrade, [ResourceClaim, Pod],
-        "A pod that waits for its group is scheduled alone";
+        "A pod that is pending with its PodGroup is scheduled alone";
     GroupMember = "DRA108", "group-member", Error, Downgrade, [Pod],
-        "A pod loses its membership in a PodGroup for good";
+        "A pod loses its PodGroup membership for good";
     PodgroupObjects = "DRA109", "podgroup-objects", Warning, Downgrade, [PodGroup, Workload, CompositePodGroup],
-        "PodGroups and Workloads cannot be reached any more";
+        "PodGroups and Workloads can no longer be read or deleted";
     TaintRules = "DRA110", "taint-rules", Error, Downgrade, [DeviceTaintRule],
-        "A taint rule has no effect any more";
+        "A taint rule is no longer enforced";
     TaintRulesStorage = "DRA111", "taint-rules-storage", Warning, Downgrade, [DeviceTaintRule],
         "A stored taint rule cannot be decoded";
     TaintRulesNoSelector = "DRA112", "taint-rules-no-selector", Warning, Downgrade, [DeviceTaintRule],
-        "A taint rule without selector blocks all scheduling";
+        "A taint rule without a selector blocks all scheduling";
     ListAttributes = "DRA113", "list-attributes", Error, Downgrade, [ResourceSlice],
-        "A device with list attributes ends all scheduling of devices";
+        "A device with list attributes stops all scheduling of devices";
     AlphaFields = "DRA114", "alpha-fields-1.37", Warning, Downgrade, [ResourceSlice, ResourceClaim, ResourceClaimTemplate],
         "A field of an alpha feature is dropped";
     TaintsIgnored = "DRA115", "taints-ignored", Error, Downgrade, [ResourceSlice],
-        "A tainted device is handed out";
+        "A tainted device is allocated";
     TaintsLimit = "DRA116", "taints-limit", Error, Downgrade, [ResourceSlice],
         "A slice cannot be written with the taints of a device";
     BindingConditions = "DRA117", "binding-conditions", Error, Downgrade, [ResourceClaim, ResourceSlice, Pod],
-        "Pods do not wait for their devices to be attached";
+        "Pods are bound before their devices are attached";
     Partitions = "DRA118", "partitions", Warning, Downgrade, [ResourceSlice],
-        "Partitions are not handed out";
+        "Partitions are not allocated";
     SharedDevices = "DRA119", "shared-devices", Warning, Downgrade, [ResourceSlice, ResourceClaim],
-        "A device is handed out whole instead of in shares";
+        "A device is allocated as a whole instead of in shares";
     ExtendedResources = "DRA120", "extended-resources", Warning, Downgrade, [DeviceClass, ResourceClaim, Pod],
-        "Devices are not handed out for extended resources";
+        "Devices are not allocated for extended resources";
     Tolerations = "DRA121", "tolerations", Warning, Downgrade, [ResourceClaim, ResourceClaimTemplate],
         "Tolerations do not delay evictions";
     FeatureGates = "DRA122", "feature-gates", Error, Downgrade, [],
@@ -276,21 +276,21 @@ codes! {
     ApiVersion = "DRA130", "api-version", Error, Upgrade, [DeviceClass, ResourceSlice, DeviceTaintRule, ResourceClaimTemplate, ResourceClaim, PodGroup, Workload],
         "A client uses an API version that is no longer served";
     UpgradeDriverRights = "DRA131", "driver-rights", Error, Upgrade, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],
-        "A driver lacks a right that the API server asks for";
+        "A driver lacks a right that the API server requires";
     UpgradeBindingRights = "DRA132", "binding-rights", Warning, Upgrade, [ClusterRole, ClusterRoleBinding, Role, RoleBinding],
         "A subject lacks the right to allocate and reserve claims";
     UpgradeGates = "DRA133", "upgrade-gates", Error, Upgrade, [],
-        "A component does not start with the gates that it has";
+        "A component does not start with its current feature gates";
     GateDefaults = "DRA134", "gate-defaults", Warning, Upgrade, [ResourceSlice, ResourceClaim, DeviceClass, DeviceTaintRule],
-        "A feature that is on by default treats objects otherwise";
+        "A feature that is on by default treats objects differently";
     ChangedMeaning = "DRA135", "changed-meaning", Warning, Upgrade, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceTaintRule, Pod],
-        "A field means something else";
+        "A field changes its meaning";
     AllocationTolerations = "DRA136", "allocation-tolerations", Warning, Upgrade, [ResourceClaim],
-        "An allocation lacks what its request tolerates";
+        "An allocation lacks the tolerations of its request";
     OldCounters = "DRA137", "old-counters", Error, Upgrade, [ResourceSlice],
-        "Counters are where only 1.34 has them";
+        "Counters are in the format of 1.34";
     WorkloadObjects = "DRA138", "workload-objects", Error, Upgrade, [PodGroup, Workload],
-        "PodGroups and Workloads cannot be read any more";
+        "PodGroups and Workloads can no longer be read";
 }
 
 impl Code {
@@ -304,7 +304,7 @@ impl Code {
         &TABLE[self as usize].1
     }
 
-    /// Whether claims and pods of every namespace decide, as any of them can hold a device or be a driver's.
+    /// Whether claims and pods of every namespace matter, because any of them can hold a device or be a driver's.
     pub fn is_about_devices(self) -> bool {
         matches!(
             self,
@@ -325,7 +325,7 @@ impl Code {
         )
     }
 
-    /// Whether claims and pods of one namespace tell what there is of objects in it.
+    /// Whether claims and pods of one namespace suffice for objects in it.
     pub(super) fn is_told_in_part(self) -> bool {
         let is_of_stages = matches!(
             self,
@@ -337,7 +337,7 @@ impl Code {
         is_of_stages || !self.is_about_devices()
     }
 
-    /// Kinds of object that decide what can be done, besides those that it is found in. Without them it is still found.
+    /// Kinds of object that determine what can be done, besides those that it is found in. Without them it is still found.
     pub fn needed_for_fix(self) -> &'static [Kind] {
         match self {
             Self::DeviceAllocatedTwice
@@ -382,9 +382,9 @@ impl Serialize for Code {
     }
 }
 
-/// A text that is no code.
+/// A text that is not a code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is neither a code such as `DRA001` nor the name of a finding{alike}", alike = alike(.0))]
+#[error("unknown finding `{0}`: expected a code such as `DRA001`, or a name{alike}", alike = alike(.0))]
 pub struct UnknownCode(String);
 
 /// Codes whose name has that word.
@@ -398,14 +398,14 @@ fn alike(word: &str) -> String {
         .collect();
     match names.as_slice() {
         [] => String::new(),
-        [one] => format!("; with that word there is {one}"),
+        [one] => format!("; did you mean {one}?"),
         names => {
             let more = match names.len().saturating_sub(TOLD) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             let told = names.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>();
-            format!("; with that word there are {}{more}", told.join(", "))
+            format!("; names with that word: {}{more}", told.join(", "))
         }
     }
 }
@@ -430,7 +430,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_stand_at_their_place_and_are_found_by_code_and_name() {
+    fn codes_are_sorted_and_found_by_code_and_name() {
         let mut last = "";
         let mut names = BTreeSet::new();
         for code in Code::all() {
@@ -448,7 +448,7 @@ mod tests {
         assert!(
             unknown
                 .to_string()
-                .ends_with("; with that word there is DRA005 device-unhealthy"),
+                .ends_with("; did you mean DRA005 device-unhealthy?"),
             "{unknown}"
         );
     }
@@ -456,7 +456,7 @@ mod tests {
     #[test]
     fn every_code_has_a_page_and_every_page_a_code() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings");
-        let pages = std::fs::read_dir(folder).expect("docs/findings is there");
+        let pages = std::fs::read_dir(folder).expect("docs/findings exists");
         let pages: BTreeSet<String> = pages
             .filter_map(|page| page.expect("a page").file_name().into_string().ok())
             .filter(|page| page != "README.md")

@@ -1,14 +1,14 @@
-//! Devices that several hold, that hold nothing together, or that are broken while somebody uses them.
+//! Devices that several claims hold, that consume more than there is, or that are broken while they are in use.
 //!
-//! All of it is worked out anew from all claims. kube-scheduler keeps such sums itself and has once allocated devices twice, as events
-//! reached it late and out of order.
+//! All of it is computed from all claims. kube-scheduler keeps such sums itself, and has allocated devices twice when events arrived late
+//! and out of order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Subject, claim_key, counted, scoped_key, some};
+use super::finding::{Subject, claim_key, scoped_key};
 use super::reservations::free;
-use super::{Code, Finding, Look, Severity};
+use super::{Code, Finding, Look, Severity, words};
 use crate::HealthReport;
 use crate::remedy::{Remedy, can_taint};
 use crate::script::{
@@ -38,7 +38,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-/// Devices that a taint says to be broken, partitions of which are free.
+/// Devices that a taint marks as broken, with partitions that are free.
 fn broken_partitions(look: &mut Look<'_>) {
     for Broken {
         id,
@@ -60,17 +60,10 @@ fn broken_partitions(look: &mut Look<'_>) {
             .as_ref()
             .map(slices_of)
             .unwrap_or_default();
-        let message = format!(
-            "has the taint {taint}, which says that it is broken, while {} can still be allocated, as no taint keeps pods off: {}",
-            counted(free.len(), "partition of it", "partitions of it"),
-            some(free),
-        );
+        let message = words::broken_partitions(&taint, &free);
         look.add(
             Finding::new(Code::BrokenPartitions, Subject::device(&id), message)
-                .advice(format!(
-                    "ask the owner of driver {} to taint the partitions as well; until then, taint them with a DeviceTaintRule",
-                    id.driver
-                ))
+                .advice(words::taint_partitions(&id.driver))
                 .look(describe_pool(&id.pool_id()))
                 .joins(slices),
         );
@@ -79,8 +72,8 @@ fn broken_partitions(look: &mut Look<'_>) {
 
 /// Devices with more than one holder that takes something, unless each has a share of its own.
 ///
-/// The allocator counts a device once, however many hold it (`allocateddevices.go`, `addDevices`, v1.37.2). So the device counts as
-/// free as soon as the first of them ends.
+/// The allocator counts a device once, however many hold it (`allocateddevices.go`, `addDevices`, v1.37.2). So it counts as free as soon as
+/// the first of them is deallocated.
 fn allocated_twice(look: &mut Look<'_>) {
     let mut found = Vec::new();
     let mut last: Option<&DeviceId> = None;
@@ -108,7 +101,7 @@ fn allocated_twice(look: &mut Look<'_>) {
     }
 }
 
-/// As many share IDs as takers: no claim has the device as a whole, and no share is given twice.
+/// As many share IDs as takers: no claim has the device as a whole, and no share is allocated twice.
 fn have_shares_of_their_own(takers: &[&Holder<'_>]) -> bool {
     let shares: BTreeSet<&Str> = takers
         .iter()
@@ -119,16 +112,8 @@ fn have_shares_of_their_own(takers: &[&Holder<'_>]) -> bool {
 
 fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding {
     let claims: BTreeSet<Key> = takers.iter().map(|taker| taker.claim.key()).collect();
-    let how = if takers.iter().any(|taker| taker.result.share_id.is_none()) {
-        "as a whole"
-    } else {
-        "with the same share ID"
-    };
-    let message = format!(
-        "held {how} by {}: {}. The scheduler counts the device once, so it is given away as soon as the first of them ends",
-        counted(claims.len(), "claim", "claims"),
-        some(claims.iter().map(|key| format!("claim/{key}"))),
-    );
+    let as_a_whole = takers.iter().any(|taker| taker.result.share_id.is_none());
+    let message = words::allocated_twice(&claims, as_a_whole);
     Finding::new(Code::DeviceAllocatedTwice, Subject::device(device), message).remedy(give_back(
         look,
         claims,
@@ -141,7 +126,7 @@ fn twice(look: &Look<'_>, device: &DeviceId, takers: &[&Holder<'_>]) -> Finding 
     ))
 }
 
-/// Has as many claims give back their devices as it takes, those first that got them last.
+/// Deallocates as many claims as needed, the last allocated first.
 fn give_back(look: &Look<'_>, claims: BTreeSet<Key>, is_wrong: impl Fn(&Cluster) -> bool) -> Remedy {
     let mut claims: Vec<&Arc<Claim>> = claims.iter().filter_map(|key| look.cluster.claim(key)).collect();
     claims.sort_by_key(|claim| std::cmp::Reverse((allocated_at(claim), claim.key())));
@@ -190,19 +175,9 @@ fn not_published(look: &mut Look<'_>) {
         let published = node
             .and_then(|name| look.cluster.node(name))
             .and_then(|node| publishes_for(look.cluster, driver, &node.metadata));
-        let (severity, why) = match (published, node) {
-            (Some(true), Some(node)) => (
-                Severity::Info,
-                format!(
-                    "driver {driver} still publishes for node/{node}: it leaves out devices that are in use, as some drivers do, or the \
-                     device is gone"
-                ),
-            ),
-            _ => (
-                Severity::Warning,
-                "the driver does not run there, or leaves out devices that are in use, or the device is gone"
-                    .to_owned(),
-            ),
+        let (severity, there) = match published {
+            Some(true) if node.is_some() => (Severity::Info, node),
+            _ => (Severity::Warning, None),
         };
         let slices = devices
             .iter()
@@ -211,27 +186,18 @@ fn not_published(look: &mut Look<'_>) {
             .flat_map(|pool| pool.slices)
             .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name))
             .collect();
-        let message = format!(
-            "holds {}, which no ResourceSlice of the newest generation lists: {why}",
-            some(&devices)
-        );
+        let message = words::not_published(&devices, driver, there);
         let finding = Finding::new(
             Code::DeviceNotPublished,
             Subject::of(Kind::ResourceClaim, &claim.metadata),
             message,
         )
         .severity(severity)
-        .advice(format!(
-            "no action is needed if the driver {driver} leaves out devices that are in use; otherwise whoever runs it has it publish the \
-             device again, and if the device is gone for good, the owners of the pods that use the claim end them"
-        ))
+        .advice(words::publish_again(driver))
         .look(
             Command::kubectl("get")
                 .arg("resourceslices")
-                .option(
-                    "--field-selector",
-                    &field_selector("spec.driver", driver),
-                )
+                .option("--field-selector", &field_selector("spec.driver", driver))
                 .done(),
         )
         .joins(slices)
@@ -263,7 +229,7 @@ fn oversubscribed(look: &mut Look<'_>) {
             .map(|(set, name, balance)| {
                 let mut taken = balance.total.clone();
                 taken.sub(&balance.remaining);
-                format!("{taken} of {} of counter {set}/{name}", balance.total)
+                words::overdrawn(&taken, &balance.total, &format_args!("counter {set}/{name}"))
             })
             .collect();
         if !overdrawn.is_empty() {
@@ -274,11 +240,7 @@ fn oversubscribed(look: &mut Look<'_>) {
                 .filter(|holder| holder.takes())
                 .map(|holder| holder.claim.key())
                 .collect();
-            let message = format!(
-                "allocated devices take {}; they are held by {}",
-                some(overdrawn),
-                some(holders.iter().map(|key| format!("claim/{key}"))),
-            );
+            let message = words::counters_overdrawn(&overdrawn, &holders);
             found.push(
                 Finding::new(Code::CountersOversubscribed, Subject::pool(&pool.id), message)
                     .remedy(give_back(look, holders.clone(), |cluster| {
@@ -307,11 +269,7 @@ fn oversubscribed(look: &mut Look<'_>) {
                 continue;
             }
             let claims: BTreeSet<Key> = shares.iter().map(|share| share.claim.key()).collect();
-            let message = format!(
-                "shares take {}; they are held by {}",
-                some(overdrawn),
-                some(claims.iter().map(|key| format!("claim/{key}"))),
-            );
+            let message = words::capacity_overdrawn(&overdrawn, &claims);
             found.push(
                 Finding::new(Code::CapacityOversubscribed, Subject::device(&id), message)
                     .remedy(give_back(look, claims.clone(), |cluster| {
@@ -335,11 +293,11 @@ fn is_share(holder: &Holder<'_>) -> bool {
     holder.takes() && holder.result.share_id.is_some()
 }
 
-/// What shares take more of than the device has.
+/// Amounts that shares consume more of than the device has.
 fn overdrawn_capacity(device: &Device, shares: &[&Holder<'_>]) -> Vec<String> {
     let overdrawn = device.capacity.iter().filter_map(|(name, capacity)| {
         let taken = consumed(shares, name);
-        (taken > capacity.value).then(|| format!("{taken} of {} of {name}", capacity.value))
+        (taken > capacity.value).then(|| words::overdrawn(&taken, &capacity.value, name))
     });
     overdrawn.collect()
 }
@@ -363,7 +321,7 @@ fn slices_of(pool: &Pool<'_>) -> Vec<(Kind, Key)> {
         .collect()
 }
 
-/// Devices that somebody holds and somebody reports to be broken.
+/// Devices that are in use and reported as broken.
 fn unhealthy(look: &mut Look<'_>) {
     let health = HealthIndex::of(look.cluster);
     let mut found = Vec::new();
@@ -382,16 +340,7 @@ fn unhealthy(look: &mut Look<'_>) {
         };
         let holders = look.inventory().holders(device);
         let claims: BTreeSet<Key> = holders.iter().map(|holder| holder.claim.key()).collect();
-        let said = if first.message.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", first.message)
-        };
-        let message = format!(
-            "{} says that it is unhealthy{said}; it is held by {}",
-            first.reporter,
-            some(claims.iter().map(|key| format!("claim/{key}"))),
-        );
+        let message = words::unhealthy(first, &claims);
         let pods = claims
             .iter()
             .flat_map(|key| look.cluster.pods_of_claim(key))
@@ -401,12 +350,9 @@ fn unhealthy(look: &mut Look<'_>) {
         let finding = if can_taint(look.cluster.environment()) {
             finding
                 .fix(evict_from_device(device, "unhealthy"))
-                .note("evicts the pods that use the device at once, and keeps others off it until the DeviceTaintRule is deleted")
+                .note(words::EVICTS_FROM_DEVICE)
         } else {
-            finding.advice(format!(
-                "whoever runs the driver {} has it taint the device; then the owners of the pods that use it end them",
-                device.driver
-            ))
+            finding.advice(words::taint_and_delete(&device.driver))
         };
         found.push(
             finding

@@ -1,15 +1,15 @@
-//! Can a driver be taken away now: who still has its devices, who waits for them, who could still get one.
+//! Whether a driver can be removed now: claims that have its devices, pods that need it, devices that can still be allocated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Subject, claim_key, counted, pod_key, some};
+use super::finding::{Subject, claim_key, pod_key};
 use super::reservations::free;
-use super::{Code, Finding, Look, Severity};
+use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::{Remedy, can_taint, end_consumers, end_groups, end_pods};
 use crate::script::{Command, NoCommand, Script, delete_in, taint_driver};
 use dra_allocator::devices::{ClassSelectors, DeviceState, WantedNode};
-use dra_model::{Claim, Class, DeviceId, Kind, Pod, Str, TOO_MUCH_WORK};
+use dra_model::{Claim, Class, DeviceId, Key, Kind, Pod, Str};
 use dra_rules::kubelet::{Stage, Stages};
 use dra_rules::reservation::{owning_group, users};
 use dra_rules::scheduling::drivers_named;
@@ -31,12 +31,12 @@ pub(super) fn look(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     }
 }
 
-/// One node, or all. What cannot be told of a node counts as being there: a driver that is in use must not seem unused.
+/// One node, or all. What is unknown of a node counts as being there: a driver that is in use must not seem unused.
 struct Place(Option<WantedNode>);
 
 impl Place {
-    /// Whether the devices of the claim may be used on the node. An allocation without node selector is for every node: then the pods
-    /// decide where it is used.
+    /// Whether the devices of the claim may be used on the node. An allocation without node selector is for every node: then its pods
+    /// determine where it is used.
     fn has(&self, look: &Look<'_>, claim: &Claim) -> bool {
         let Some(wanted) = &self.0 else {
             return true;
@@ -67,19 +67,21 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
     if devices.is_empty() || !place.has(look, claim) {
         return;
     }
-    let holds = format!("holds {}", some(&devices));
     let about = Subject::of(Kind::ResourceClaim, &claim.metadata);
     let Ok(pods) = users(look.cluster, claim) else {
-        let message = format!("{holds}; who uses it is unknown");
-        let who = format!(
-            "whoever may see the pods of namespace {} ends those that use the claim",
-            claim.metadata.namespace
-        );
+        let message = words::driver_in_use(&devices, None);
+        let who = crate::words::delete_hidden_pods(&claim.metadata.namespace, &claim.key());
         look.add(Finding::new(Code::DriverInUse, about, message).advice(who));
         return;
     };
+    let names: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
+    let finding = Finding::new(
+        Code::DriverInUse,
+        about,
+        words::driver_in_use(&devices, Some(&names)),
+    );
     let finding = if pods.is_empty() {
-        Finding::new(Code::DriverInUse, about, format!("{holds}, but no pod uses it"))
+        finding
             .severity(Severity::Warning)
             .remedy(free(look.cluster, claim))
             .look(
@@ -89,16 +91,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
                     .done(),
             )
     } else {
-        let names: Vec<&str> = pods.iter().map(|pod| pod.metadata.name.as_str()).collect();
-        Finding::new(
-            Code::DriverInUse,
-            about,
-            format!(
-                "{holds}, used by {}",
-                some(names.iter().map(|name| format!("pod/{name}")))
-            ),
-        )
-        .remedy(
+        finding.remedy(
             if claim
                 .status
                 .reserved_for
@@ -111,11 +104,14 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
             },
         )
     };
-    let evidence: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
-    look.add(finding.joins([claim_key(claim.key())]).joins(evidence));
+    look.add(
+        finding
+            .joins([claim_key(claim.key())])
+            .joins(names.into_iter().map(pod_key)),
+    );
 }
 
-/// Pods for which the kubelet is to call the driver now: without it they neither start nor end until it is back.
+/// Pods that need the kubelet to call the driver now: without it they neither start nor terminate.
 fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
     let stages = Stages::of(look.cluster, look.now);
     let mut found = Vec::new();
@@ -124,9 +120,9 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
         if node.is_some_and(|node| pod.node() != Some(node)) || pod.node().is_none() {
             continue;
         }
-        let what = match stage.stage {
-            Stage::Reserved | Stage::Unknown => "has yet to get its devices prepared",
-            Stage::Unpreparing => "is ending, and has yet to give its devices back",
+        let is_ending = match stage.stage {
+            Stage::Reserved | Stage::Unknown => false,
+            Stage::Unpreparing => true,
             Stage::Prepared | Stage::Starting | Stage::Running | Stage::Gone => continue,
         };
         let claims: Vec<_> = stages
@@ -136,18 +132,17 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
         if claims.is_empty() {
             continue;
         }
-        let message = format!(
-            "{what}: without the driver it waits until the driver is back, and for the next try of the kubelet after that"
-        );
+        let message = words::driver_awaited(is_ending);
         found.push(
-            Finding::new(Code::DriverAwaited, Subject::of(Kind::Pod, &pod.metadata), message)
-                .advice(
-                    "wait until the pod runs or is gone before the driver is stopped; pods that run do not notice a driver that is away, and \
-                     their slices stay for 30 seconds",
-                )
-                .look(explain_pod(pod))
-                .joins([pod_key(pod.key())])
-                .joins(claims.iter().map(|claim| claim_key(claim.key()))),
+            Finding::new(
+                Code::DriverAwaited,
+                Subject::of(Kind::Pod, &pod.metadata),
+                message,
+            )
+            .advice(words::STOP_DRIVER_LATER)
+            .look(explain_pod(pod))
+            .joins([pod_key(pod.key())])
+            .joins(claims.iter().map(|claim| claim_key(claim.key()))),
         );
     }
     for finding in found {
@@ -162,7 +157,7 @@ fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
         .done()
 }
 
-/// Claims without devices that ask for a class which only devices of this driver belong to.
+/// Claims without devices that need a class which only this driver serves.
 fn wanted(look: &mut Look<'_>, driver: &Str) {
     let cluster = look.cluster;
     let selectors = ClassSelectors::of(cluster);
@@ -180,7 +175,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             }
         }
     }
-    // While a driver publishes nothing, its classes still say whose devices they are.
+    // While a driver publishes nothing, its classes still name it.
     let has_none = |class: &&Arc<Class>| !drivers_of.contains_key(&class.metadata.name);
     let without: Vec<_> = cluster.classes().filter(has_none).collect();
     for class in without {
@@ -188,10 +183,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
         drivers.extend(drivers_named(class));
     }
     if !not_judged.is_empty() {
-        look.found.unknown.add(format!(
-            "which drivers have devices of {} is unknown: {TOO_MUCH_WORK}",
-            some(&not_judged)
-        ));
+        look.found.unknown.add(words::classes_not_judged(&not_judged));
     }
     let only_this = |class: &Str| {
         !not_judged.contains(class)
@@ -228,23 +220,8 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             .pods_of_claim(&key)
             .filter(|pod| !dra_rules::reservation::is_done(pod))
             .collect();
-        let waiting: Vec<_> = pods.iter().map(|pod| pod.key()).collect();
-        let waits = if waiting.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "; {} for it",
-                if waiting.len() == 1 {
-                    format!("pod/{} waits", waiting[0].name)
-                } else {
-                    format!("{} pods wait", waiting.len())
-                }
-            )
-        };
-        let message = format!(
-            "request {} asks for a class that only devices of {driver} belong to{waits}",
-            request.name
-        );
+        let pending: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
+        let message = words::driver_wanted(&request.name, driver, &pending);
         found.push(
             Finding::new(
                 Code::DriverWanted,
@@ -253,7 +230,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
             )
             .remedy(no_longer_wanted(look, claim, pods))
             .joins([claim_key(claim.key())])
-            .joins(waiting.into_iter().map(pod_key)),
+            .joins(pending.into_iter().map(pod_key)),
         );
     }
     for finding in found {
@@ -261,7 +238,7 @@ fn wanted(look: &mut Look<'_>, driver: &Str) {
     }
 }
 
-/// Ends what waits for the driver. To leave it waiting costs no device.
+/// Deletes what is pending for the driver. To leave it pending costs no device.
 fn no_longer_wanted(look: &Look<'_>, claim: &Claim, pods: Vec<&Arc<Pod>>) -> Remedy {
     let metadata = &claim.metadata;
     let end = match owning_group(claim) {
@@ -270,11 +247,11 @@ fn no_longer_wanted(look: &Look<'_>, claim: &Claim, pods: Vec<&Arc<Pod>>) -> Rem
     };
     let delete = || delete_in(&metadata.namespace, Kind::ResourceClaim, [&metadata.name]);
     let all = match metadata.controller() {
-        // What was made for a pod goes with it.
+        // What was created for a pod is deleted with it.
         Some(_) if end.command.is_some() => end,
         _ => end.and(Remedy::command(delete())),
     };
-    all.note("or leave it waiting for another driver that serves the class")
+    all.note(words::LEAVE_PENDING)
 }
 
 /// Published devices that no claim holds and that the scheduler can allocate.
@@ -299,20 +276,14 @@ fn still_given_out(look: &mut Look<'_>, driver: &Str, place: &Place) {
     if free.is_empty() {
         return;
     }
-    let message = format!(
-        "{} can still be allocated, such as {}: taint them first, so that no pod gets one meanwhile",
-        counted(free.len(), "device", "devices"),
-        free[0],
-    );
+    let message = words::still_allocated(&free);
     let finding = Finding::new(Code::DriverPublished, Subject::driver(driver), message);
     look.add(if can_taint(look.cluster.environment()) {
         let node = place.0.as_ref().map(|node| node.name().as_str());
         finding
             .fix(taint_driver(driver, node))
-            .note("keeps new pods off the devices until the DeviceTaintRule is deleted")
+            .note(words::KEEPS_OFF_DRIVER)
     } else {
-        finding.advice(format!(
-            "whoever runs the driver {driver} has it taint the devices, or an administrator of the cluster cordons the nodes"
-        ))
+        finding.advice(words::taint_or_cordon(driver))
     });
 }

@@ -1,10 +1,10 @@
-//! Pods that do not end, as the kubelet needs a driver that is gone.
+//! Pods that do not terminate, because the kubelet needs a driver that is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::finding::{Subject, claim_key, pod_key, scoped_key, some};
-use super::{Code, Finding, Look};
+use super::finding::{Subject, claim_key, pod_key, scoped_key};
+use super::{Code, Finding, Look, words};
 use crate::stage::pods_on;
 use dra_model::{Claim, Cluster, Key, Kind, Node, Pod, Str};
 use dra_rules::kubelet::{
@@ -33,7 +33,7 @@ pub(super) fn look(look: &mut Look<'_>) {
         let Some(node) = pod.node().and_then(|name| cluster.node(name)) else {
             continue;
         };
-        // A kubelet that is silent ends nothing, whatever there is of drivers.
+        // A kubelet that is silent terminates nothing, with or without drivers.
         if Heartbeat::of(node).is_silent() {
             continue;
         }
@@ -42,8 +42,8 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-/// Whether its time to end is over, and the kubelet has not ended it. It has drivers take devices back before it tells the API server of the
-/// end (`kubelet.go`, `SyncTerminatingPod`, v1.37.2), so what a pod that has ended waits for is somebody else.
+/// Whether its grace period is over, and the kubelet has not terminated it. The kubelet has drivers unprepare devices before it reports the pod
+/// as finished (`kubelet.go`, `SyncTerminatingPod`, v1.37.2), so a finished pod is kept by another component.
 fn is_stuck(look: &Look<'_>, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
     metadata.is_deleting()
@@ -51,7 +51,7 @@ fn is_stuck(look: &Look<'_>, pod: &Pod) -> bool {
         && look.has_lasted(metadata.deletion_timestamp, ENDING_SECONDS)
 }
 
-/// What the pod's claims hold, by driver that has to give it back.
+/// What the pod's claims hold, by the driver that has to unprepare it.
 fn held<'a>(cluster: &'a Cluster, pod: &Pod) -> BTreeMap<&'a Str, BTreeSet<Key>> {
     let mut held: BTreeMap<&Str, BTreeSet<Key>> = BTreeMap::new();
     let claims = claim_names(pod).filter_map(|name| {
@@ -70,17 +70,14 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<P
     let cluster = look.cluster;
     let name = &node.metadata.name;
     for (driver, claims) in held(cluster, pod) {
-        // What a driver publishes for several nodes does not tell on which of them its plugin runs.
+        // What a driver publishes for several nodes does not show which of them its plugin runs on.
         if publishes_for(cluster, driver, &node.metadata) != Some(false)
             || republishing(cluster, name, Some(driver), look.now).is_some()
         {
             continue;
         }
         if let Some(gap) = cluster.gap(Kind::Pod, "") {
-            let what = format!(
-                "whether pod/{} ends late as the driver {driver} is gone from node/{name}",
-                pod.key()
-            );
+            let what = words::driver_may_be_gone(&pod.key(), name, driver);
             look.found.unknown.unknown(&what, gap);
             continue;
         }
@@ -90,21 +87,10 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<P
         {
             continue;
         }
-        let ended = pod
-            .metadata
-            .deletion_timestamp
-            .map_or_else(|| "an unknown time".to_owned(), |time| time.to_string());
-        let message = format!(
-            "should have ended at {ended}. It is on node {name} with devices of {driver} by {}, and there the driver has neither a \
-             ResourceSlice nor a pod any more: the kubelet needs it to give the devices back, and tries again for ever",
-            some(claims.iter().map(|key| format!("claim/{key}"))),
-        );
+        let message = words::driver_is_gone(pod, name, driver, &claims);
         look.add(
             Finding::new(Code::DriverGone, Subject::of(Kind::Pod, &pod.metadata), message)
-                .advice(format!(
-                    "whoever runs the driver {driver} has it run on node {name} again, and the pod ends by itself; if the driver is gone for \
-                     good, an administrator of the cluster sees to it that nothing of the pod runs there any more, and deletes it by force"
-                ))
+                .advice(words::restore_driver(driver, name))
                 .look(pods_on(name))
                 .joins(claims.into_iter().map(claim_key))
                 .joins([pod_key(pod.key()), scoped_key(Kind::Node, name)]),
@@ -112,7 +98,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>, node: &Node, neighbours: &[&Arc<P
     }
 }
 
-/// Whether a pod on the node may be the driver's: it runs, wants no devices itself, and is called like it.
+/// Whether a pod on the node may be the driver's: it runs, uses no claims itself, and is named like it.
 fn may_be_of_driver(look: &Look<'_>, driver: &str, pod: &Pod) -> bool {
     if pod.is_terminal() || is_stuck(look, pod) || !pod.spec.resource_claims.is_empty() {
         return false;
@@ -175,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_is_only_said_to_wait_for_a_driver_that_is_gone_for_all_that_is_known() {
+    fn a_pod_is_reported_only_if_its_driver_is_known_to_be_gone() {
         let plain = json!({});
         let gone = || world(&plain, "True", "Running");
         let list = asked(gone());
         assert_eq!(
-            list.items[0].message,
-            "should have ended at 2026-11-21T11:00:00Z. It is on node node-1 with devices of gpu.example.com by claim/n/c, and there the \
-             driver has neither a ResourceSlice nor a pod any more: the kubelet needs it to give the devices back, and tries again for ever"
+            list.items[0].message.to_string(),
+            "should have terminated at 2026-11-21T11:00:00Z. It is on node/node-1 with devices of driver gpu.example.com (claim/n/c), where \
+             the driver has no ResourceSlice and no pod: the kubelet needs the driver to unprepare the devices, and retries forever"
         );
         // Its time is not over, the kubelet has ended it, or is not there to do so. Who else holds it does not matter.
         let early = json!({"deletionTimestamp": "2026-11-21T11:59:30Z"});

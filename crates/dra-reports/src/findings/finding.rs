@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::{Code, Severity};
+use crate::Sentence;
 pub use crate::listing::some;
 use crate::remedy::Remedy;
 use crate::script::{Arguments, NoCommand, Script};
@@ -31,7 +32,7 @@ impl Certainty {
     }
 }
 
-/// What a finding is about. Devices, pools, drivers and gates are no objects of the API; they have no UID.
+/// The object of a finding. Devices, pools, drivers and gates are not API objects; they have no UID.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subject {
@@ -150,9 +151,9 @@ impl fmt::Display for Subject {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "FixView<'_>"))]
 pub enum Fix {
-    /// A command that runs as it stands, after which the finding is gone. As JSON it has its arguments beside it.
+    /// A command that can be run unchanged, after which the finding is gone. As JSON it has its arguments beside it.
     Command(Script),
-    /// Who can do what, where no command does it.
+    /// What to do where no command does it.
     Sentence(String),
 }
 
@@ -170,7 +171,7 @@ impl fmt::Display for Fix {
 struct FixView<'a> {
     /// A command, or else a sentence. It is a command where `command` stands beside it.
     fix: &'a str,
-    /// A command that runs as it stands, after which the finding is gone. Absent where nobody can run one.
+    /// A command that can be run unchanged, after which the finding is gone. Absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'a str>,
     #[serde(flatten)]
@@ -195,7 +196,7 @@ impl Serialize for Fix {
 }
 
 /// A finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
@@ -207,23 +208,23 @@ pub struct Finding {
     pub severity: Severity,
     /// How sure it is.
     pub certainty: Certainty,
-    /// What it is about.
+    /// Its object.
     pub object: Subject,
     /// What is wrong.
-    pub message: String,
+    pub message: Sentence,
     /// A command, or else a sentence.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
-    /// What has to be so before the command is run, or what would do in its place.
+    /// Condition of the command, or an alternative to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_note: Option<String>,
-    /// All that is to be said in words: who can do what where there is no command, and what is to be known of the command.
+    /// All that there is to say: what to do where there is no command, and what to know about the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// A command that shows more and changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
-    /// For a downgrade: the step at which it has to be solved, from 1 to 8.
+    /// For a downgrade: the step to solve it by, from 1 to 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<u32>,
     /// The page that explains it.
@@ -234,7 +235,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(code: Code, object: Subject, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: Code, object: Subject, message: impl Into<Sentence>) -> Self {
         let facts = code.facts();
         Self {
             code,
@@ -257,7 +258,7 @@ impl Finding {
         Self { severity, ..self }
     }
 
-    /// A command helps. Where a name gives none, that is said in its place.
+    /// A command helps. Where a name allows none, that is reported instead.
     pub(super) fn fix(self, fix: Result<Script, NoCommand>) -> Self {
         match fix {
             Ok(script) => Self {
@@ -284,7 +285,7 @@ impl Finding {
         }
     }
 
-    /// What helps is no command: the sentence says who can do it.
+    /// No command helps: the sentence says what to do.
     pub(super) fn advice(mut self, sentence: impl Into<String>) -> Self {
         let sentence = sentence.into();
         self.add_note(&sentence);
@@ -292,7 +293,7 @@ impl Finding {
         self
     }
 
-    /// What has to be so before the command is run, or would do in its place.
+    /// Condition of the command, or an alternative to it.
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
         self.add_note(&note);
@@ -310,7 +311,7 @@ impl Finding {
         });
     }
 
-    /// What shows more. A name that gives no command is told nowhere, since it is told of the finding.
+    /// What shows more. A name that allows no command is not reported here, because the finding reports it.
     pub(super) fn look(self, look: Result<Script, NoCommand>) -> Self {
         Self {
             look: look.ok(),
@@ -334,13 +335,7 @@ impl Finding {
 
     /// Order of a report: by step, worst first, then by code and object.
     pub(super) fn sort_key(&self) -> impl Ord + use<'_> {
-        (
-            self.order,
-            Reverse(self.severity),
-            self.code,
-            &self.object,
-            &self.message,
-        )
+        (self.order, Reverse(self.severity), self.code, &self.object)
     }
 }
 
@@ -361,9 +356,4 @@ pub(super) fn scoped_key(kind: Kind, name: &Str) -> (Kind, Key) {
         name: name.clone(),
     };
     (kind, key)
-}
-
-/// `count` with the word for one or for several.
-pub(super) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,17 +1,16 @@
 //! Claims that hold devices while no pod runs with them.
 //!
-//! A claim that nobody is reserved for, or only what has ended or is gone, is told by the rules for reservations, however short that
-//! lasts. Here are consumers that exist and do not run, and of which nothing else says why.
+//! A claim that is reserved for no consumer, or only for what has finished or is gone, is found by the rules for reservations, however
+//! briefly that lasts. Here are consumers that exist and do not run, while nothing else says why.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::claims::{describe, subject};
-use super::finding::{claim_key, counted, pod_key, some};
+use super::finding::{claim_key, pod_key};
 use super::reservations::free;
 use super::stages::stages;
-use super::{Code, Finding, Look};
-use crate::Consumer;
+use super::{Code, Finding, Look, words};
 use crate::remedy::Remedy;
 use dra_model::{Claim, Key, Kind, Pod, Time};
 use dra_rules::kubelet::{Stages, has_run};
@@ -53,7 +52,7 @@ fn of_claim<'a>(look: &mut Look<'a>, stages: &Stages<'a>, claim: &Claim) {
         .pods_of_claim(&key)
         .filter(|pod| resolves_to(pod, claim, PodGroups::Accepted));
     let mut pods: BTreeMap<Key, &Arc<Pod>> = users.map(with_key).collect();
-    // A downgrade gives pods other claims while they go on with the devices of this one.
+    // A downgrade gives pods other claims while they keep the devices of this one.
     for entry in &waiting {
         let named = claim.metadata.beside(&entry.name);
         if entry.is_pod_group() {
@@ -89,11 +88,7 @@ fn of_claim<'a>(look: &mut Look<'a>, stages: &Stages<'a>, claim: &Claim) {
     if !look.has_lasted(Some(since), look.idle.as_secs()) {
         return;
     }
-    let message = format!(
-        "holds {} for {}, and no pod has run with it since {since}, as far as the objects that are there tell",
-        counted(claim.results().len(), "device", "devices"),
-        some(waiting.iter().map(|entry| Consumer(entry))),
-    );
+    let message = words::idle(claim, &waiting, since);
     let pods: Vec<_> = pods.iter().map(|pod| pod_key(pod.key())).collect();
     look.add(
         Finding::new(Code::ClaimIdle, subject(claim), message)
@@ -118,25 +113,21 @@ fn is_explained<'a>(stages: &Stages<'a>, pod: &'a Arc<Pod>) -> bool {
             .any(|event| event.type_ == "Warning")
 }
 
-/// The pods are ended only where others come in their place, and nothing that was read would keep those from running.
+/// The pods are deleted only where others replace them, and nothing that was read would keep those from running.
 fn remedy(look: &Look<'_>, claim: &Claim, starting: &[&Arc<Pod>]) -> Remedy {
-    const NOTE: &str = "or whoever owns what the claim is reserved for finds out why it does not run, and the devices are kept for it";
     let cluster = look.cluster;
-    let names = || some(starting.iter().map(|pod| format!("pod/{}", pod.key())));
-    let by_hand = |why: &str| {
-        Remedy::by_hand(format!(
-            "the owner of {} finds out why it does not run: {why}",
-            names()
-        ))
+    let by_hand = |events_are_hidden| {
+        let pods: Vec<Key> = starting.iter().map(|pod| pod.key()).collect();
+        Remedy::by_hand(words::find_out_why(&pods, events_are_hidden))
     };
     if starting.is_empty() {
-        free(cluster, claim).note(NOTE)
+        free(cluster, claim).note(words::OR_FIND_OUT_WHY)
     } else if look.is_hidden(Kind::Event, &claim.metadata.namespace) {
-        by_hand("its events could not be read")
+        by_hand(true)
     } else if starting.iter().all(|pod| comes_back(cluster, pod)) {
-        free(cluster, claim).note(NOTE)
+        free(cluster, claim).note(words::OR_FIND_OUT_WHY)
     } else {
-        by_hand("no controller is known to recreate it once it is deleted")
+        by_hand(false)
     }
 }
 
@@ -177,7 +168,7 @@ mod tests {
             ..CheckRequest::now(now())
         };
         let items = check(&world.build(), &request).items.into_iter();
-        items.map(|finding| finding.message).collect()
+        items.map(|finding| finding.message.to_string()).collect()
     }
 
     /// A claim that was allocated on the 19th, for pod `p`.
@@ -199,11 +190,11 @@ mod tests {
         assert_eq!(
             found(with(&at, &pending), 24),
             [
-                "holds 1 device for pod/p, and no pod has run with it since 2026-11-19T12:00:05Z, as far as the objects that are there tell"
+                "holds 1 device for pod/n/p, but no pod has run with it since 2026-11-19T12:00:05Z, as far as the existing objects show"
             ]
         );
         assert!(found(with(&at, &pending), 48).is_empty());
-        // What runs, has run lately, or cannot be told.
+        // What runs, has run lately, or is unknown.
         assert!(found(with(&at, &json!({"phase": "Running"})), 24).is_empty());
         assert!(found(with(&at, &json!({"phase": "Unknown"})), 24).is_empty());
         assert!(found(with(&at, &scheduled("2026-11-21T11:00:00Z")), 24).is_empty());
@@ -217,7 +208,7 @@ mod tests {
         // Without the time of the allocation, that of the pod's node is known to be later.
         assert_eq!(found(with(&json!(null), &pending), 24).len(), 1);
         assert!(found(with(&at, &pending).without(Kind::Pod), 24).is_empty());
-        // The pod has another claim since a downgrade, and goes on with the devices of this one.
+        // The pod has another claim since a downgrade, and keeps using the devices of this one.
         let elsewhere = |phase: &str| {
             claim(&at)
                 .claim("other", &json!({}), &holding(&["y"], &["p"]))
@@ -269,7 +260,7 @@ mod tests {
     const ENDS: &str = "kubectl delete pod/p --namespace=n";
 
     #[test]
-    fn a_claim_is_not_told_as_idle_where_something_says_why_its_pod_does_not_run() {
+    fn a_claim_is_not_idle_if_something_explains_why_its_pod_does_not_run() {
         let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "s", "uid": "s-uid", "controller": true});
         let pending = |more: Value| {
             let mut status = json!({"phase": "Pending"});
@@ -322,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_is_only_ended_where_another_one_comes() {
+    fn a_pod_is_deleted_only_if_it_is_recreated() {
         let pending = json!({"phase": "Pending"});
         let owner = |api_version: &str, kind: &str| json!({"apiVersion": api_version, "kind": kind, "name": "o", "uid": "o-uid", "controller": true});
         let known = |api_version: &str, kind: &str, more: Value| {

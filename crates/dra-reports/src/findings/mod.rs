@@ -1,4 +1,4 @@
-//! `kubectl dra check`: what is wrong in a cluster, what keeps a driver from being taken away, what a downgrade breaks.
+//! `kubectl dra check`: problems of a cluster, what keeps a driver in use, what an upgrade or downgrade would break.
 //!
 //! Each file has the rules of one family, as functions over a cluster that add [`Finding`]s. The codes are in one table, `codes`.
 //! A finding that joins several kinds of object is `Possible`, since their lists were taken at different times; [`evidence`] says
@@ -28,6 +28,7 @@ mod suppression;
 #[cfg(test)]
 mod tests;
 mod upgrade;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -51,12 +52,12 @@ use dra_model::{Claim, Cluster, Component, Gap, Key, Kind, Str, Time};
 use dra_rules::reservation::owning_group;
 use dra_rules::scheduling::{Run, in_order};
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Debug)]
 pub enum Question {
     /// Is anything wrong now?
     Now,
-    /// Can this driver be taken away now, from all nodes or from one?
+    /// Can this driver be removed now, from all nodes or from one?
     Driver {
         /// The driver.
         driver: Str,
@@ -84,21 +85,21 @@ impl Question {
 /// What is to be looked for, and where.
 #[derive(Clone, Debug)]
 pub struct CheckRequest {
-    /// What is asked.
+    /// The question.
     pub question: Question,
     /// Findings to look for.
     pub codes: BTreeSet<Code>,
-    /// Whose objects are reported. What lives in no namespace always is, unless labels are asked for.
+    /// Whose objects are reported. Cluster-scoped objects always are, unless labels are selected.
     pub selection: Selection,
     /// Deadlines are counted to this instant.
     pub now: Time,
     /// For how long a claim may hold devices while no pod runs with it.
     pub idle: Duration,
-    /// Only one namespace was read, by whoever describes an object in it: what claims and pods of others would tell is not looked for.
+    /// Only one namespace was read, to describe an object in it: what claims and pods of other namespaces would show is not checked.
     pub in_part: bool,
 }
 
-/// For how long a claim may be idle where nobody says otherwise: what waits for a person may wait for a day.
+/// For how long a claim may be idle by default: a claim that waits for a person may wait for a day.
 pub const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl CheckRequest {
@@ -122,7 +123,7 @@ impl CheckRequest {
         }
     }
 
-    /// Leaves out the codes that cannot be told of `cluster`, as few may read roles and bindings; those `named` stay.
+    /// Leaves out the codes that cannot be checked in `cluster`, because few users can read roles and bindings; those `named` stay.
     #[must_use]
     pub fn told_of(mut self, cluster: &Cluster, named: &[Code]) -> Self {
         rights::leave_out_untold(&mut self.codes, cluster, named);
@@ -144,11 +145,11 @@ impl CheckRequest {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct FindingList {
-    /// What was asked.
+    /// The question.
     pub scope: Scope,
     /// How many findings there are.
     pub counts: Counts,
-    /// What could not be found out. If it is not empty and nothing is found, the exit code is 4.
+    /// Checks that could not run. If there are any and nothing is found, the exit code is 4.
     pub unknown: Vec<String>,
     /// For a downgrade or an upgrade by step, then the worst first, by code and object.
     pub items: Vec<Finding>,
@@ -157,15 +158,15 @@ pub struct FindingList {
     /// Findings that `--suppressions` accepts. They count nowhere.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suppressed: Vec<Suppressed>,
-    /// Suppressions that do nothing any more.
+    /// Suppressions that have no effect anymore.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stale_suppressions: Vec<StaleSuppression>,
-    /// What else the reader should know.
+    /// What else readers should know.
     #[serde(skip)]
     pub warnings: Warnings,
 }
 
-/// What was asked.
+/// The question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -173,10 +174,10 @@ pub struct Scope {
     /// The only namespace whose objects are reported. Absent for all. Objects without namespace always are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
-    /// The driver that is to be taken away.
+    /// The driver that is to be removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub driver: Option<Str>,
-    /// The node that it is to be taken from. Absent for all.
+    /// The node that it is to be removed from. Absent for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// The release to go to.
@@ -185,7 +186,7 @@ pub struct Scope {
     /// The releases on the way up to it, one after the other. Absent for a downgrade.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<String>,
-    /// Feature gates that are to be switched off.
+    /// Feature gates that are to be turned off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disabled_gates: Vec<&'static str>,
 }
@@ -260,7 +261,7 @@ impl Counts {
     }
 }
 
-/// Looks for everything that `request` asks for.
+/// Checks everything in `request`.
 pub fn check(cluster: &Cluster, request: &CheckRequest) -> FindingList {
     check_by(cluster, request, &in_order)
 }
@@ -308,7 +309,7 @@ pub fn check_by(cluster: &Cluster, request: &CheckRequest, run: Run<'_>) -> Find
     look.report(request)
 }
 
-/// Objects to read again, in the order in which an absence means something: claims before pods, each once.
+/// Objects to read again, claims before pods so that an absence is conclusive, each once.
 pub fn evidence(findings: &[Finding]) -> BTreeSet<(Kind, Key)> {
     findings
         .iter()
@@ -424,7 +425,7 @@ impl<'a> Look<'a> {
         self.shared.inventory.get_or_init(|| Inventory::of(self.cluster))
     }
 
-    /// Allocated claims that were made for PodGroups, by namespace and entry of the group's `spec.resourceClaims`.
+    /// Allocated claims that were created for PodGroups, by namespace and entry of the group's `spec.resourceClaims`.
     fn group_claims(&self) -> &GroupClaims<'a> {
         self.shared.group_claims.get_or_init(|| {
             let mut claims = GroupClaims::new();
@@ -442,7 +443,7 @@ impl<'a> Look<'a> {
         })
     }
 
-    /// Whether objects of `kind` may be missing in `namespace` (empty: anywhere), so that an absence means nothing.
+    /// Whether objects of `kind` in `namespace` (empty: anywhere) may not have been read, so that an absence is not conclusive.
     fn is_hidden(&self, kind: Kind, namespace: &str) -> bool {
         self.cluster.gap(kind, namespace).is_some()
     }
@@ -483,13 +484,8 @@ impl<'a> Look<'a> {
             }
         }
         for (codes, gaps) in hidden {
-            let (Some(first), Some(last)) = (codes.first(), codes.last()) else {
-                continue;
-            };
-            let what = match codes.len() {
-                1 => format!("{first} may be missing"),
-                number => format!("{number} kinds of finding between {first} and {last} may be missing"),
-            };
+            let in_part = gaps.iter().any(|gap| !gap.namespace.is_empty() || !gap.except.is_empty());
+            let what = words::not_checked(&codes, in_part);
             for missing in all_missing(gaps) {
                 self.found.unknown.add(format!("{what}: {missing}"));
             }

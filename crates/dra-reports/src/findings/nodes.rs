@@ -1,27 +1,26 @@
-//! What drivers publish for nodes, and which nodes fell out: those that are gone, those that a driver should serve as it serves others
-//! like them.
+//! What drivers publish for nodes: nodes that are gone, and nodes that a driver should serve as it serves others like them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use super::finding::{Subject, counted, pod_key, scoped_key, some};
+use super::finding::{Subject, pod_key, scoped_key};
 use super::stages::stages;
+use super::words::{self, PluginPod};
 use super::{Code, Finding, Look, Severity};
-use crate::listing::selector_terms;
 use crate::script::{Command, delete, describe_pool};
-use crate::stage::{broken_link_text, kept_off_text, look_at_link, mend_link, pods_on};
-use dra_model::{Claim, Cluster, Component, Gate, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str};
+use crate::stage::{look_at_link, mend_link, pods_on};
+use dra_model::{Claim, Cluster, Component, Gate, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str};
 use dra_rules::kubelet::{
     BrokenLink, KeptOff, STARTING_SECONDS, daemon_set_of, is_called_like, is_called_plugin, is_ready,
     kept_off, known_drivers, nodes_of_devices, nodes_of_slice, republishing,
 };
 use dra_rules::scheduling::{classes_of_resources, drivers_named};
 
-/// The label by which nodes are peers: machines of one type have the same devices.
+/// The label that makes nodes peers: machines of one type have the same devices.
 const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
 
-/// Labels by which node-feature-discovery tells what is in a machine.
+/// Labels that node-feature-discovery sets for the hardware of a machine.
 const HARDWARE: [&str; 2] = [
     "feature.node.kubernetes.io/pci-",
     "feature.node.kubernetes.io/usb-",
@@ -64,13 +63,7 @@ fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
     if gone.is_empty() {
         return;
     }
-    let message = format!(
-        "publishes {} of {} for {}, which {} not exist",
-        counted(slice.spec.devices.len(), "device", "devices"),
-        slice.spec.driver,
-        some(gone.iter().map(|name| format!("node/{name}"))),
-        if gone.len() == 1 { "does" } else { "do" },
-    );
+    let message = words::node_is_missing(slice, &gone);
     let nodes: Vec<_> = gone.iter().map(|name| scoped_key(Kind::Node, name)).collect();
     look.add(
         Finding::new(
@@ -87,9 +80,9 @@ fn node_is_missing(look: &mut Look<'_>, slice: &Slice) {
 /// What a driver publishes for single nodes, by their names or by selectors that only one fits.
 #[derive(Default)]
 struct Service<'a> {
-    /// Nodes for which there are devices.
+    /// Nodes with devices.
     with: BTreeSet<&'a Str>,
-    /// Nodes for which there are slices, be it without devices.
+    /// Nodes with slices, possibly without devices.
     named: BTreeSet<&'a Str>,
 }
 
@@ -107,12 +100,31 @@ fn services(cluster: &Cluster) -> BTreeMap<&Str, Service<'_>> {
     services
 }
 
-/// Why a node should have devices of a driver.
-struct Likeness {
-    /// What goes on after `has no …`.
-    text: String,
+/// What nodes have in common.
+#[derive(Clone)]
+pub(super) enum Similar<'a> {
+    /// The type of their machine.
+    Type(&'a Str),
+    /// Labels.
+    Labels(Vec<&'a (Str, Str)>),
+}
+
+/// Why a node should have devices of a driver: so many of so many nodes like it have some.
+#[derive(Clone)]
+pub(super) struct Likeness<'a> {
+    pub(super) with: usize,
+    pub(super) of: usize,
+    pub(super) similar: Similar<'a>,
+}
+
+impl Likeness<'_> {
     /// The machine is the same, not only what people say of it.
-    is_hardware: bool,
+    fn is_hardware(&self) -> bool {
+        match &self.similar {
+            Similar::Type(_) => true,
+            Similar::Labels(labels) => labels.iter().all(|label| is_hardware(&label.0)),
+        }
+    }
 }
 
 fn is_hardware(label: &str) -> bool {
@@ -137,7 +149,7 @@ fn are_enough(with: usize, of: usize) -> bool {
 
 /// Nodes without devices of a driver that are like those `with` some: machines of one type; or those that have all labels which each of
 /// the nodes with devices has and others lack. What the machine says of its hardware decides before what people say of it.
-fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str, Likeness> {
+fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str, Likeness<'a>> {
     let mut found = BTreeMap::new();
     let served = with.iter().filter_map(|name| Some(&cluster.node(name)?.metadata));
     let served: Vec<&Meta> = served.collect();
@@ -145,15 +157,18 @@ fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str
         return found;
     }
     let nodes: Vec<&Meta> = cluster.nodes().map(|node| &node.metadata).collect();
-    let mut add = |alike: &[&'a Meta], what: &str, is_hardware: bool| {
+    let mut add = |alike: &[&'a Meta], similar: Similar<'a>| {
         let (has, lacks): (Vec<&'a Meta>, Vec<&'a Meta>) =
             alike.iter().copied().partition(|node| with.contains(&node.name));
         if !are_enough(has.len(), alike.len()) {
             return;
         }
         for node in lacks {
-            let text = format!("as {} of the {} nodes {what} have", has.len(), alike.len());
-            found.entry(&node.name).or_insert(Likeness { text, is_hardware });
+            found.entry(&node.name).or_insert_with(|| Likeness {
+                with: has.len(),
+                of: alike.len(),
+                similar: similar.clone(),
+            });
         }
     };
     let mut types: BTreeMap<&Str, Vec<&Meta>> = BTreeMap::new();
@@ -163,10 +178,10 @@ fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str
         }
     }
     for (type_, nodes) in types {
-        add(&nodes, &format!("of type {type_}"), true);
+        add(&nodes, Similar::Type(type_));
     }
     let has = |node: &Meta, (key, value): &(Str, Str)| node.label(key) == Some(value);
-    let common: Vec<&(Str, Str)> = served[0]
+    let common: Vec<&'a (Str, Str)> = served[0]
         .labels
         .iter()
         .filter(|label| sets_apart(&label.0))
@@ -179,7 +194,7 @@ fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str
         .copied()
         .filter(|label| is_hardware(&label.0))
         .collect();
-    for (labels, is_hardware) in [(of_hardware, true), (common, false)] {
+    for labels in [of_hardware, common] {
         if labels.is_empty() {
             continue;
         }
@@ -188,13 +203,12 @@ fn alike<'a>(cluster: &'a Cluster, with: &BTreeSet<&'a Str>) -> BTreeMap<&'a Str
             .copied()
             .filter(|node| labels.iter().all(|label| has(node, label)))
             .collect();
-        let what = some(labels.iter().map(|(key, value)| format!("{key}={value}")));
-        add(&alike, &format!("with {what}"), is_hardware);
+        add(&alike, Similar::Labels(labels));
     }
     found
 }
 
-/// Tells of the drivers that publish something, and returns each with the nodes that it should serve as it serves others like them.
+/// Reports the drivers that publish something, and returns each with the nodes that it should serve as it serves others like them.
 fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
     let cluster = look.cluster;
     let mut told = BTreeSet::new();
@@ -244,8 +258,8 @@ fn has_devices(pool: &Pool<'_>) -> bool {
     pool.devices().next().is_some()
 }
 
-/// A complete pool that has nothing to give, which so many `others` of its driver have.
-fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likeness>) -> Option<Finding> {
+/// A complete pool without devices, while so many `others` of its driver have some.
+fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likeness<'_>>) -> Option<Finding> {
     if !pool.is_complete() || has_devices(pool) {
         return None;
     }
@@ -255,40 +269,20 @@ fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likene
         .iter()
         .flat_map(|slice| nodes_of_slice(slice))
         .collect();
-    let place = match nodes.iter().next() {
-        Some(node) => format!("publishes no device for node/{node}"),
-        None => "has no device".to_owned(),
-    };
     let likeness = nodes.iter().find_map(|node| alike.get(*node));
-    let (severity, message) = match likeness {
-        _ if others == 0 => (
-            Severity::Warning,
-            format!(
-                "{place}, and no other pool of {driver} has one: the driver found nothing that it could offer"
-            ),
-        ),
-        Some(likeness) => (
-            Severity::Warning,
-            format!("{place}, {}: the driver found nothing there", likeness.text),
-        ),
-        None => (
-            Severity::Info,
-            format!(
-                "{place}, while {} of {driver} {}: the driver found nothing there, which is in order where there is nothing",
-                counted(others, "other pool", "other pools"),
-                if others == 1 { "has some" } else { "have some" },
-            ),
-        ),
+    let severity = if others == 0 || likeness.is_some() {
+        Severity::Warning
+    } else {
+        Severity::Info
     };
+    let message = words::pool_is_empty(driver, nodes.first().copied(), others, likeness);
     let slices = pool
         .slices
         .iter()
         .map(|slice| scoped_key(Kind::ResourceSlice, &slice.metadata.name));
     let finding = Finding::new(Code::PoolWithoutDevices, Subject::pool(&pool.id), message)
         .severity(severity)
-        .advice(format!(
-            "whoever runs the driver {driver} finds out why it finds no device: what do the logs of its pod say?"
-        ))
+        .advice(words::finds_nothing(driver))
         .look(describe_pool(&pool.id));
     Some(match likeness {
         Some(_) => finding
@@ -298,10 +292,10 @@ fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likene
     })
 }
 
-/// A DaemonSet that seems to bring a driver to nodes: nothing of the API says whose pods publish which slices.
-struct Plugin<'a> {
-    namespace: &'a Str,
-    name: &'a Str,
+/// A DaemonSet that seems to run a driver on nodes: nothing of the API says whose pods publish which slices.
+pub(super) struct Plugin<'a> {
+    pub(super) namespace: &'a Str,
+    pub(super) name: &'a Str,
     pods: BTreeMap<&'a Str, &'a Arc<Pod>>,
 }
 
@@ -353,7 +347,7 @@ fn without_slices(
     look: &Look<'_>,
     driver: &Str,
     node: &Node,
-    alike: &BTreeMap<&Str, Likeness>,
+    alike: &BTreeMap<&Str, Likeness<'_>>,
     plugin: Option<&Plugin<'_>>,
 ) -> Option<Finding> {
     let name = &node.metadata.name;
@@ -365,51 +359,40 @@ fn without_slices(
     if likeness.is_none() && !is_late {
         return None;
     }
-    let mut message = format!("has no ResourceSlice of {driver}");
-    if let Some(likeness) = likeness {
-        message = format!("{message}, {}", likeness.text);
-    }
-    if let Some(plugin) = plugin {
-        let set = format!("daemonset/{}/{}", plugin.namespace, plugin.name);
-        message = match pod {
-            Some(pod) => format!(
-                "{message}; pod/{} of {set}, which runs wherever the driver has devices, is there {}ready",
-                pod.metadata.name,
-                if is_ready(pod) { "and " } else { "and not " },
-            ),
-            None => format!(
-                "{message}; {set}, which runs wherever the driver has devices, has no pod there{}",
-                plugin
-                    .kept_off(node)
-                    .map(|why| format!(": {}", kept_off_text(&why)))
-                    .unwrap_or_default()
-            ),
+    let key: Option<Key> = pod.map(|pod| pod.key());
+    let of_plugin = plugin.map(|plugin| {
+        let pod = match pod.zip(key.as_ref()) {
+            Some((pod, key)) => PluginPod::There(key, is_ready(pod)),
+            None => PluginPod::Missing(plugin.kept_off(node)),
         };
-    }
-    // Where pods are hidden the worse is assumed: what is not known must not make the answer better.
-    let is_sure = likeness.is_none_or(|likeness| likeness.is_hardware)
-        || plugin.is_some()
-        || look.is_hidden(Kind::Pod, "");
+        (plugin, pod)
+    });
+    let message = words::without_slices(driver, likeness, of_plugin);
+    // Where pods are hidden the worse is assumed: what is unknown must not improve the answer.
+    let is_sure =
+        likeness.is_none_or(Likeness::is_hardware) || plugin.is_some() || look.is_hidden(Kind::Pod, "");
     let finding = Finding::new(
         Code::NodeWithoutSlices,
         Subject::of(Kind::Node, &node.metadata),
         message,
     )
-    .severity(if is_sure { Severity::Warning } else { Severity::Info })
-    .advice(format!(
-        "whoever runs the driver {driver} finds out why it does not serve the node: is its pod there, and what do its logs say?"
-    ))
+    .severity(if is_sure {
+        Severity::Warning
+    } else {
+        Severity::Info
+    })
+    .advice(words::serves_not(driver))
     .look(pods_on(name))
     .joins([scoped_key(Kind::Node, name)]);
-    Some(match pod {
-        Some(pod) => finding.joins([pod_key(pod.key())]),
+    Some(match key {
+        Some(key) => finding.joins([pod_key(key)]),
         None => finding,
     })
 }
 
-/// Drivers that publish nothing for nodes on which they are to run, each with what is broken first. A DaemonSet that has no pod on a node
-/// may have none on purpose, and a ready pod may have found nothing there, unless nodes have nothing of the driver at all or a claim waits for
-/// it. Nodes of which it is `told` already count no more.
+/// Drivers that publish nothing for nodes that they should serve, each with what is broken first. A DaemonSet may have no pod on a node on
+/// purpose, and a ready pod may have found nothing there, unless no node has anything of the driver or a claim is pending for it. Nodes that
+/// were `told` already do not count again.
 fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
     let cluster = look.cluster;
     let stages = stages(look);
@@ -438,11 +421,7 @@ fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
 }
 
 fn silent(driver: &Str, link: &BrokenLink, nodes: &[&Str]) -> Finding {
-    let message = format!(
-        "publishes nothing for {}: {}",
-        some(nodes.iter().map(|node| format!("node/{node}"))),
-        broken_link_text(link)
-    );
+    let message = words::driver_is_silent(nodes, link);
     let finding = Finding::new(Code::DriverSilent, Subject::driver(driver), message)
         .advice(mend_link(driver, link))
         .look(look_at_link(link))
@@ -453,7 +432,7 @@ fn silent(driver: &Str, link: &BrokenLink, nodes: &[&Str]) -> Finding {
     }
 }
 
-/// Whether a claim without devices asks for a class that names the driver.
+/// Whether a claim without devices requests a class that names the driver.
 fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
     let names_driver = |class: &Str| {
         let class = cluster.class(class);
@@ -472,12 +451,12 @@ fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
     })
 }
 
-/// A pool of which a slice is for nodes by their labels, and no node has them.
+/// A pool with a slice for nodes by their labels, where no node has them.
 fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
     let cluster = look.cluster;
     let unmatched = pool.slices.iter().find_map(|slice| {
         let selector = slice.spec.node_selector.as_ref()?;
-        // A single node that is gone is told of as such.
+        // A single node that is gone is another finding.
         let is_of_labels = selector.single_node().is_none();
         let mut nodes = cluster.nodes();
         let is_unmatched = nodes.all(|node| selector.matches(&node.metadata) == Ok(false));
@@ -486,17 +465,10 @@ fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
     let Some((slice, selector)) = unmatched else {
         return;
     };
-    let message = format!(
-        "has {} for nodes with {}, and no node has that: no pod can use them",
-        counted(slice.spec.devices.len(), "device", "devices"),
-        selector_terms(selector).join(" or "),
-    );
+    let message = words::no_node_matches(slice, selector);
     look.add(
         Finding::new(Code::NodesUnmatched, Subject::pool(&pool.id), message)
-            .advice(format!(
-                "whoever runs the driver {} finds out which nodes reach the devices, and who is to label them",
-                pool.id.driver
-            ))
+            .advice(words::label_nodes(&pool.id.driver))
             .look(Command::kubectl("get").args(&["nodes", "--show-labels"]).done())
             .joins([scoped_key(Kind::ResourceSlice, &slice.metadata.name)]),
     );
@@ -527,8 +499,8 @@ fn is_same_hardware(driver: &str, resource: &str) -> bool {
         .any(|kind| first == Some(kind) || is_partition && kind == "gpu")
 }
 
-/// Nodes of which a device plugin reports what a driver publishes, too. What the scheduler grants of an extended resource by a class never
-/// shows in what a node reports.
+/// Nodes where a device plugin reports what a driver publishes, too. What the scheduler allocates for an extended resource through a class
+/// never shows in what a node reports.
 fn hardware_twice(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let mut drivers: BTreeMap<&Str, Vec<&Str>> = BTreeMap::new();
@@ -555,28 +527,15 @@ fn hardware_twice(look: &mut Look<'_>) {
         for (resource, amount) in reported {
             for driver in drivers.iter().filter(|driver| is_same_hardware(driver, resource)) {
                 let class = classes.get(resource).and_then(|classes| classes.first());
-                let decides = match class.filter(|_| by_class) {
-                    Some(class) => format!(
-                        ". A pod that asks for {resource} gets it of the device plugin here, since kube-scheduler turns to deviceclass/{} \
-                         only on nodes that report none",
-                        class.metadata.name
-                    ),
-                    None => String::new(),
-                };
-                let message = format!(
-                    "reports {amount} {resource} of a device plugin, and {driver} publishes devices for it: neither knows what the other \
-                     has given away, so that two pods can get the same hardware{decides}"
-                );
+                let class = class.filter(|_| by_class).map(|class| &class.metadata.name);
+                let message = words::hardware_twice(resource, amount, driver, class);
                 found.push(
                     Finding::new(
                         Code::HardwareTwice,
                         Subject::of(Kind::Node, &node.metadata),
                         message,
                     )
-                    .advice(format!(
-                        "an administrator of the cluster keeps the device plugin or the driver {driver} off the node, unless they divide the \
-                         hardware between them"
-                    ))
+                    .advice(words::keep_one_off(driver))
                     .look(Command::kubectl("describe").object(Kind::Node, name).done())
                     .joins([scoped_key(Kind::Node, name)]),
                 );
@@ -620,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn peers_are_nodes_of_one_type_of_which_most_have_the_driver() {
+    fn peers_are_nodes_of_one_type_that_mostly_have_the_driver() {
         let world = |named: &[(&str, &str)], slices: &[&str]| {
             let labels: Vec<Value> = named
                 .iter()
@@ -711,7 +670,7 @@ mod tests {
     }
 
     #[test]
-    fn the_daemon_set_of_a_driver_tells_where_it_should_be() {
+    fn the_daemon_set_of_a_driver_shows_where_it_should_run() {
         let plain = json!({});
         let none = || nodes(&[("a", &plain), ("b", &plain), ("c", &plain)], &["a", "b"]);
         let set = "d-dra-driver-kubeletplugin";
@@ -728,15 +687,15 @@ mod tests {
             told(with(none(), Some("False"))),
             [(
                 Severity::Warning,
-                "DRA035 node/c has no ResourceSlice of d; pod/d-dra-driver-kubeletplugin-c of \
-                 daemonset/kube-system/d-dra-driver-kubeletplugin, which runs wherever the driver has devices, is there and not ready"
+                "DRA035 node/c has no ResourceSlice of driver d; pod/kube-system/d-dra-driver-kubeletplugin-c of \
+                 daemonset/kube-system/d-dra-driver-kubeletplugin, which runs on every node where the driver has devices, is not ready"
                     .to_owned()
             )]
         );
         // Where it runs, it may have found nothing; and where it does not, nobody may want it.
         assert!(told(with(none(), Some("True"))).is_empty());
         assert!(told(with(none(), None)).is_empty());
-        // A DaemonSet of somebody else.
+        // Another DaemonSet.
         let other = daemon_pod(none(), "csi-kubelet-plugin", "c", "False", &plain);
         assert!(told(other).is_empty());
 
@@ -751,8 +710,8 @@ mod tests {
         assert_eq!(severity, Severity::Warning);
         assert!(
             message.ends_with(
-                "as 2 of the 3 nodes with gpu=yes have; daemonset/kube-system/d-dra-driver-kubeletplugin, which runs wherever the \
-                 driver has devices, has no pod there"
+                "unlike 2 of the 3 nodes with gpu=yes; daemonset/kube-system/d-dra-driver-kubeletplugin, which runs on every node \
+                 where the driver has devices, has no pod there"
             ),
             "{message}"
         );
@@ -767,7 +726,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_broken_link_of_a_driver_is_told() {
+    fn the_first_broken_link_of_a_driver_is_reported() {
         let set = "d-kubelet-plugin";
         let base = || World::default().node("a", &json!({})).class("d");
         let event = |name: &str, reason: &str, last: &str| {
@@ -781,7 +740,7 @@ mod tests {
         assert_eq!(severity, Severity::Warning);
         assert_eq!(
             message,
-            "DRA038 driver/d publishes nothing for node/a: the API server refuses the pods of daemonset/kube-system/d-kubelet-plugin: \
+            "DRA038 driver/d publishes no devices for node/a: the API server refuses the pods of daemonset/kube-system/d-kubelet-plugin: \
              daemonset-controller said 3 times, last at 2026-01-01T00:00:00Z: pods is forbidden: exceeded quota: critical"
         );
         let later = event("two", "SuccessfulCreate", "2026-01-01T00:01:00Z");
@@ -853,16 +812,16 @@ mod tests {
                 world
             }
         };
-        let plain = "DRA037 node/a reports 8 example.com/gpu of a device plugin, and gpu.example.com publishes devices for it: neither \
-                     knows what the other has given away, so that two pods can get the same hardware";
+        let plain = "DRA037 node/a reports 8 example.com/gpu of a device plugin, and driver gpu.example.com publishes devices for the same \
+                     hardware: neither knows what the other has allocated, so two pods can get the same hardware";
         assert_eq!(told(world("8", false)), [(Severity::Warning, plain.to_owned())]);
-        let decides = ". A pod that asks for example.com/gpu gets it of the device plugin here, since kube-scheduler turns to \
+        let decides = ". A pod that requests example.com/gpu gets it from the device plugin here, because kube-scheduler uses \
                        deviceclass/gpu only on nodes that report none";
         assert_eq!(
             told(world("8", true)),
             [(Severity::Warning, format!("{plain}{decides}"))]
         );
-        // A device plugin that was taken away leaves a zero behind.
+        // A device plugin that was removed leaves a zero behind.
         assert!(told(world("0", true)).is_empty());
     }
 
@@ -871,18 +830,17 @@ mod tests {
         let typed = json!({(super::INSTANCE_TYPE): "t"});
         let plain = json!({});
         let empty = |world: World, pool: &str| world.slice(pool, &json!([]));
-        // Nobody has anything.
+        // No node has anything.
         let (severity, message) = told(empty(nodes(&[("a", &plain)], &[]), "a")).remove(0);
         assert_eq!(severity, Severity::Warning);
         assert_eq!(
             message,
-            "DRA036 pool/d/a publishes no device for node/a, and no other pool of d has one: the driver found nothing that it \
-             could offer"
+            "DRA036 pool/d/a publishes no devices for node/a, and no other pool of driver d has any: the driver found nothing to publish"
         );
         // Others do, and the node is like them, or is not.
         for (labels, severity, says) in [
-            (&typed, Severity::Warning, "as 2 of the 3 nodes of type t have"),
-            (&plain, Severity::Info, "in order where there is nothing"),
+            (&typed, Severity::Warning, "unlike 2 of the 3 nodes of type t"),
+            (&plain, Severity::Info, "which is fine if the node has no such hardware"),
         ] {
             let world = nodes(&[("a", &typed), ("b", &typed), ("c", labels)], &["a", "b"]);
             let all = told(empty(world, "c"));
@@ -890,7 +848,7 @@ mod tests {
             assert_eq!(all[0].0, severity);
             assert!(all[0].1.contains(says), "{all:?}");
         }
-        // Half a pool is told as such, and devices may be in another slice than counters.
+        // Half a pool is another finding, and devices may be in another slice than counters.
         let half = json!({"nodeName": "a", "devices": [],
             "pool": {"name": "a", "generation": 1, "resourceSliceCount": 2}});
         let half = told(nodes(&[("a", &plain)], &[]).slice_with("a", &half));

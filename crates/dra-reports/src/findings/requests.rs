@@ -1,23 +1,20 @@
-//! What claims, templates and classes ask for, and what keeps it from being answered: classes, selectors, claims and templates that
-//! are not there, quotas.
+//! What claims, templates and classes request, and what keeps it from being allocated: missing classes, claims and templates, broken
+//! selectors, quotas.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::sync::Arc;
 
-use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
-use super::{Code, Finding, Look, Severity};
+use super::finding::{Subject, claim_key, pod_key, scoped_key};
+use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::Remedy;
 use crate::script::{Command, NoCommand, Script};
 use dra_allocator::devices::{
     CachedSelector, ClassSelectors, SelectableDevice, SelectorError, first_unmatched,
 };
-use dra_model::{
-    ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str, TOO_MUCH_WORK,
-};
+use dra_model::{ClaimSpec, Device, DeviceId, DeviceRequest, Key, Kind, Meta, Pod, Selector, Str};
 use dra_rules::quota::{Quotas, Refusal};
-use dra_rules::reservation::{
-    ClaimNameError, Lacks, Next, Origin, claim_name, is_done, manager, unmade, unmade_of,
-};
+use dra_rules::reservation::{ClaimNameError, Lacks, Next, Origin, claim_name, is_done, unmade, unmade_of};
 
 pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::ClassMissing) && !look.is_hidden(Kind::DeviceClass, "") {
@@ -31,7 +28,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-/// Who asks: claims that have no devices yet, and templates, whose next claims will ask.
+/// Claims that have no devices yet, and templates, whose later claims have the same requests.
 fn askers<'a>(look: &Look<'a>) -> impl Iterator<Item = (Kind, &'a Meta, &'a ClaimSpec)> {
     let cluster = look.cluster;
     let claims = cluster
@@ -48,32 +45,55 @@ fn askers<'a>(look: &Look<'a>) -> impl Iterator<Item = (Kind, &'a Meta, &'a Clai
     claims.chain(templates)
 }
 
-/// Exact requests and alternatives, with the name that results carry.
-fn requests_of(spec: &ClaimSpec) -> impl Iterator<Item = (String, &DeviceRequest)> {
+/// A request with the name that results have: `REQUEST` or `REQUEST/SUBREQUEST`.
+pub(super) struct Request<'a> {
+    name: &'a Str,
+    alternative: Option<&'a Str>,
+    asked: &'a DeviceRequest,
+}
+
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)?;
+        self.alternative.map_or(Ok(()), |name| write!(f, "/{name}"))
+    }
+}
+
+/// Exact requests and alternatives.
+fn requests_of(spec: &ClaimSpec) -> impl Iterator<Item = Request<'_>> {
     spec.devices.requests.iter().flat_map(|request| {
-        let exactly = request
-            .exactly
-            .iter()
-            .map(|exactly| (request.name.to_string(), exactly));
-        let alternatives = request
-            .first_available
-            .iter()
-            .map(|alternative| (format!("{}/{}", request.name, alternative.name), alternative));
+        let exactly = request.exactly.iter().map(|asked| Request {
+            name: &request.name,
+            alternative: None,
+            asked,
+        });
+        let alternatives = request.first_available.iter().map(|asked| Request {
+            name: &request.name,
+            alternative: Some(&asked.name),
+            asked,
+        });
         exactly.chain(alternatives)
     })
 }
 
-/// What has to be made again for what asks to ask for something else: the template of a claim, or else the object itself.
-pub(super) fn changed_for(look: &Look<'_>, kind: Kind, metadata: &Meta) -> String {
+/// What has to change for an object to have other requests: specs are immutable.
+pub(super) enum Changed {
+    /// The controller that creates it.
+    Owner(String),
+    /// The template of a claim, or else the object itself.
+    Object(String),
+}
+
+/// What has to change for the object to have other requests.
+pub(super) fn changed_for(look: &Look<'_>, kind: Kind, metadata: &Meta) -> Changed {
     let key = metadata.key();
-    match look.cluster.claim(&key).filter(|_| kind == Kind::ResourceClaim) {
-        Some(claim) => match Origin::of(look.cluster, claim) {
-            Origin::Owner(owner) => manager(owner),
-            origin => origin.object(&key),
-        },
+    let claim = look.cluster.claim(&key).filter(|_| kind == Kind::ResourceClaim);
+    match claim.map(|claim| Origin::of(look.cluster, claim)) {
+        Some(Origin::Owner(owner)) => Changed::Owner(crate::words::controller(metadata, owner)),
+        Some(origin) => Changed::Object(origin.object(&key)),
         None => match metadata.controller() {
-            Some(owner) => manager(owner),
-            None => format!("template/{key}"),
+            Some(owner) => Changed::Owner(crate::words::controller(metadata, owner)),
+            None => Changed::Object(crate::words::object(kind, &key)),
         },
     }
 }
@@ -86,36 +106,25 @@ fn classes(look: &mut Look<'_>) {
     let mut found = Vec::new();
     for (kind, metadata, spec) in askers(look) {
         let missing: BTreeSet<&Str> = requests_of(spec)
-            .map(|(_, request)| &request.device_class_name)
+            .map(|request| &request.asked.device_class_name)
             .filter(|class| look.cluster.class(class).is_none())
             .collect();
         if missing.is_empty() {
             continue;
         }
-        let (severity, waits) = if kind == Kind::ResourceClaim {
-            (Severity::Error, "no pod that uses it is scheduled")
+        let severity = if kind == Kind::ResourceClaim {
+            Severity::Error
         } else {
-            (Severity::Warning, "no pod that uses it will be scheduled")
+            Severity::Warning
         };
-        let message = format!(
-            "asks for {} {}, which {} not exist: {waits}",
-            if missing.len() == 1 {
-                "the device class"
-            } else {
-                "the device classes"
-            },
-            some(&missing),
-            if missing.len() == 1 { "does" } else { "do" },
-        );
+        let message = words::class_is_missing(kind, &missing);
         let classes = missing.iter().map(|class| scoped_key(Kind::DeviceClass, class));
         found.push(
             Finding::new(Code::ClassMissing, Subject::of(kind, metadata), message)
                 .severity(severity)
-                .advice(format!(
-                    "an administrator of the cluster creates {}, often with the driver of the devices; or the owner of {} makes it again with \
-                     a class that exists, since no spec of a claim or a template can be changed",
-                    some(missing.iter().map(|class| format!("deviceclass/{class}"))),
-                    changed_for(look, kind, metadata),
+                .advice(words::class_or_other(
+                    &missing,
+                    &changed_for(look, kind, metadata),
                 ))
                 .look(Command::kubectl("get").arg("deviceclasses").done())
                 .joins(classes)
@@ -127,13 +136,20 @@ fn classes(look: &mut Look<'_>) {
     }
 }
 
-/// What the selectors of one request come to, worked out once for all requests that are alike.
+/// What is wrong with a selector.
+pub(super) enum Fault {
+    NoExpression,
+    Invalid(String),
+    Fails(String),
+}
+
+/// Result of the selectors of one request, computed once for all requests that are alike.
 #[derive(Clone)]
 enum Verdict {
     Good,
     /// A selector does not compile.
     Invalid(String),
-    /// A selector fails on so many devices, the first of which is this one.
+    /// A selector fails on so many devices; this is the first.
     Fails {
         device: DeviceId,
         slice: Str,
@@ -142,7 +158,7 @@ enum Verdict {
     },
 }
 
-/// Compiles and evaluates the selectors of classes and requests on every device that there is.
+/// Compiles and evaluates the selectors of classes and requests on every device.
 struct SelectorCheck<'a> {
     selectors: ClassSelectors,
     /// Of the newest generation of each pool.
@@ -150,7 +166,7 @@ struct SelectorCheck<'a> {
     /// Which devices belong to a class.
     of_class: BTreeMap<Str, Vec<u32>>,
     verdicts: HashMap<(&'a Str, Vec<&'a Str>), Verdict>,
-    /// Classes of which not all devices are known, as the command has spent its work on expressions.
+    /// Classes whose devices are not all known, because the command has spent its work on expressions.
     not_judged: BTreeSet<Str>,
 }
 
@@ -184,32 +200,23 @@ impl<'a> SelectorCheck<'a> {
         let askers: Vec<_> = askers(look).collect();
         let mut given_up = 0;
         for (kind, metadata, spec) in askers {
-            for (name, request) in requests_of(spec) {
-                if request.selectors.is_empty() {
+            for request in requests_of(spec) {
+                if request.asked.selectors.is_empty() {
                     continue;
                 }
-                match self.verdict(request) {
+                match self.verdict(request.asked) {
                     None => given_up += 1,
-                    Some(verdict) => report(
-                        look,
-                        kind,
-                        metadata,
-                        &format!("request {name}: "),
-                        request,
-                        verdict,
-                    ),
+                    Some(verdict) => report(look, kind, metadata, &request, verdict),
                 }
             }
         }
         if given_up > 0 {
-            look.found.unknown.add(format!(
-                "selectors of {} were not tried on all devices: {TOO_MUCH_WORK}",
-                counted(given_up, "request", "requests")
-            ));
+            let text = words::not_evaluated(given_up, "request", "requests");
+            look.found.unknown.add(text);
         }
     }
 
-    /// Looks at the classes, and finds out which devices belong to them.
+    /// Checks the classes, and determines which devices belong to them.
     fn classes(&mut self, look: &mut Look<'a>) {
         let mut fails: BTreeMap<Str, (usize, usize, String)> = BTreeMap::new();
         for (number, (_, _, device)) in self.devices.iter().enumerate() {
@@ -223,31 +230,24 @@ impl<'a> SelectorCheck<'a> {
             }
         }
         if !self.not_judged.is_empty() {
-            look.found.unknown.add(format!(
-                "selectors of {} were not tried on all devices: {TOO_MUCH_WORK}",
-                counted(self.not_judged.len(), "class", "classes")
-            ));
+            let text = words::not_evaluated(self.not_judged.len(), "class", "classes");
+            look.found.unknown.add(text);
         }
         for class in look.cluster.classes() {
             let about = || Subject::of(Kind::DeviceClass, &class.metadata);
-            let who = "an administrator of the cluster corrects the selector: the spec of a device class can be changed in place";
             let show = || show(Kind::DeviceClass, &class.metadata);
             if let Some(error) = self.compile_error(&class.spec.selectors) {
-                let message = format!("{error}; no device can be allocated by it");
                 look.add(
-                    Finding::new(Code::SelectorInvalid, about(), message)
-                        .advice(who)
+                    Finding::new(Code::SelectorInvalid, about(), words::class_is_invalid(&error))
+                        .advice(words::CORRECT_CLASS)
                         .look(show()),
                 );
             } else if let Some((first, devices, error)) = fails.remove(&class.metadata.name) {
                 let (device, slice, _) = &self.devices[first];
-                let message = format!(
-                    "{error}, on {device}{}: a pod that asks for the class is not scheduled on any node once the scheduler looks at it",
-                    and_more(devices)
-                );
+                let message = words::class_fails(&error, device, devices);
                 look.add(
                     Finding::new(Code::SelectorFails, about(), message)
-                        .advice(who)
+                        .advice(words::CORRECT_CLASS)
                         .look(show())
                         .joins([
                             scoped_key(Kind::DeviceClass, &class.metadata.name),
@@ -260,15 +260,14 @@ impl<'a> SelectorCheck<'a> {
 
     fn compile_error(&self, selectors: &[Selector]) -> Option<String> {
         selectors.iter().enumerate().find_map(|(index, selector)| {
-            let Some(cel) = &selector.cel else {
-                return Some(format!("selector #{index} has no CEL expression"));
+            let fault = match &selector.cel {
+                None => Fault::NoExpression,
+                Some(cel) => {
+                    let selector = self.selectors.selector(&cel.expression);
+                    Fault::Invalid(selector.program().err()?.to_string())
+                }
             };
-            let selector = self.selectors.selector(&cel.expression);
-            let error = selector.program().err()?.to_string();
-            Some(format!(
-                "selector #{index} does not compile: {}",
-                one_line(&error)
-            ))
+            Some(words::selector_fault(index, &fault))
         })
     }
 
@@ -294,8 +293,8 @@ impl<'a> SelectorCheck<'a> {
         Some(verdict)
     }
 
-    /// Whether selectors of a request fail on a device of the class: the class decides first, then they do in their order, up to the
-    /// first that does not match.
+    /// Whether selectors of a request fail on a device of the class: the class comes first, then they do in their order, up to the first
+    /// that does not match.
     fn evaluate(&self, class: &Str, expressions: &[&Str]) -> Option<Verdict> {
         if self.not_judged.contains(class) {
             return None;
@@ -317,7 +316,7 @@ impl<'a> SelectorCheck<'a> {
                 Err(((index, _), error)) => {
                     failures += 1;
                     first.get_or_insert_with(|| {
-                        let error = format!("selector #{index} fails: {}", one_line(&error.to_string()));
+                        let error = words::selector_fault(index, &Fault::Fails(error.to_string()));
                         (id.clone(), slice.clone(), error)
                     });
                 }
@@ -340,39 +339,18 @@ pub(super) fn has_list(device: &Device) -> bool {
     device.attributes.iter().any(|(_, value)| value.is_list())
 }
 
-/// An error of several lines, which show where in the expression it is, in one.
-fn one_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().trim_end().to_owned()
-}
-
-fn and_more(devices: usize) -> String {
-    match devices.saturating_sub(1) {
-        0 => String::new(),
-        1 => " and one more device".to_owned(),
-        more => format!(" and {more} more devices"),
-    }
-}
-
-fn report(
-    look: &mut Look<'_>,
-    kind: Kind,
-    metadata: &Meta,
-    place: &str,
-    request: &DeviceRequest,
-    verdict: Verdict,
-) {
+fn report(look: &mut Look<'_>, kind: Kind, metadata: &Meta, request: &Request<'_>, verdict: Verdict) {
     let about = Subject::of(kind, metadata);
-    // What the selector is meant to say nobody else knows.
-    let who = format!(
-        "the owner of {} makes it again with a selector that works: no spec of a claim or a template can be changed",
-        changed_for(look, kind, metadata)
-    );
-    let helped = |finding: Finding| finding.advice(who.as_str()).look(show(kind, metadata));
+    let helped = |finding: Finding| {
+        let advice = words::correct_request(&changed_for(look, kind, metadata));
+        finding.advice(advice).look(show(kind, metadata))
+    };
     match verdict {
         Verdict::Good => {}
         Verdict::Invalid(error) => {
-            let message = format!("{place}{error}; the scheduler ends every attempt with an error");
-            look.add(helped(Finding::new(Code::SelectorInvalid, about, message)));
+            let message = words::request_is_invalid(request, &error);
+            let finding = helped(Finding::new(Code::SelectorInvalid, about, message));
+            look.add(finding);
         }
         Verdict::Fails {
             device,
@@ -380,20 +358,18 @@ fn report(
             devices,
             error,
         } => {
-            let message = format!(
-                "{place}{error}, on {device}{}: the scheduler ends the attempt with an error when it looks at such a device",
-                and_more(devices)
-            );
-            look.add(helped(Finding::new(Code::SelectorFails, about, message)).joins([
+            let message = words::request_fails(request, &error, &device, devices);
+            let finding = helped(Finding::new(Code::SelectorFails, about, message)).joins([
                 evidence_of(kind, metadata),
-                scoped_key(Kind::DeviceClass, &request.device_class_name),
+                scoped_key(Kind::DeviceClass, &request.asked.device_class_name),
                 scoped_key(Kind::ResourceSlice, &slice),
-            ]));
+            ]);
+            look.add(finding);
         }
     }
 }
 
-/// The object as it is.
+/// The object unchanged.
 fn show(kind: Kind, metadata: &Meta) -> Result<Script, NoCommand> {
     let get = Command::kubectl("get").object(kind, &metadata.name);
     let get = if kind.is_namespaced() {
@@ -404,7 +380,7 @@ fn show(kind: Kind, metadata: &Meta) -> Result<Script, NoCommand> {
     get.args(&["-o", "yaml"]).done()
 }
 
-/// Pods whose claims cannot be found or made.
+/// Pods whose claims cannot be found or created.
 fn pods(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let quotas = Quotas::of(cluster);
@@ -441,31 +417,10 @@ fn pods(look: &mut Look<'_>) {
 
 fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     let (kind, key) = &object;
-    let waits = if pod.node().is_some() {
-        "its containers cannot be started again"
-    } else {
-        "it is not scheduled"
-    };
-    let message = format!(
-        "names {}/{key}, which does not exist: {waits}",
-        if *kind == Kind::ResourceClaim {
-            "claim"
-        } else {
-            "template"
-        },
-    );
-    // One of that name, made by hand, would not be the pod's.
-    let is_made = unmade(look.cluster, pod).any(|(_, unmade)| unmade.lacks == Lacks::Claim(key.clone()));
-    let advice = match (is_made, *kind) {
-        (true, _) if pod.node().is_some() => "make the pod again, so that it gets a claim with devices".to_owned(),
-        (true, _) => "restart kube-controller-manager, which then makes another claim from the template, or make the pod again".to_owned(),
-        (false, Kind::ResourceClaim) => {
-            format!("whoever owns the pod creates claim/{key}, or makes the pod again with the name of one that exists")
-        }
-        (false, _) => {
-            format!("whoever owns the pod creates template/{key}, or makes the pod again with the name of one that exists")
-        }
-    };
+    let message = words::reference_is_missing(pod, *kind, key);
+    // One of that name that is created by hand would not be the pod's.
+    let is_generated = unmade(look.cluster, pod).any(|(_, unmade)| unmade.lacks == Lacks::Claim(key.clone()));
+    let advice = words::create_reference(pod, *kind, key, is_generated);
     look.add(
         Finding::new(Code::ClaimMissing, Subject::of(Kind::Pod, &pod.metadata), message)
             .advice(advice)
@@ -479,10 +434,10 @@ fn missing(look: &mut Look<'_>, pod: &Pod, object: (Kind, Key)) {
     );
 }
 
-/// A claim that cannot be made, as it asks for more than a quota leaves.
+/// A claim that cannot be created, because it requests more than a quota leaves.
 fn blocked(look: &mut Look<'_>, pod: &Pod, template: &Meta, refusal: &Refusal<'_>, remedy: Remedy) {
     let quota = &refusal.quota.metadata;
-    let message = format!("needs a claim from template/{}, which {refusal}", template.key());
+    let message = words::quota_refuses(template, refusal);
     look.add(
         Finding::new(
             Code::QuotaExceeded,

@@ -1,23 +1,23 @@
-//! Entries of `status.reservedFor` that are wrong, missing or too many, and pods that run without what they need.
+//! Entries of `status.reservedFor` that are wrong, missing or too many, and pods that are on a node without what they need.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
+use super::finding::{Subject, claim_key, pod_key, scoped_key};
+use super::words::{self, FormerConsumer};
 use super::{Code, Finding, Look, Severity};
-use crate::Consumer;
 use crate::remedy::{Remedy, end_consumers, end_pods, place_again};
 use crate::script::{NoCommand, Script, convert_claim, delete_pods, patch, touch};
-use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Kind, MOST_CONSUMERS, Pod};
+use dra_model::{Claim, Cluster, Component, ConsumerReference, Gate, Key, Kind, MOST_CONSUMERS, Pod, Str};
 use dra_rules::reservation::conversion::{self, Kinds, kind_word};
 use dra_rules::reservation::{
-    EntryStatus, PodGroups, Unusable, claim_name, claim_names, group_of_member, is_done, is_kept,
-    is_reserved_for, judge, looked_up_kind, missing_consumer, users,
+    EntryStatus, PodGroups, claim_name, claim_names, group_of_member, is_done, is_kept, is_reserved_for,
+    judge, looked_up_kind, missing_consumer, users,
 };
 
-/// From here on it is worth saying: nine tenths.
+/// The reported minimum: nine tenths.
 const MANY_ENTRIES: usize = 230;
 
 const CODES: &[Code] = &[
@@ -66,15 +66,11 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
         } else {
             Severity::Warning
         };
-        let message = format!(
-            "is reserved {entries} times; a pod beyond {MOST_CONSUMERS} stays pending with a scheduler error"
-        );
+        let message = words::many_reservations(entries);
         look.add(
             Finding::new(Code::ReservationLimit, subject(claim), message)
                 .severity(severity)
-                .advice(
-                    "whoever owns the pods gives further ones a claim of their own, by a ResourceClaimTemplate or a second claim",
-                ),
+                .advice(words::SPLIT_CLAIM),
         );
     }
     if claim
@@ -86,14 +82,14 @@ fn of_claim(look: &mut Look<'_>, claim: &Arc<Claim>) {
         && !claim.metadata.is_deleting()
         && users(look.cluster, claim).is_ok_and(|users| users.is_empty())
     {
-        let message = format!(
-            "holds {} and is reserved for no consumer; no pod on a node uses it, and no controller frees it",
-            counted(claim.results().len(), "device", "devices"),
-        );
         look.add(
-            Finding::new(Code::ReservationNone, subject(claim), message)
-                .fix(release(claim))
-                .joins([claim_key(claim.key())]),
+            Finding::new(
+                Code::ReservationNone,
+                subject(claim),
+                words::no_reservation(claim),
+            )
+            .fix(release(claim))
+            .joins([claim_key(claim.key())]),
         );
     }
 }
@@ -102,7 +98,7 @@ fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
-/// The command that takes the devices from a claim which no pod uses. It is refused once the claim has changed.
+/// The command that deallocates a claim that no pod uses. It is refused once the claim has changed.
 pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
     release_if(
         claim,
@@ -110,7 +106,7 @@ pub(super) fn release(claim: &Claim) -> Result<Script, NoCommand> {
     )
 }
 
-/// The same for a claim that changes before the command gets to it.
+/// The same for a claim that changes before the command runs.
 pub(super) fn release_whatever_version(claim: &Claim) -> Result<Script, NoCommand> {
     release_if(
         claim,
@@ -133,22 +129,21 @@ fn release_if(claim: &Claim, lock: Value) -> Result<Script, NoCommand> {
     )
 }
 
-/// Has the claim give back its devices: what it is reserved for ends, and where that is nothing, the pods that use it nevertheless.
+/// Deallocates the claim: deletes what it is reserved for, and where that is nothing, the pods that use it nevertheless.
 pub(super) fn free(cluster: &Cluster, claim: &Claim) -> Remedy {
     if !claim.status.reserved_for.is_empty() {
         return end_consumers(cluster, claim);
     }
     match users(cluster, claim) {
-        Err(gap) => Remedy::by_hand(format!(
-            "whoever may see the pods of namespace {} ends those that use claim/{}",
-            gap.namespace,
-            claim.key()
+        Err(_) => Remedy::by_hand(crate::words::delete_hidden_pods(
+            &claim.metadata.namespace,
+            &claim.key(),
         )),
         Ok(users) => end_pods(&claim.metadata.namespace, users).and(Remedy::command(release(claim))),
     }
 }
 
-/// What becomes of the entries of the kinds that `kinds` selects, as `convert` itself plans it: the command, or why there is none.
+/// Converts the entries of the kinds that `kinds` selects, as `convert` itself plans it: the command, or why there is none.
 fn convert(look: &Look<'_>, claim: &Claim, kinds: Kinds, command: Result<Script, NoCommand>) -> Remedy {
     let options = conversion::Options {
         kinds,
@@ -156,35 +151,14 @@ fn convert(look: &Look<'_>, claim: &Claim, kinds: Kinds, command: Result<Script,
     };
     let plan = conversion::plan(look.cluster, [claim], &options);
     if let Some(gap) = plan.unknown.first() {
-        return Remedy::by_hand(format!(
-            "whoever may see the {} of namespace {} converts claim/{}",
-            gap.kind.plural(),
-            claim.metadata.namespace,
-            claim.key()
-        ));
+        return Remedy::by_hand(words::convert_unread(gap.kind, &claim.key()));
     }
     match plan.claims.first() {
         Some(plan) if plan.patch().is_some() => Remedy::command(command),
-        Some(plan) if plan.code() == conversion::Code::UnknownKindUnused => Remedy::by_hand(format!(
-            "whoever owns {} removes the entry: no pod uses the claim, so `convert` does not know whom it stands for",
-            some(
-                claim
-                    .status
-                    .reserved_for
-                    .iter()
-                    .filter(|entry| !entry.is_pod())
-                    .map(Consumer)
-            )
-        )),
-        Some(plan) => {
-            let way_out = plan.way_out();
-            Remedy::by_hand(match (plan.reason(), way_out) {
-                (Some(reason), Some(way_out)) => format!("`convert` refuses ({reason}): {way_out}"),
-                (reason, way_out) => way_out
-                    .or(reason)
-                    .unwrap_or_else(|| "`convert` refuses".to_owned()),
-            })
+        Some(plan) if plan.code() == conversion::Code::UnknownKindUnused => {
+            Remedy::by_hand(words::remove_entries(claim))
         }
+        Some(plan) => Remedy::by_hand(words::convert_refuses(plan.reason(), plan.way_out())),
         None => Remedy::command(command),
     }
 }
@@ -195,7 +169,7 @@ pub(super) fn convert_groups(look: &Look<'_>, claim: &Claim) -> Remedy {
     convert(look, claim, Kinds::PodGroups, command)
 }
 
-/// Converts the entries of the kinds of `entries`. Where one could not be told from another kind there is no command.
+/// Converts the entries of the kinds of `entries`. A kind that is ambiguous gives no command.
 pub(super) fn convert_kinds<'e>(
     look: &Look<'_>,
     claim: &Claim,
@@ -215,42 +189,19 @@ pub(super) fn convert_kinds<'e>(
     convert(look, claim, Kinds::Named(kinds), command.arg("--yes").done())
 }
 
-/// The command that makes the claim controller look at the claim again: any write does.
+/// The command that makes the claim controller sync the claim: any write does.
 fn nudge(claim: &Claim) -> Result<Script, NoCommand> {
     touch(Kind::ResourceClaim, &claim.key())
 }
 
 fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
-    let who = Consumer(entry);
     let key = claim.metadata.beside(&entry.name);
     let kind = if entry.is_pod() { Kind::Pod } else { Kind::PodGroup };
     let evidence = [claim_key(claim.key()), (kind, key)];
-    let alone = claim.status.reserved_for.len() == 1;
-    let kept = if alone {
-        "the claim keeps its devices for no pod"
-    } else {
-        "the claim keeps its devices when the others end"
-    };
-    let (code, message) = match judge(look.cluster, claim, entry).status {
-        EntryStatus::Gone => (
-            Code::ReservationGone,
-            format!(
-                "is reserved for {who}, which does not exist: {kept} unless the claim controller removes the entry"
-            ),
-        ),
-        EntryStatus::Done => (
-            Code::ReservationEnded,
-            format!(
-                "is reserved for {who}, which has ended: {kept} unless the claim controller removes the entry"
-            ),
-        ),
-        EntryStatus::OtherUid => (
-            Code::ReservationReplaced,
-            format!(
-                "is reserved for an earlier {who} with UID {}: {kept} unless the claim controller removes the entry",
-                entry.uid
-            ),
-        ),
+    let (code, former) = match judge(look.cluster, claim, entry).status {
+        EntryStatus::Gone => (Code::ReservationGone, FormerConsumer::Gone),
+        EntryStatus::Done => (Code::ReservationEnded, FormerConsumer::Finished),
+        EntryStatus::OtherUid => (Code::ReservationReplaced, FormerConsumer::Replaced),
         EntryStatus::UnknownKind => {
             look.add(foreign(look, claim, entry));
             return;
@@ -258,35 +209,34 @@ fn of_entry(look: &mut Look<'_>, claim: &Claim, entry: &ConsumerReference) {
         EntryStatus::Running | EntryStatus::Pending | EntryStatus::Group | EntryStatus::Unknown => return,
     };
     look.add(
-        Finding::new(code, subject(claim), message)
-            .fix(nudge(claim))
-            .joins(evidence),
+        Finding::new(
+            code,
+            subject(claim),
+            words::former_consumer(claim, entry, &former),
+        )
+        .fix(nudge(claim))
+        .joins(evidence),
     );
 }
 
-/// An entry of a kind that no release acts on. Before 1.36 the claim controller gives up at it: `unsupported ReservedFor entry`.
+/// An entry of a kind that no release acts on. Before 1.36 the claim controller fails on it: `unsupported ReservedFor entry`.
 fn foreign(look: &Look<'_>, claim: &Claim, entry: &ConsumerReference) -> Finding {
-    let who = Consumer(entry);
-    let finding = |message| {
-        Finding::new(Code::ReservationForeign, subject(claim), message).remedy(convert_kinds(
-            look,
-            claim,
-            [entry],
-        ))
-    };
-    if look.cluster.environment().release().gives_up_at_foreign_entry {
-        return finding(format!(
-            "is reserved for {who}, at which the claim controller of this release gives up: no entry of the claim is ever removed"
-        ))
-        .severity(Severity::Error);
+    let blocks_controller = look.cluster.environment().release().gives_up_at_foreign_entry;
+    let message = words::foreign_consumer(claim, entry, blocks_controller);
+    let finding = Finding::new(Code::ReservationForeign, subject(claim), message).remedy(convert_kinds(
+        look,
+        claim,
+        [entry],
+    ));
+    if blocks_controller {
+        finding.severity(Severity::Error)
+    } else {
+        finding
     }
-    finding(format!(
-        "is reserved for {who}, which no controller of Kubernetes removes: the claim keeps its devices until somebody else does"
-    ))
 }
 
-/// Pods whose entry the claim controller removes, as they have ended, and adds again, as they have a node
-/// (kubernetes/kubernetes#141274). It takes another entry: a list that becomes empty frees the claim, and that is the end of it.
+/// Pods whose entry the claim controller removes, because they have finished, and adds again, because they have a node
+/// (kubernetes/kubernetes#141274). It takes another entry: a list that becomes empty frees the claim, and that ends it.
 fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
     let cluster = look.cluster;
     let environment = cluster.environment();
@@ -329,19 +279,13 @@ fn flapping_pods(look: &Look<'_>, claim: &Arc<Claim>) -> Vec<Arc<Pod>> {
 }
 
 fn flaps(claim: &Claim, pods: &[Arc<Pod>]) -> Finding {
-    let names = || pods.iter().map(|pod| pod.metadata.name.as_str());
-    let message = format!(
-        "is used by {} which {} ended and {} still there, and by others: the claim controller removes and adds the reservation \
-         again and again, some twenty times a second (kubernetes/kubernetes#141274)",
-        some(names().map(|name| format!("pod/{name}"))),
-        if pods.len() == 1 { "has" } else { "have" },
-        if pods.len() == 1 { "is" } else { "are" },
-    );
-    let all: Vec<&str> = names().collect();
+    let keys: Vec<Key> = pods.iter().map(|pod| pod.key()).collect();
+    let message = words::flapping(&keys);
+    let all = pods.iter().map(|pod| &pod.metadata.name);
     Finding::new(Code::ReservationFlapping, subject(claim), message)
         .fix(delete_pods(&claim.metadata.namespace, all))
         .joins([claim_key(claim.key())])
-        .joins(pods.iter().map(|pod| pod_key(pod.key())))
+        .joins(keys.into_iter().map(pod_key))
 }
 
 /// A pod with a node, and each claim that it may use.
@@ -357,21 +301,18 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
             continue;
         };
         let key = claim.key();
-        // What was made for somebody else is told of that claim.
+        // What was created for another owner is reported for that claim.
         if name.may_use(claim, PodGroups::Accepted).is_err() {
             continue;
         }
         let evidence = [claim_key(key.clone()), pod_key(pod.key())];
         let about = Subject::of(Kind::Pod, &pod.metadata);
         let Some(allocation) = &claim.status.allocation else {
-            look.add(without_allocation(look, pod, claim).joins(evidence));
+            look.add(without_allocation(look, pod, node, claim).joins(evidence));
             continue;
         };
         if !allocation.reserved_for_any_pod && !is_reserved_for(pod, claim, PodGroups::Accepted) {
-            let message = format!(
-                "is on node {node} and uses claim/{key}, which is not reserved for it: {}",
-                Unusable::NotReserved.consequence(pod)
-            );
+            let message = words::not_reserved(pod, node, &key);
             look.add(
                 Finding::new(Code::ReservationMissing, about.clone(), message)
                     .remedy(place_again(look.cluster, pod))
@@ -383,7 +324,7 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
             node.is_some_and(|node| selector.matches(&node.metadata) == Ok(false))
         });
         if elsewhere {
-            let message = format!("is on node {node}, which does not reach the devices of claim/{key}");
+            let message = words::on_other_node(node, &key);
             look.add(
                 Finding::new(Code::PodOnOtherNode, about, message)
                     .remedy(place_again(look.cluster, pod))
@@ -394,28 +335,16 @@ fn of_pod(look: &mut Look<'_>, pod: &Arc<Pod>) {
     }
 }
 
-/// A pod on a node with a claim that has nothing. Older claim controllers leave such pods behind: they make a claim anew for a pod
-/// whose claim belongs to its PodGroup.
-fn without_allocation(look: &Look<'_>, pod: &Arc<Pod>, claim: &Claim) -> Finding {
-    let node = pod.node().map_or("", |node| node.as_str());
+/// A pod on a node with a claim without devices. Older claim controllers leave such pods behind: they create a new claim for a pod whose
+/// claim belongs to its PodGroup.
+fn without_allocation(look: &Look<'_>, pod: &Arc<Pod>, node: &Str, claim: &Claim) -> Finding {
     let made_for_pod = claim
         .metadata
         .controller()
         .is_some_and(|owner| owner.kind == "Pod" && owner.uid == pod.metadata.uid);
     let earlier = made_for_pod.then(|| earlier_claim(look, pod, claim)).flatten();
-    let message = match earlier {
-        Some(earlier) => format!(
-            "is on node {node}, and claim/{} holds no devices: it was made after claim/{}, whose devices the pod got. When its sandbox \
-             is made again, the pod does not start",
-            claim.key(),
-            earlier.key(),
-        ),
-        None => format!(
-            "is on node {node}, and claim/{} holds no devices: {}",
-            claim.key(),
-            Unusable::NotAllocated.consequence(pod)
-        ),
-    };
+    let earlier = earlier.map(|earlier| earlier.key());
+    let message = words::not_allocated(pod, node, &claim.key(), earlier.as_ref());
     Finding::new(
         Code::PodWithoutAllocation,
         Subject::of(Kind::Pod, &pod.metadata),
@@ -424,8 +353,8 @@ fn without_allocation(look: &Look<'_>, pod: &Arc<Pod>, claim: &Claim) -> Finding
     .remedy(place_again(look.cluster, pod))
 }
 
-/// The claim of the pod's group that was made for the same entry. A pod that lost its membership with the downgrade is told of the only
-/// one that there can be.
+/// The claim of the pod's group that was created for the same entry. For a pod that lost its membership with the downgrade, the only one
+/// that there can be.
 fn earlier_claim<'a>(look: &Look<'a>, pod: &Pod, claim: &Claim) -> Option<&'a Arc<Claim>> {
     let entry = pod
         .status

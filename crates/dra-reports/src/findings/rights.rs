@@ -1,12 +1,12 @@
-//! Who may do what with devices: drivers that may not write what they have to, and users who may do what the scheduler does.
+//! Who may do what with devices: drivers that cannot write their device status, and users who can do what the scheduler does.
 //!
-//! The API server of 1.36 and later asks for rights of their own beside that to write the status of a claim
+//! The API server of 1.36 and later requires additional rights besides that to write the status of a claim
 //! (`registry/resource/utils.go`, `AuthorizedForBinding` and `AuthorizedForDeviceStatus`, v1.37.2).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Subject, some};
-use super::{Code, Finding, Look};
+use super::finding::Subject;
+use super::{Code, Finding, Look, words};
 use crate::script::Command;
 use dra_model::{Claim, Cluster, Component, Gap, Gate, Kind, RoleSubject, Str};
 use dra_rules::access::{Access, Answer, Holder, Question, Request, User};
@@ -21,11 +21,10 @@ pub(super) fn look(look: &mut Look<'_>) {
     if look.wants(Code::DriverStatusForbidden) && asks_for_rights(cluster) {
         for lack in drivers_that_lack(cluster) {
             match lack {
-                Lack::Rights(lacking) => look.add(lacking.finding(Code::DriverStatusForbidden, "")),
-                Lack::Unknown(what, gap) => match gap {
-                    Some(gap) => look.found.unknown.unknown(&what, &gap),
-                    None => look.found.unknown.add(what),
-                },
+                Lack::Rights(lacking) => {
+                    look.add(lacking.finding(Code::DriverStatusForbidden, None));
+                }
+                Lack::Unknown(driver, gap) => unknown_rights(look, &driver, gap.as_ref()),
             }
         }
     }
@@ -39,8 +38,8 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-/// Leaves out what cannot be told, as roles and bindings could not be read, unless it was asked for by name: who may do what; and whether
-/// drivers may write the status of their devices, where nothing shows that one does.
+/// Leaves out what is unknown because roles and bindings could not be read, unless it was named: who may do what; and whether drivers can
+/// write the status of their devices, where nothing shows that one does.
 pub(super) fn leave_out_untold(codes: &mut BTreeSet<Code>, cluster: &Cluster, named: &[Code]) {
     if Kind::OF_RIGHTS
         .into_iter()
@@ -48,7 +47,7 @@ pub(super) fn leave_out_untold(codes: &mut BTreeSet<Code>, cluster: &Cluster, na
     {
         return;
     }
-    // What roles do not tell, the API server may have.
+    // The API server may have answered what roles do not show.
     let is_asked = !cluster.environment().reviews.is_empty();
     let is_written = || {
         let drivers: BTreeSet<&Str> = cluster.slices().map(|slice| &slice.spec.driver).collect();
@@ -72,14 +71,14 @@ pub(super) fn leave_out_untold(codes: &mut BTreeSet<Code>, cluster: &Cluster, na
     });
 }
 
-/// Whether the API server asks for the rights that are new in 1.36.
+/// Whether the API server requires the rights that are new in 1.36.
 pub(super) fn asks_for_rights(cluster: &Cluster) -> bool {
     let environment = cluster.environment();
     let on = |gate| environment.enabled(Component::ApiServer, gate);
     on(Gate::DRAResourceClaimGranularStatusAuthorization) && on(Gate::DRAResourceClaimDeviceStatus)
 }
 
-/// Whether something shows that a driver writes `status.devices`: that is a state in which it has to be able to.
+/// Whether a claim or slice shows that a driver writes `status.devices`, and so has to be able to.
 pub(super) fn writes_device_status(cluster: &Cluster, driver: &str) -> bool {
     cluster
         .claims()
@@ -93,58 +92,29 @@ pub(super) fn writes_device_status(cluster: &Cluster, driver: &str) -> bool {
             })
 }
 
-/// A driver that may not write the status of its devices.
+/// A driver that cannot write the status of its devices.
 pub(super) struct Lacking {
-    driver: Str,
-    accounts: BTreeSet<Account>,
+    pub(super) driver: Str,
+    pub(super) accounts: BTreeSet<Account>,
     /// Where, empty for everywhere.
-    namespaces: Vec<Str>,
+    pub(super) namespaces: Vec<Str>,
     /// The verbs that would do.
-    verbs: Vec<String>,
+    pub(super) verbs: Vec<String>,
     /// A claim or a slice shows that it writes the status.
-    is_shown: bool,
+    pub(super) is_shown: bool,
 }
 
 impl Lacking {
-    /// As a finding under `code`; `when` says from when on, such as ` from 1.36 on`.
-    pub(super) fn finding(&self, code: Code, when: &str) -> Finding {
-        let Self {
-            driver,
-            accounts,
-            namespaces,
-            verbs,
-            is_shown,
-        } = self;
-        let place = match namespaces.as_slice() {
-            [] => String::new(),
-            namespaces => format!(
-                " in {}",
-                some(namespaces.iter().map(|name| format!("namespace/{name}")))
-            ),
-        };
-        let consequence = if *is_shown {
-            "the API server refuses what it writes of its devices, and pods that wait for it stay pending"
-        } else {
-            "the API server refuses it, if it writes it"
-        };
-        let message = format!(
-            "may not write status.devices of claims{place}{when}: {} may update resourceclaims/status, but none of {} on \
-             resourceclaims/driver: {consequence}",
-            some(accounts),
-            verbs.join(", "),
-        );
-        let severity = if *is_shown {
+    /// As a finding under `code`; `since` is the minor release that requires the rights, if it is a later one.
+    pub(super) fn finding(&self, code: Code, since: Option<u32>) -> Finding {
+        let severity = if self.is_shown {
             super::Severity::Error
         } else {
             super::Severity::Warning
         };
-        let finding = Finding::new(code, Subject::driver(driver), message).severity(severity);
-        let rule = format!(
-            "whoever runs the driver adds a rule to its ClusterRole: apiGroups {GROUP}, resources resourceclaims/driver, resourceNames {driver}, \
-             verbs {}",
-            verbs.join(" or ")
-        );
-        finding.advice(rule).look(
+        let message = words::cannot_write_status(self, since);
+        let finding = Finding::new(code, Subject::driver(&self.driver), message).severity(severity);
+        finding.advice(words::add_driver_rule(GROUP, self)).look(
             Command::kubectl("get")
                 .args(&["clusterrolebindings", "-o", "wide"])
                 .done(),
@@ -155,13 +125,22 @@ impl Lacking {
 /// What is found of a driver.
 pub(super) enum Lack {
     Rights(Lacking),
-    /// What is not known, and what is missing for it.
-    Unknown(String, Option<Gap>),
+    /// The driver, and what could not be read. Without a gap its service account is unknown.
+    Unknown(Str, Option<Gap>),
+}
+
+/// Adds that it is unknown whether `driver` can write the status of its devices.
+pub(super) fn unknown_rights(look: &mut Look<'_>, driver: &Str, gap: Option<&Gap>) {
+    let unknown = &mut look.found.unknown;
+    match gap {
+        Some(gap) => unknown.unknown(&words::unknown_rights(driver), gap),
+        None => unknown.add(words::unknown_account(driver)),
+    }
 }
 
 /// A service account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Account {
+pub(super) struct Account {
     namespace: Str,
     name: Str,
 }
@@ -242,12 +221,12 @@ fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Ac
     }
 }
 
-/// Drivers that may write the status of claims, and not what the API server of 1.36 asks for besides.
+/// Drivers that can write the status of claims, but lack what the API server of 1.36 requires besides.
 pub(super) fn drivers_that_lack(cluster: &Cluster) -> Vec<Lack> {
     all_that_lack(cluster, &Access::of(cluster))
 }
 
-/// What the API server can be asked so that it is certain which drivers may write the status of their devices: what no role that was read
+/// What the API server can be asked so that it is certain which drivers can write the status of their devices: what no role that was read
 /// allows. More may be asked once that is answered.
 pub fn reviews_wanted(cluster: &Cluster, codes: &BTreeSet<Code>) -> BTreeSet<Question> {
     let now = codes.contains(&Code::DriverStatusForbidden) && asks_for_rights(cluster);
@@ -269,19 +248,10 @@ fn all_that_lack(cluster: &Cluster, access: &Access<'_>) -> Vec<Lack> {
 
 fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lack> {
     let is_shown = writes_device_status(cluster, driver);
-    let unknown = |why: &str| {
-        is_shown.then(|| {
-            let what = format!("whether driver {driver} may write status.devices is unknown: {why}");
-            Lack::Unknown(what, None)
-        })
-    };
-    let hidden = |gap: Gap| {
-        let what = format!("whether driver {driver} may write status.devices");
-        is_shown.then_some(Lack::Unknown(what, Some(gap)))
-    };
+    let unknown = |gap: Option<Gap>| is_shown.then(|| Lack::Unknown(driver.clone(), gap));
     let accounts = accounts(cluster, access, driver);
     if accounts.is_empty() {
-        return unknown("no DaemonSet is known to be the driver's, so neither is its service account");
+        return unknown(None);
     }
     let holds =
         |claim: &&std::sync::Arc<Claim>| claim.results().iter().any(|result| result.driver == *driver);
@@ -315,7 +285,7 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
                     Answer::Yes => {}
                     Answer::No => continue,
                     Answer::Unknown(gap) => {
-                        return hidden(gap);
+                        return unknown(Some(gap));
                     }
                 }
                 let associated = format!("associated-node:{verb}");
@@ -333,7 +303,7 @@ fn of_driver(cluster: &Cluster, access: &Access<'_>, driver: &Str) -> Option<Lac
                         Answer::Yes => return None,
                         Answer::No => {}
                         Answer::Unknown(gap) => {
-                            return hidden(gap);
+                            return unknown(Some(gap));
                         }
                     }
                 }
@@ -366,7 +336,7 @@ fn is_expected(holder: &Holder, masters: &BTreeSet<(Str, Str)>) -> bool {
     own || of_controller || masters.contains(&(subject.namespace.clone(), subject.name.clone()))
 }
 
-/// Who may do what lets him take devices of others.
+/// Who can do what lets them take devices of others.
 fn holders(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let access = Access::of(cluster);
@@ -393,24 +363,14 @@ fn holders(look: &mut Look<'_>) {
         let mut claims = of(&["create"], GROUP, "resourceclaims", "", false);
         claims.extend(of(&["create"], GROUP, "resourceclaimtemplates", "", false));
         let both = both(&labels, &claims);
-        tell(
-            look,
-            Code::AdminAccessRights,
-            &both,
-            "may label namespaces and create claims in them, and so can give itself admin access to devices that others hold",
-        );
+        tell(look, Code::AdminAccessRights, &both);
     }
     let mut writers = of(&WRITES, GROUP, "resourceclaims", "status", false);
     if on(Gate::DRAResourceClaimGranularStatusAuthorization) {
         let binding = of(&WRITES, GROUP, "resourceclaims", "binding", true);
         writers = both(&writers, &binding);
     }
-    tell(
-        look,
-        Code::ReservationRights,
-        &writers,
-        "may write allocations and reservations of claims, as the scheduler does: it can take devices from pods and give them to others",
-    );
+    tell(look, Code::ReservationRights, &writers);
     let mut tainters = of(
         &["create", "update", "patch"],
         GROUP,
@@ -421,15 +381,10 @@ fn holders(look: &mut Look<'_>) {
     if !on(Gate::DRADeviceTaintRules) {
         tainters.clear();
     }
-    tell(
-        look,
-        Code::TaintRights,
-        &tainters,
-        "may taint devices with DeviceTaintRules: a rule with the effect NoExecute evicts the pods of others",
-    );
+    tell(look, Code::TaintRights, &tainters);
 }
 
-/// Those who may write the status of claims, are no drivers, and may not allocate and reserve them on 1.36 and later.
+/// Those who can write the status of claims, are no drivers, and cannot allocate and reserve claims on 1.36 and later.
 pub(super) fn schedulers_that_lack(cluster: &Cluster) -> Vec<Finding> {
     let access = Access::of(cluster);
     if access.gap("").is_some() {
@@ -461,20 +416,14 @@ pub(super) fn schedulers_that_lack(cluster: &Cluster) -> Vec<Finding> {
         }
     }
     let finding = |(subject, verbs): (RoleSubject, Vec<&str>)| {
-        let verbs = verbs.join(" and ");
-        let message = format!(
-            "may {verbs} resourceclaims/status, but not resourceclaims/binding: from 1.36 on the API server refuses what it writes, if it allocates \
-             or reserves claims"
-        );
-        Finding::new(Code::UpgradeBindingRights, Subject::account(&subject), message).advice(format!(
-            "whoever runs it, if it is a scheduler or the like, adds a rule to a ClusterRole that a ClusterRoleBinding gives it: apiGroups {GROUP}, \
-             resources resourceclaims/binding, verbs {verbs}"
-        ))
+        let message = words::cannot_bind(&verbs);
+        Finding::new(Code::UpgradeBindingRights, Subject::account(&subject), message)
+            .advice(words::add_binding_rule(GROUP, &verbs))
     };
     lacking.into_iter().map(finding).collect()
 }
 
-/// Those who may do everything.
+/// Those who can do everything.
 fn masters(access: &Access<'_>) -> BTreeSet<(Str, Str)> {
     let everything = Request {
         verb: "*",
@@ -495,7 +444,7 @@ fn both(some: &BTreeSet<Holder>, others: &BTreeSet<Holder>) -> BTreeSet<Holder> 
     some.iter().filter(is_other).cloned().collect()
 }
 
-fn tell(look: &mut Look<'_>, code: Code, holders: &BTreeSet<Holder>, may: &str) {
+fn tell(look: &mut Look<'_>, code: Code, holders: &BTreeSet<Holder>) {
     let mut by_subject: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for holder in holders {
         let binding = if holder.binding.namespace.is_empty() {
@@ -506,13 +455,15 @@ fn tell(look: &mut Look<'_>, code: Code, holders: &BTreeSet<Holder>, may: &str) 
         by_subject.entry(&holder.subject).or_default().insert(binding);
     }
     for (subject, bindings) in by_subject {
-        let message = format!("{may} (by {})", some(&bindings));
+        let message = words::can(code, &bindings);
         look.add(
             Finding::new(code, Subject::account(subject), message)
-                .advice(
-                    "an administrator of the cluster takes the right away where it is not needed, or accepts the finding (`--suppressions`)",
-                )
-                .look(Command::kubectl("get").args(&["clusterrolebindings,rolebindings", "-A", "-o", "wide"]).done()),
+                .advice(words::REVOKE)
+                .look(
+                    Command::kubectl("get")
+                        .args(&["clusterrolebindings,rolebindings", "-A", "-o", "wide"])
+                        .done(),
+                ),
         );
     }
 }

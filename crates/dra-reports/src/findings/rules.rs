@@ -1,11 +1,11 @@
-//! DeviceTaintRules that do more or less than they seem to, and taints that do nothing.
+//! DeviceTaintRules that do more or less than they seem to, and taints without effect.
 
 use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::finding::{Subject, counted, scoped_key, some};
-use super::{Code, Finding, Look, Severity};
+use super::finding::{Subject, scoped_key};
+use super::{Code, Finding, Look, Severity, words};
 use crate::script::{NoCommand, Script, delete, patch};
 use dra_allocator::devices::{bare_rule_is_about_all, keeps_off, rule_matches};
 use dra_model::{
@@ -39,27 +39,17 @@ fn is_known(effect: &str) -> bool {
 fn of_rule(look: &mut Look<'_>, rule: &TaintRule) {
     let taint = &rule.spec.taint;
     if !is_known(&taint.effect) {
-        let message = if taint.effect.is_empty() {
-            "has no effect set: it neither evicts pods nor keeps them away".to_owned()
-        } else {
-            format!(
-                "has the effect {}, which neither evicts pods nor keeps them away",
-                taint.effect
-            )
-        };
+        let message = words::unknown_effect(&taint.effect);
         look.add(
             Finding::new(Code::TaintEffectUnknown, subject(rule), message)
                 .fix(set_effect(rule, NO_EFFECT))
-                .note("says what the rule does now; NoSchedule or NoExecute in its place where it is to do something"),
+                .note(words::MAKES_EFFECT_EXPLICIT),
         );
     }
     match &rule.spec.device_selector {
         None => without_selector(look, rule),
         Some(selector) if *selector == TaintSelector::default() && taint.effect == NO_EXECUTE => {
-            let message = format!(
-                "has an empty selector and the effect NoExecute: every pod whose claim has devices and does not tolerate {taint} is \
-                 evicted, whatever the driver"
-            );
+            let message = words::selects_all(taint);
             look.add(
                 Finding::new(Code::RuleSelectsAll, subject(rule), message).fix(set_effect(rule, NO_EFFECT)),
             );
@@ -78,20 +68,14 @@ fn set_effect(rule: &TaintRule, effect: &str) -> Result<Script, NoCommand> {
     )
 }
 
-/// Without a selector a rule is about no device. The scheduler before 1.37.1 saw it as one about all (`tracker.go`, `applyPatches`).
+/// Without a selector a rule matches no device. The scheduler before 1.37.1 treats it as matching all (`tracker.go`, `applyPatches`).
 fn without_selector(look: &mut Look<'_>, rule: &TaintRule) {
     let environment = look.cluster.environment();
     let blocks = bare_rule_is_about_all(environment)
         && environment.enabled(Component::Scheduler, Gate::DRADeviceTaintRules)
         && keeps_off(&rule.spec.taint);
-    let (severity, message) = if blocks {
-        (
-            Severity::Error,
-            "has no deviceSelector, which the scheduler of this release takes for every device: no pod with claims is scheduled",
-        )
-    } else {
-        (Severity::Info, "has no deviceSelector: it is about no device")
-    };
+    let severity = if blocks { Severity::Error } else { Severity::Info };
+    let message = words::no_selector(blocks).to_owned();
     look.add(
         Finding::new(Code::RuleWithoutSelector, subject(rule), message)
             .severity(severity)
@@ -112,32 +96,24 @@ fn unknown_effects_of_slices(look: &mut Look<'_>) {
             continue;
         };
         let taint = first.taints.iter().find(|taint| !is_known(&taint.effect));
-        let message = format!(
-            "{} {} a taint with an unknown effect{}",
-            some(devices.iter().map(|device| &device.name)),
-            if devices.len() == 1 { "has" } else { "have" },
-            taint.map(|taint| format!(": {taint}")).unwrap_or_default(),
-        );
+        let message = words::unknown_effects(&devices, taint);
         look.add(
             Finding::new(
                 Code::TaintEffectUnknown,
                 Subject::of(Kind::ResourceSlice, &slice.metadata),
                 message,
             )
-            .advice(format!(
-                "whoever runs the driver {} has it publish NoExecute, NoSchedule or None",
-                slice.spec.driver
-            )),
+            .advice(words::publish_known_effects(&slice.spec.driver)),
         );
     }
 }
 
-/// Rules whose selector no device fits, be it published or only held by a claim.
+/// Rules whose selector matches no device, published or only held by a claim.
 fn select_nothing(look: &mut Look<'_>) {
     let cluster = look.cluster;
     let pools: BTreeSet<PoolId> = cluster.pools().map(|pool| pool.id).collect();
     let drivers: BTreeSet<_> = pools.iter().map(|pool| pool.driver.clone()).collect();
-    // Devices that are only held are few, those that are published many: the former are asked one by one.
+    // Devices that are only held are few, those that are published many: the former are compared one by one.
     let unpublished = look.inventory().unpublished();
     let mut found = Vec::new();
     for rule in cluster.rules() {
@@ -174,20 +150,7 @@ fn select_nothing(look: &mut Look<'_>) {
         if published || unpublished.iter().any(|device| rule_matches(rule, device)) {
             continue;
         }
-        let parts = [
-            ("driver", &selector.driver),
-            ("pool", &selector.pool),
-            ("device", &selector.device),
-        ];
-        let wanted: Vec<String> = parts
-            .into_iter()
-            .filter_map(|(part, value)| Some(format!("{part} {}", value.as_ref()?)))
-            .collect();
-        let message = format!(
-            "selects {}, which fits none of {}: it has no effect until such a device is published",
-            wanted.join(", "),
-            counted(pools.len(), "pool", "pools"),
-        );
+        let message = words::selects_nothing(selector, pools.len());
         found.push(
             Finding::new(Code::RuleSelectsNothing, subject(rule), message)
                 .fix(delete(Kind::DeviceTaintRule, [&rule.metadata.name]))

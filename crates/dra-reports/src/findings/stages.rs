@@ -1,12 +1,12 @@
-//! Pods that do not start or do not end on their node because of their devices, as the stages have it.
+//! Pods that do not start or terminate on their node because of their devices, by their stage.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::finding::{Subject, claim_key, counted, pod_key, scoped_key, some};
-use super::{Code, Finding, Look, Severity};
-use crate::stage::{advise, cause_of_node, stuck_text, unlisted_text};
-use dra_model::{Kind, Pod, Str};
+use super::finding::{Subject, claim_key, pod_key, scoped_key};
+use super::{Code, Finding, Look, Severity, words};
+use crate::stage::{advise, unlisted_text};
+use dra_model::{Key, Kind, Pod, Str};
 use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages, is_refusal};
 use dra_rules::reservation::{Unlisted, unlisted};
 
@@ -46,7 +46,7 @@ pub(super) fn look(look: &mut Look<'_>) {
     }
 }
 
-/// Pods that a node keeps which is not ready.
+/// Pods on a node that is not ready.
 fn of_node(look: &mut Look<'_>, stages: &Stages<'_>, node: &Str, pods: &[PodStage<'_>]) {
     let Some((first, stuck)) = pods
         .first()
@@ -57,21 +57,10 @@ fn of_node(look: &mut Look<'_>, stages: &Stages<'_>, node: &Str, pods: &[PodStag
     let Some(metadata) = look.cluster.node(node).map(|node| &node.metadata) else {
         return;
     };
-    let names = |ends: bool| -> Vec<String> {
-        let pods = pods
-            .iter()
-            .filter(|found| (found.stage == Stage::Unpreparing) == ends);
-        pods.map(|found| format!("pod/{}", found.pod.key())).collect()
-    };
-    let kept = [(names(false), "start"), (names(true), "end")];
-    let kept = kept.iter().filter(|(names, _)| !names.is_empty());
-    let kept: Vec<String> = kept
-        .map(|(names, what)| {
-            let count = counted(names.len(), "pod with devices does", "pods with devices do");
-            format!("{count} not {what} there: {}", some(names))
-        })
-        .collect();
-    let message = format!("{}. {}", cause_of_node(&stuck.cause), kept.join(". "));
+    let (terminating, starting): (Vec<&PodStage<'_>>, Vec<_>) =
+        pods.iter().partition(|found| found.stage == Stage::Unpreparing);
+    let keys = |pods: Vec<&PodStage<'_>>| -> Vec<Key> { pods.iter().map(|found| found.pod.key()).collect() };
+    let message = words::node_keeps(stuck, &keys(starting), &keys(terminating));
     let mut finding = Finding::new(Code::NodeNotReady, Subject::of(Kind::Node, metadata), message)
         .joins([scoped_key(Kind::Node, node)])
         .joins(pods.iter().map(|found| pod_key(found.pod.key())));
@@ -92,14 +81,7 @@ fn devices_unlisted(look: &mut Look<'_>) {
         let Some(first) = found.first() else { continue };
         let texts: Vec<String> = found.iter().map(unlisted_text).collect();
         let is_right = found.iter().all(|one| one.is_of_network);
-        let advice = match first.why {
-            Unlisted::NoSuchRequest { .. } => {
-                "name a request that the claim has in the pod's containers, and recreate the pod"
-            }
-            _ => {
-                "list the claim under resources.claims of the container that needs the devices, and recreate the pod"
-            }
-        };
+        let advice = words::list_claim(matches!(first.why, Unlisted::NoSuchRequest { .. }));
         look.add(
             Finding::new(
                 Code::DevicesUnlisted,
@@ -127,11 +109,11 @@ pub(super) fn stages<'a>(look: &Look<'a>) -> Stages<'a> {
     }
 }
 
-/// The code of what keeps the pod; nothing for what other families tell.
+/// The code of what keeps the pod; nothing for what other families report.
 fn code_of(found: &PodStage<'_>) -> Option<Code> {
     let cause = &found.stuck.as_ref()?.cause;
     Some(match cause {
-        // A driver without a pod that keeps one from ending is told as `driver-gone`.
+        // A driver without a pod that keeps one from terminating is reported as `driver-gone`.
         Cause::DriverNotRegistered {
             plugin: Plugin::None { .. },
             ..
@@ -155,14 +137,14 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
-        // Those of containers say nothing of devices.
+        // Those of containers are not about devices.
         Cause::ContainerNotStarted(..)
         | Cause::ContainerEnds(..)
         | Cause::PodFailed { .. }
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
-        // Told of the node, with all its pods.
+        // Reported for the node, with all its pods.
         | Cause::NodeSilent { .. }
         | Cause::NodeNotReady { .. }
         | Cause::Binding { .. } => return None,
@@ -174,18 +156,8 @@ fn of_pod(look: &mut Look<'_>, stages: &Stages<'_>, found: &PodStage<'_>) {
         return;
     };
     let pod = found.pod;
-    let node = pod.node().map_or("", |node| node.as_str());
-    let what = match found.stage {
-        Stage::Gone if matches!(stuck.cause, Cause::PodFailed { .. }) => format!("has failed on node {node}"),
-        Stage::Gone => "is not gone".to_owned(),
-        Stage::Unpreparing | Stage::Running => format!("does not end on node {node}"),
-        _ => format!("does not start on node {node}"),
-    };
-    let since = match stuck.since {
-        Some(since) if stuck.times() == 1 => format!(" (since {since})"),
-        _ => String::new(),
-    };
-    let message = format!("{what}: {}{since}", stuck_text(stuck, pod));
+    let has_failed = matches!(stuck.cause, Cause::PodFailed { .. });
+    let message = words::pod_is_stuck(found, stuck, has_failed);
     let mut finding = Finding::new(code, Subject::of(Kind::Pod, &pod.metadata), message);
     if let Some(advice) = advise(stages, found) {
         finding = finding.remedy(advice.remedy);

@@ -1,10 +1,10 @@
-//! Findings that somebody has accepted: which ones, why, and until when.
+//! Findings that were accepted: which ones, why, and until when.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Code, Counts, Finding, FindingList};
+use super::{Code, Counts, Finding, FindingList, words};
 use dra_model::Time;
 
 /// A list of accepted findings, as a file has it.
@@ -35,26 +35,26 @@ pub struct Suppression {
     /// Why it is accepted.
     #[serde(deserialize_with = "said")]
     pub reason: String,
-    /// The last day, in UTC, on which it counts.
+    /// The last day, in UTC, of its validity.
     #[serde(deserialize_with = "day")]
     pub expires: Date,
 }
 
 /// A finding that was accepted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Suppressed {
     /// Why it is accepted.
     pub reason: String,
-    /// The last day on which it is.
+    /// The last day of that.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date")))]
     pub expires: String,
     /// What was found.
     pub finding: Finding,
 }
 
-/// An item of the list that does nothing any more.
+/// An item of the list without effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -65,36 +65,24 @@ pub struct StaleSuppression {
     pub object: String,
     /// Why it was accepted.
     pub reason: String,
-    /// Why it does nothing.
+    /// Why it has no effect.
     pub why: Staleness,
 }
 
-/// Why an item of the list does nothing.
+/// Why an item of the list has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Staleness {
-    /// Its last day is over, so that what it was about is a finding again.
+    /// Its last day is over, so what it accepted is reported again.
     Expired,
-    /// Nothing is found that it would be about.
+    /// It matches no finding.
     NothingFound,
 }
 
 impl StaleSuppression {
     /// The same in a sentence.
     pub fn text(&self) -> String {
-        let Self {
-            code, object, why, ..
-        } = self;
-        match why {
-            Staleness::Expired => {
-                format!("the suppression of {code} for {object} has expired: it is a finding again")
-            }
-            Staleness::NothingFound => {
-                format!(
-                    "the suppression of {code} for {object} is stale: nothing like it is found; remove it"
-                )
-            }
-        }
+        words::stale(self.code, &self.object, self.why)
     }
 }
 
@@ -112,9 +100,8 @@ impl Suppression {
 }
 
 impl FindingList {
-    /// Takes out what `suppressions` accept at `now`, and notes those that do nothing. One about a code that was not looked for says
-    /// nothing, and neither does one of which nothing is found while something could not be found out, or where not `all` of the
-    /// cluster was asked about.
+    /// Removes what `suppressions` accept at `now`, and notes those without effect. One of a code that was not checked is not noted, and
+    /// neither is one that matches nothing while some checks could not run, or where not `all` of the cluster was checked.
     pub fn suppress(&mut self, suppressions: &[Suppression], now: Time, all: bool) {
         let mut used = vec![false; suppressions.len()];
         let is_current = |item: &Suppression| !item.has_expired(now);
@@ -154,7 +141,7 @@ impl FindingList {
     }
 }
 
-/// Whether `text` is what `pattern` says, in which `*` stands for any characters.
+/// Whether `text` matches `pattern`, where `*` matches any characters.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|begin| text.strip_prefix(begin)) else {
@@ -186,15 +173,15 @@ where
 /// A day, as in `2027-01-31`.
 fn day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Date, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let wrong = |_| serde::de::Error::custom(format!("`{text}` is no day such as 2027-01-31"));
+    let wrong = |_| serde::de::Error::custom(format!("`{text}` is not a date such as 2027-01-31"));
     text.parse().map_err(wrong)
 }
 
-/// A text that says something.
+/// A text that is not empty.
 fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.trim().is_empty() {
-        return Err(serde::de::Error::custom("a reason is needed"));
+        return Err(serde::de::Error::custom("a reason is required"));
     }
     Ok(text)
 }
@@ -213,7 +200,7 @@ fn is_exactly<'de, D: Deserializer<'de>>(expected: &str, deserializer: D) -> Res
         return Ok(());
     }
     Err(serde::de::Error::custom(format!(
-        "`{expected}` is needed instead of `{text}`"
+        "expected `{expected}`, found `{text}`"
     )))
 }
 
@@ -277,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_accepted_is_no_finding_until_its_day_is_over() {
+    fn accepted_findings_are_suppressed_until_they_expire() {
         let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let one = |expires: &str| item("DRA010", "resourceclaim/n/a", expires);
         let (found, accepted, stale) = suppressed(&["a", "b"], &[one("2026-11-24")]);
@@ -298,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_called_stale_that_could_not_be_looked_for() {
+    fn suppressions_of_unchecked_codes_are_not_stale() {
         let items = list(&item("DRA010", "resourceclaim/n/a", "2026-12-01"))
             .unwrap()
             .items;
@@ -314,16 +301,16 @@ mod tests {
     #[test]
     fn a_list_says_what_is_wrong_with_it() {
         for (items, expected) in [
-            (item("DRA999", "*", "2026-12-01"), "`DRA999` is neither a code"),
-            (item("DRA010", "*", "tomorrow"), "`tomorrow` is no day such as"),
-            (item("DRA010", "*", "2026-02-30"), "is no day such as"),
+            (item("DRA999", "*", "2026-12-01"), "unknown finding `DRA999`"),
+            (item("DRA010", "*", "tomorrow"), "`tomorrow` is not a date such as"),
+            (item("DRA010", "*", "2026-02-30"), "is not a date such as"),
             (
                 r#"{"code":"DRA010","object":"*","expires":"2026-12-01"}"#.to_owned(),
                 "missing field `reason`",
             ),
             (
                 r#"{"code":"DRA010","object":"*","reason":" ","expires":"2026-12-01"}"#.to_owned(),
-                "a reason is needed",
+                "a reason is required",
             ),
             (
                 r#"{"code":"DRA010","object":"*","reason":"r"}"#.to_owned(),
@@ -368,7 +355,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_pattern_that_was_made_of_a_text_matches_it(text in "[a-c/]{0,12}", cuts in prop::collection::vec((0..13_usize, 0..4_usize), 0..3)) {
+        fn a_pattern_built_from_a_text_matches_it(text in "[a-c/]{0,12}", cuts in prop::collection::vec((0..13_usize, 0..4_usize), 0..3)) {
             let mut pattern = text.clone();
             for (at, count) in cuts {
                 let at = at.min(pattern.len());

@@ -61,7 +61,7 @@ fn question(code: Code, cluster: &Cluster) -> Question {
 }
 
 #[test]
-fn every_code_is_found_where_it_is_and_not_where_it_is_not() {
+fn every_code_is_found_in_its_world_only() {
     for code in Code::all() {
         let (bad, good) = worlds(code);
         for (world, expected) in [(bad, true), (good, false)] {
@@ -80,7 +80,7 @@ fn every_code_is_found_where_it_is_and_not_where_it_is_not() {
 }
 
 #[test]
-fn ended_members_are_told_where_the_controller_reserves_the_claim_for_the_pod() {
+fn finished_members_flap_if_the_controller_reserves_the_claim_for_the_pod() {
     let group = |world: World, claims: &serde_json::Value| {
         let metadata = json!({"namespace": "n", "name": "g", "uid": "g-uid"});
         world.with(
@@ -173,7 +173,7 @@ fn no_name_gets_out_of_the_command_of_any_code() {
                 scripts.push(script.clone());
             }
             for (code, findings) in &found {
-                // A selector with such a driver does not compile any more.
+                // A selector with such a driver no longer compiles.
                 for finding in findings {
                     let fix = finding.fix.as_ref().map(ToString::to_string).unwrap_or_default();
                     assert_eq!(
@@ -194,7 +194,7 @@ fn no_name_gets_out_of_the_command_of_any_code() {
 }
 
 #[test]
-fn a_fix_is_a_command_that_changes_something_or_says_who_can() {
+fn a_fix_is_a_command_that_changes_something_or_a_sentence() {
     for code in Code::all() {
         let cluster = worlds(code).0.build();
         for finding in ask(&cluster, question(code, &cluster)).items {
@@ -204,7 +204,7 @@ fn a_fix_is_a_command_that_changes_something_or_says_who_can() {
                     for run in script.runs() {
                         let words: Vec<&str> = run.argv.iter().map(String::as_str).collect();
                         assert!(!words.contains(&"edit"), "{code}: {script}");
-                        // Without a terminal `convert` asks nobody.
+                        // Without a terminal `convert` does not ask.
                         assert!(
                             !words.contains(&"convert") || words.contains(&"--yes"),
                             "{code}: {script}"
@@ -258,15 +258,15 @@ fn a_claim_is_converted_only_where_the_plan_of_convert_says_so() {
         } else {
             assert_eq!(
                 fix,
-                "`convert` refuses (members of PodGroup g have no node yet: pod q): wait until they have a node (--wait), delete them, or \
-                 turn the gate off first"
+                "`convert` leaves the claim alone (members of PodGroup g have no node yet: pod q); to resolve: wait until they have a node \
+                 (--wait), delete them, or turn the gate off first"
             );
         }
     }
 }
 
 #[test]
-fn templates_and_claims_are_made_again_and_their_owners_named() {
+fn templates_and_claims_are_recreated_and_their_owners_named() {
     let fixes = |world: World| -> Vec<String> {
         let list = ask(&world.build(), Question::Now);
         let told = list.items.iter().filter(|finding| {
@@ -298,10 +298,10 @@ fn templates_and_claims_are_made_again_and_their_owners_named() {
     assert_eq!(
         fixes(made),
         [
-            "Domain racks makes template/n/t: change there what it asks for; without tolerationSeconds the taint is tolerated for good"
+            "domain/n/racks creates template/n/t: change its requests there; without tolerationSeconds the taint is tolerated forever"
         ]
     );
-    // A claim with devices keeps what it asked for.
+    // A claim with devices keeps its requests.
     let held = world()
         .class("d")
         .claim("c", &overflowing(), &holding(&["x"], &["p"]))
@@ -309,8 +309,8 @@ fn templates_and_claims_are_made_again_and_their_owners_named() {
     assert_eq!(
         fixes(held),
         [
-            "claim/n/c holds devices and keeps what it asked for: its owner ends its pods, and changes claim/n/c before they start \
-             again; without tolerationSeconds the taint is tolerated for good"
+            "claim/n/c is allocated, which its requests cannot change: delete its pods, and change claim/n/c before they start again; \
+             without tolerationSeconds the taint is tolerated forever"
         ]
     );
     // The claim of a pod is no object to change: its template is.
@@ -320,7 +320,7 @@ fn templates_and_claims_are_made_again_and_their_owners_named() {
     let of_pod = pod_from(template(world().class("d"), &broken), "p", &spec, &status);
     let metadata = json!({"name": "p-c-x", "ownerReferences": owner("v1", "Pod", "p")["ownerReferences"]});
     let told = fixes(claim_with(of_pod, &metadata, &broken, &json!({})));
-    let expected = "the owner of template/n/t makes it again with a selector that works: no spec of a claim or a template can be changed";
+    let expected = "recreate template/n/t with a selector that works: specs of claims and templates are immutable";
     assert_eq!(told, [expected, expected]);
 }
 
@@ -394,7 +394,7 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
 }
 
 #[test]
-fn what_is_not_asked_for_is_not_found() {
+fn only_selected_codes_are_checked() {
     for code in Code::all() {
         let cluster = worlds(code).0.build();
         let question = question(code, &cluster);
@@ -474,7 +474,7 @@ fn joining_findings_stay_possible_until_their_objects_were_read_again() {
 }
 
 #[test]
-fn a_claim_that_a_foreign_finalizer_keeps_is_told_once_it_holds_nothing() {
+fn a_claim_with_a_foreign_finalizer_is_reported_once_it_holds_nothing() {
     let own = "resource.kubernetes.io/delete-protection";
     let foreign = "gpu.example.com/cleanup";
     let told = |at: &str, finalizers: &[&str]| {
@@ -499,7 +499,7 @@ fn a_claim_that_a_foreign_finalizer_keeps_is_told_once_it_holds_nothing() {
         panic!("not found")
     };
     assert!(
-        only.starts_with("is being deleted, and holds no devices, but stays for the finalizer gpu.example.com/cleanup: kubectl patch"),
+        only.starts_with("is being deleted and holds no devices, but keeps the finalizer gpu.example.com/cleanup: kubectl patch"),
         "{only}"
     );
     assert!(
@@ -525,7 +525,7 @@ fn one_kind_alone_is_sure() {
 }
 
 #[test]
-fn kinds_that_could_not_be_read_are_told_and_make_no_finding() {
+fn kinds_that_could_not_be_read_are_reported_and_cause_no_finding() {
     for kind in Kind::all() {
         for code in Code::all().filter(|code| code.facts().topic == Topic::Now) {
             let (_, good) = worlds(code);
@@ -546,7 +546,7 @@ fn kinds_that_could_not_be_read_are_told_and_make_no_finding() {
 }
 
 #[test]
-fn a_driver_whose_slices_are_gone_is_still_waited_for() {
+fn claims_are_still_pending_for_a_driver_without_slices() {
     let of_driver = |driver: &str| {
         let selectors = json!([{"cel": {"expression": format!("device.driver == '{driver}' && true")}}]);
         world()
@@ -563,7 +563,7 @@ fn a_driver_whose_slices_are_gone_is_still_waited_for() {
 }
 
 #[test]
-fn devices_of_half_a_pool_are_not_given_out() {
+fn devices_of_half_a_pool_are_not_allocated() {
     let with = |count: u32| {
         let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": count});
         let slice = json!({"driver": "d", "nodeName": "node-1", "pool": pool, "devices": [{"name": "x"}]});
@@ -575,7 +575,7 @@ fn devices_of_half_a_pool_are_not_given_out() {
 }
 
 #[test]
-fn pods_that_are_not_there_are_no_proof_where_pods_are_hidden() {
+fn missing_pods_prove_nothing_where_pods_are_hidden() {
     // The objects of the hidden kind are really missing here, as after a refused list.
     let world = device(&json!({}))
         .claim("c", &json!({}), &holding(&["x"], &["p"]))
@@ -620,7 +620,7 @@ fn a_gap_of_another_namespace_is_none_of_this_one() {
     assert_eq!(
         check(&cluster, &request).unknown,
         [
-            "2 kinds of finding between DRA005 and DRA010 may be missing: pods of namespace `other` could not be read: forbidden"
+            "DRA005 and DRA010 were not checked everywhere: pods in namespace/other could not be read: forbidden"
         ]
     );
 }
@@ -675,7 +675,7 @@ fn downgrade(world: World, to: Option<u32>, disabled: &[Gate], gates: &[(Gate, b
 }
 
 #[test]
-fn a_gate_that_goes_off_breaks_what_rests_on_it_and_nothing_else() {
+fn a_gate_that_is_turned_off_breaks_what_depends_on_it_and_nothing_else() {
     let rule = || rule(&json!({"driver": "d"}), "NoExecute");
     assert_eq!(
         downgrade(rule(), None, &[Gate::DRADeviceTaintRules], &[]),
@@ -779,7 +779,7 @@ fn only_gates_that_were_named_keep_a_component_from_starting() {
 
 /// Where PodGroups are not served none can be deleted, and where the gate is off it cannot be turned off first.
 #[test]
-fn what_groups_left_behind_is_taken_away_with_what_the_release_has() {
+fn what_groups_left_behind_is_removed_with_what_the_release_supports() {
     let entries = |pods: &[&str]| {
         let pod = |name: &&str| json!({"resource": "pods", "name": name, "uid": format!("{name}-uid")});
         json!(
@@ -800,19 +800,19 @@ fn what_groups_left_behind_is_taken_away_with_what_the_release_has() {
         (
             "no pod of a claim that goes",
             &|| deleting(&[]),
-            "it stays, being deleted,",
+            "its deletion never finishes",
             release,
         ),
         (
             "a pod",
             &|| member(claim(&[]), "p", "node-1"),
-            "p has no other entry",
+            "pod/n/p has no entry of its own",
             convert,
         ),
         (
             "a pod with an entry",
             &|| member(claim(&["p"]), "p", "node-1"),
-            "with entries of their own",
+            "through its own entry",
             convert,
         ),
         (
@@ -830,7 +830,7 @@ fn what_groups_left_behind_is_taken_away_with_what_the_release_has() {
         (
             "pods of a claim that goes",
             &|| member(deleting(&[]), "p", "node-1"),
-            "it stays, being deleted,",
+            "its deletion never finishes",
             "wait for its pods to end",
         ),
     ];
@@ -848,10 +848,10 @@ fn what_groups_left_behind_is_taken_away_with_what_the_release_has() {
                 .iter()
                 .find(|finding| finding.code == Code::LeftoverGroupReservation);
             let finding = finding.unwrap_or_else(|| panic!("{name}: {:?}", named(&found)));
+            let text = finding.message.to_string();
             assert!(
-                finding.message.contains(why) && finding.message.contains(message),
-                "{name}: {}",
-                finding.message
+                text.contains(why) && text.contains(message),
+                "{name}: {text}"
             );
             let said = serde_json::to_string(finding).unwrap().replace("\\\"", "\"");
             assert!(said.contains(fix), "{name}, {why}: {said}");
@@ -884,7 +884,8 @@ fn composite_groups_are_found_though_no_older_release_knows_them() {
     assert!(
         finding
             .message
-            .starts_with("is of a kind that 1.36 does not know"),
+            .to_string()
+            .starts_with("has a kind that 1.36 does not know"),
         "{}",
         finding.message
     );

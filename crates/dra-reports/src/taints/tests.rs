@@ -17,7 +17,7 @@ fn tainted(name: &str) -> Value {
 }
 
 #[test]
-fn a_row_says_who_tolerates_the_taint_until_when() {
+fn a_row_shows_who_tolerates_the_taint_until_when() {
     let for_good = json!([{"operator": "Exists", "effect": "NoExecute"}]);
     let for_a_minute =
         json!([{"key": "k", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60}]);
@@ -200,7 +200,7 @@ fn unread_pods_are_unknown_and_a_namespace_restricts_claims() {
     assert_eq!(hidden.items[0].pods, None);
     assert_eq!(
         texts(&hidden.warnings),
-        ["which pods use tainted devices is unknown: pods could not be read: forbidden"]
+        ["it is unknown which pods use tainted devices: pods could not be read: forbidden"]
     );
     let elsewhere = Selection {
         namespace: Some("m".into()),

@@ -1,4 +1,4 @@
-//! Whom a claim's devices are counted for.
+//! The group that a claim's devices are counted for.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::ClaimNode;
 use dra_model::{AllocatedDevice, Claim, Cluster, Str};
 
-/// What use is told by.
+/// What usage is grouped by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum UsageBy {
@@ -22,7 +22,7 @@ pub enum UsageBy {
     Node,
 }
 
-/// One of those that use is told by.
+/// A group of usage.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "View<'_>"))]
@@ -49,7 +49,7 @@ pub enum UsageGroup {
 }
 
 impl UsageGroup {
-    /// For whom `claim` has the device that `result` of its allocation says.
+    /// The group of the device that `result` allocates to `claim`.
     pub(crate) fn of(cluster: &Cluster, by: UsageBy, claim: &Claim, result: &AllocatedDevice) -> Self {
         match by {
             UsageBy::Namespace => Self::Namespace(claim.metadata.namespace.clone()),
@@ -63,7 +63,7 @@ impl UsageGroup {
         }
     }
 
-    /// For whom `claim` waits, where that is known before it has devices: once for each class that it names.
+    /// The groups of a pending `claim`, if known before it has devices: one for each class that it names.
     pub(super) fn of_pending(cluster: &Cluster, by: UsageBy, claim: &Claim) -> Vec<Self> {
         match by {
             UsageBy::Namespace => vec![Self::Namespace(claim.metadata.namespace.clone())],
@@ -100,7 +100,7 @@ impl UsageGroup {
             Some(maker) => return owner(&maker.kind, &maker.name),
             None => {}
         }
-        // A claim that somebody made by hand is that of its consumers, if they are all of one owner.
+        // A claim that was created by hand belongs to the owner of its consumers, if they have the same one.
         let mut owners = claim.status.reserved_for.iter().map(|entry| {
             if entry.is_pod() {
                 of_pod(&entry.name, &entry.uid)

@@ -1,9 +1,9 @@
-//! Who uses how much of the hardware.
+//! How much of the hardware is used by what.
 //!
 //! Names of devices do not tell: a GPU that can be partitioned has a device for each partition that could be made of it, and several
 //! claims may share one device. So use is counted in *units*. A set of shared counters is one unit, whatever number of devices draw
 //! from it, and so is each device that draws from none. Of a unit that is used in part, the share is that of the counter, or of the
-//! capacity, of which most is used; see [`Measures`].
+//! capacity with the highest use; see [`Measures`].
 
 mod group;
 mod room;
@@ -36,7 +36,7 @@ pub struct UsageItem {
     pub claims: usize,
     /// Claims that have none yet.
     pub pending_claims: usize,
-    /// Claims that have devices while no pod runs with them. Absent when pods could not be read.
+    /// Claims that have devices without a running pod. Absent when pods could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_claims: Option<usize>,
     /// What it uses of each driver, by name.
@@ -50,7 +50,7 @@ pub struct UsageItem {
 pub struct DriverUsage {
     /// The driver.
     pub driver: Str,
-    /// Devices that its claims have, those of which they have shares included. Admin access does not count.
+    /// Devices that its claims have, including shared ones. Admin access does not count.
     pub devices: usize,
     /// Shares of devices among them.
     pub shares: usize,
@@ -72,7 +72,7 @@ pub struct DriverUsage {
         schemars(with = "std::collections::BTreeMap<Str, Quantity>")
     )]
     pub capacity: Vec<(Str, Quantity)>,
-    /// Devices of claims with which no pod runs. Absent when pods could not be read.
+    /// Devices of claims without a running pod. Absent when pods could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_devices: Option<usize>,
 }
@@ -93,13 +93,13 @@ pub struct Units {
     /// The capacity of all devices that can be shared, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub capacity: Vec<UsedAmount>,
-    /// The counters by which use is measured.
+    /// The counters that measure the use.
     #[serde(skip)]
     measured: BTreeSet<Str>,
 }
 
 impl Units {
-    /// What use is measured by: counters of which devices take parts, and capacities.
+    /// What measures the use: counters that devices consume in parts, and capacities.
     pub fn measured(&self) -> impl Iterator<Item = &UsedAmount> {
         let counters = self.counters.iter();
         counters
@@ -125,7 +125,7 @@ pub struct UsedAmount {
     pub used: Quantity,
 }
 
-/// A claim that has devices while no pod runs with it.
+/// A claim that has devices without a running pod.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -211,7 +211,7 @@ fn share(part: i128, whole: i128) -> i128 {
     (part.saturating_mul(WHOLE) / whole).clamp(0, WHOLE)
 }
 
-/// By which counters of each set of a pool its use is measured: the set, the names, and what there is of each.
+/// The counters that measure the use of each set of a pool: the set, the names, and the total of each.
 pub(super) struct Measures(Vec<(Str, Vec<(Str, i128)>)>);
 
 /// A counter of a set.
@@ -572,7 +572,7 @@ impl Used {
 struct Shared<'d> {
     /// Name, what there is, and what is left of each capacity.
     amounts: Vec<(&'d Str, &'d Quantity, Quantity)>,
-    /// The one of which most is used.
+    /// The one with the highest use.
     fullest: Option<usize>,
 }
 

@@ -10,7 +10,7 @@ use dra_model::{Cluster, NodeSelector, Str};
 /// Free devices of a driver, by the nodes that reach them.
 #[derive(Default)]
 pub(crate) struct FreeByNode<'a> {
-    /// Only looked up in and asked for the largest number.
+    /// Only used for lookups and the largest number.
     named: HashMap<&'a Str, usize, RandomState>,
     everywhere: usize,
     /// Those that a selector matches; devices of a pool mostly share one.

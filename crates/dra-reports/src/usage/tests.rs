@@ -63,7 +63,7 @@ fn a_partitioned_gpu_is_one_unit_that_is_used_as_its_fullest_counter_is() {
             {"name": "engines", "total": "7", "used": "2"},
             {"name": "memory", "total": "80Gi", "used": "60Gi"}]})
     );
-    // The counters leave a quarter, which two devices stand for; the halves and the whole do not fit any more.
+    // The counters leave a quarter, which two devices stand for; the halves and the whole no longer fit.
     assert_eq!((driver.devices.free, driver.most_free_on_one_node), (3, Some(3)));
     assert_eq!(
         json_of(&report.usage),
@@ -88,7 +88,7 @@ fn a_partitioned_gpu_is_one_unit_that_is_used_as_its_fullest_counter_is() {
 }
 
 #[test]
-fn a_counter_that_devices_take_all_of_does_not_tell_how_much_is_used() {
+fn a_counter_that_devices_use_up_does_not_measure_the_use() {
     let pool = json!({"name": "node-1", "generation": 1, "resourceSliceCount": 2});
     let positions = |taken: &[usize], more: &Value| {
         let mut counters = more.clone();
@@ -158,7 +158,7 @@ fn shares_are_counted_by_what_they_take_of_the_fullest_capacity() {
 }
 
 #[test]
-fn owners_are_whoever_made_the_pods() {
+fn owners_are_the_controllers_of_the_pods() {
     let owned_by = |kind: &str, name: &str| json!([{"apiVersion": "v1", "kind": kind, "name": name, "uid": format!("{name}-uid"), "controller": true}]);
     let pod = |name: &str, owners: &Value| json!({"metadata": {"namespace": "n", "name": name, "uid": format!("{name}-uid"), "ownerReferences": owners}});
     let made = |pod: &str, device: &str| json!({"metadata": {"ownerReferences": owned_by("Pod", pod)}, "status": holding(&[device], &[pod])});
@@ -227,7 +227,7 @@ fn classes_are_those_of_the_requests() {
 }
 
 #[test]
-fn idle_claims_are_told_with_what_is_known_of_since_when() {
+fn idle_claims_show_since_when_as_far_as_known() {
     let mut allocated = holding(&["b"], &["waits"]);
     allocated["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:30:00Z");
     let world = World::default()

@@ -445,7 +445,7 @@ fn told_of_other_claims(cluster: &Cluster, both: &str, conv: &str) {
         let told = [
             "DRA019",
             &format!("pod/default/{group}-0"),
-            &format!("made after {old}"),
+            &format!("created after {old}"),
         ];
         assert_eq!(lines_with(&findings.stdout, &told), 1, "{}", findings.stdout);
     }

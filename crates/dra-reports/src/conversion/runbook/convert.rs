@@ -1,21 +1,22 @@
-//! Steps 1 to 4: groups that cannot go on end, the others' claims become lists of pods, and no component puts an entry back.
+//! Steps 1 to 4: groups that cannot be kept are stopped, the others' claims become lists of pods, and no component adds an entry again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Book, Commands, ComponentChange, Step, with_kind};
 use crate::conversion::groups::{Decision, GroupPlan};
+use crate::conversion::words;
 use crate::script::{Command, NoCommand, Resource, Script};
-use dra_model::{Component, Gate, Kind, Str};
+use dra_model::{Component, Gate, Key, Kind};
 use dra_rules::reservation::conversion::{Action, ClaimGate, Code};
 
-/// How the operator tells `convert` that no scheduler reserves for groups any more.
+/// Flags that confirm to `convert` that no scheduler reserves for groups anymore.
 const GATES_ARE_OFF: &[&str] = &[
     "--scheduler-feature-gates=DRAWorkloadResourceClaims=false",
     "--kcm-feature-gates=DRAWorkloadResourceClaims=false",
 ];
 
 impl Book<'_> {
-    /// 1: groups that cannot go on end while the gates are on.
+    /// 1: groups that cannot be kept are stopped while the gates are on.
     pub(super) fn drain(&self) -> Vec<Step> {
         let drained: Vec<_> = self
             .groups
@@ -29,11 +30,7 @@ impl Book<'_> {
             .collect();
         let mut manual: Vec<String> = Vec::new();
         if !drained.is_empty() && self.plan.gate == ClaimGate::Off {
-            manual.push(
-                "switch DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager first: without it no controller frees \
-                 the claims of these groups"
-                    .to_owned(),
-            );
+            manual.push(words::GATE_ON_FIRST.to_owned());
         }
         let mut commands = Commands::default();
         let mut paused = BTreeSet::new();
@@ -44,10 +41,7 @@ impl Book<'_> {
                 }
                 match owner.pause(&group.namespace) {
                     Some(command) => commands.add(command),
-                    None => manual.push(format!(
-                        "pause `{owner}` in namespace `{}`, and what owns it, so that it does not make its pods again",
-                        group.namespace
-                    )),
+                    None => manual.push(words::pause(owner, &group.namespace)),
                 }
             }
         }
@@ -72,14 +66,10 @@ impl Book<'_> {
             }
         }
         if !drained.is_empty() {
-            manual.push(
-                "scale the controllers of their pods to 0, or the pods come back and are reserved for their group again; go on once nothing is \
-                 left in these groups"
-                    .to_owned(),
-            );
+            manual.push(words::SCALE_DOWN.to_owned());
         }
         if !commands.is_empty() {
-            // Pods without an owner are gone for good.
+            // Pods without a controller are not recreated.
             let save = Command::dra("snapshot").args(&["--no-redact", "--out=before-downgrade.json"]);
             let all = std::iter::once(save.done());
             let rest = commands.scripts.drain(..).map(Ok).collect::<Vec<_>>();
@@ -88,10 +78,8 @@ impl Book<'_> {
         }
         let first = Step {
             order: 1,
-            title: "End the groups that cannot go on, while the gates are on".to_owned(),
-            why: "older claim controllers give running pods new claims without devices in the place of one that was made for their \
-                  group, converted or not; and without the gate no controller frees claims of groups"
-                .to_owned(),
+            title: words::STOP_GROUPS.to_owned(),
+            why: words::WHY_STOP_GROUPS.to_owned(),
             manual,
             done: commands.is_empty(),
             confirm: !commands.is_empty(),
@@ -102,24 +90,18 @@ impl Book<'_> {
             return vec![first];
         }
         let members = |group: &&GroupPlan| {
-            let names: Vec<&str> = group.pending.iter().map(Str::as_str).collect();
-            format!(
-                "PodGroup `{}/{}`: wait until they have a node, or delete them: `{}`",
-                group.namespace,
-                group.name,
-                names.join("`, `")
-            )
+            let key = Key::new(group.namespace.clone(), group.name.clone());
+            words::members_are_pending(&key, &group.pending)
         };
         let end = |group: &&GroupPlan| delete(Kind::Pod.into(), &group.namespace, &group.pending);
         let second = Step {
             order: 1,
-            title: "Let members that have no node yet be scheduled, or delete them".to_owned(),
-            why: "the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group"
-                .to_owned(),
+            title: words::SCHEDULE_OR_DELETE.to_owned(),
+            why: words::WHY_SCHEDULE.to_owned(),
             manual: pending
                 .iter()
                 .map(members)
-                .chain(["do not start, scale or restart members of groups from here to the end".to_owned()])
+                .chain([words::LEAVE_MEMBERS_ALONE.to_owned()])
                 .collect(),
             confirm: true,
             ..Step::default()
@@ -137,8 +119,8 @@ impl Book<'_> {
         });
         Step {
             order: 2,
-            title: "Convert reservations for groups into lists of pods".to_owned(),
-            why: "an older claim controller never removes the entry of a group: claim, devices and namespace are never freed".to_owned(),
+            title: words::CONVERT.to_owned(),
+            why: words::WHY_CONVERT.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
             done: !to_do,
             ..Step::default()
@@ -153,7 +135,7 @@ impl Book<'_> {
         )
     }
 
-    /// 3: no scheduler reserves for groups any more.
+    /// 3: no scheduler reserves for groups anymore.
     pub(super) fn claim_gate_off(&self) -> Step {
         let change = |component: Component| ComponentChange {
             component: component.name().to_owned(),
@@ -165,11 +147,11 @@ impl Book<'_> {
         };
         Step {
             order: 3,
-            title: "Switch DRAWorkloadResourceClaims off in scheduler and controller manager".to_owned(),
-            why: "with the gate on, new members and members that end put the entry of the group back".to_owned(),
+            title: words::CLAIM_GATE_OFF.to_owned(),
+            why: words::WHY_CLAIM_GATE_OFF.to_owned(),
             manual: vec![
-                "restart every replica, and wait until the old processes have ended and their leases were taken over".to_owned(),
-                "GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5".to_owned(),
+                words::RESTART_REPLICAS.to_owned(),
+                words::KEEP_GENERIC_WORKLOAD.to_owned(),
             ],
             components: vec![change(Component::Scheduler), change(Component::ControllerManager)],
             done: self.plan.gate == ClaimGate::Off,
@@ -177,17 +159,15 @@ impl Book<'_> {
         }
     }
 
-    /// 4: what came back in between, and what other kinds left.
+    /// 4: entries that were added in between, and those of other kinds.
     pub(super) fn convert_again(&self) -> Vec<Step> {
         let foreign = self.foreign();
         let convert = self.purposeful().args(&["--final", "--settle=30s"]);
         let convert = convert.args(GATES_ARE_OFF).arg("--yes").done();
         let again = Step {
             order: 4,
-            title: "Convert what came back in between".to_owned(),
-            why: "a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager \
-                  repairs none of a member of a group"
-                .to_owned(),
+            title: words::CONVERT_AGAIN.to_owned(),
+            why: words::WHY_CONVERT_AGAIN.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
             done: false,
             ..Step::default()
@@ -208,16 +188,11 @@ impl Book<'_> {
             let convert = convert.args(GATES_ARE_OFF).arg("--yes").done();
             let step = Step {
                 order: 4,
-                title: "Remove entries of other kinds whose owner is gone".to_owned(),
-                why: "no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed".to_owned(),
+                title: words::REMOVE_FOREIGN.to_owned(),
+                why: words::WHY_REMOVE_FOREIGN.to_owned(),
                 manual: foreign
                     .iter()
-                    .map(|(claim, entry)| {
-                        format!(
-                            "ask the owner of `{entry}`, which claim `{}` is reserved for, or make sure that it is gone",
-                            claim.key
-                        )
-                    })
+                    .map(|(claim, entry)| words::ask_owner(entry, &claim.key))
                     .collect(),
                 accepted_exit_codes: Vec::new(),
                 confirm: true,
@@ -227,8 +202,8 @@ impl Book<'_> {
         }
         let verify = Step {
             order: 4,
-            title: "Verify".to_owned(),
-            why: "from here on no component repairs a list".to_owned(),
+            title: words::VERIFY.to_owned(),
+            why: words::WHY_VERIFY.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
             ..Step::default()
         };

@@ -1,11 +1,11 @@
-//! Steps 5 to 9: what the older components cannot read goes, then the gates, then the components; and the proof.
+//! Steps 5 to 9: what older components cannot read is deleted, gates are turned off, components are replaced, and the result is verified.
 
 use std::collections::BTreeMap;
 
 use super::{Book, Commands, ComponentChange, Step};
 use crate::conversion::groups::{Decision, GroupPlan};
+use crate::conversion::words::{self, Undoing};
 use crate::script::{Command, NoCommand, Resource, Script, patch};
-use crate::warnings;
 use dra_model::{Component, Gate, Kind, Meta, Str};
 use dra_rules::reservation::conversion::{Action, Target};
 
@@ -25,13 +25,13 @@ impl Book<'_> {
         found
     }
 
-    /// What could not be read of `kinds`, for people.
+    /// What could not be read of `kinds`.
     fn hidden(&self, kinds: &[Kind]) -> Vec<String> {
         let namespace = self.scope.namespace.as_deref().unwrap_or_default();
         kinds
             .iter()
             .filter_map(|kind| self.cluster.gap(*kind, namespace))
-            .map(|gap| format!("look yourself: {}", warnings::missing(gap)))
+            .map(words::look_up)
             .collect()
     }
 
@@ -40,19 +40,12 @@ impl Book<'_> {
         let groups = self.by_namespace(self.cluster.pod_groups().map(|group| &group.metadata));
         let workloads = self.by_namespace(self.cluster.workloads().map(|workload| &workload.metadata));
         let mut manual = self.hidden(&[Kind::PodGroup, Kind::Workload]);
-        for (namespace, groups) in &groups {
-            for group in groups {
-                if let Some(owner) = group.controller().filter(|owner| owner.kind != "Workload") {
-                    manual.push(format!(
-                        "`{}/{}` in namespace `{namespace}` makes PodGroup `{}` again: pause it without ending its pods",
-                        owner.kind.to_ascii_lowercase(),
-                        owner.name,
-                        group.name
-                    ));
-                }
+        for group in groups.values().flatten() {
+            if let Some(owner) = group.controller().filter(|owner| owner.kind != "Workload") {
+                manual.push(words::pause_owner(group, owner));
             }
         }
-        manual.push("where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too".to_owned());
+        manual.push(words::DELETE_COMPOSITES.to_owned());
         let delete = |kind: Kind, namespace: &Str, objects: &[&Meta]| {
             Command::kubectl("delete")
                 .objects(
@@ -82,10 +75,8 @@ impl Book<'_> {
         let known = self.hidden(&[Kind::PodGroup, Kind::Workload]).is_empty();
         let step = Step {
             order: 5,
-            title: "Save and delete Workloads and PodGroups".to_owned(),
-            why: "an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes \
-                  ready. Before step 2 this takes the devices from running pods"
-                .to_owned(),
+            title: words::DELETE_GROUPS.to_owned(),
+            why: words::WHY_DELETE_GROUPS.to_owned(),
             manual,
             done: commands.is_empty() && known,
             ..Step::default()
@@ -100,12 +91,10 @@ impl Book<'_> {
         if !finalizers.is_empty() {
             let step = Step {
                 order: 5,
-                title: "Take the finalizer from PodGroups whose pods run on".to_owned(),
-                why: "it keeps a PodGroup as long as it has pods".to_owned(),
-                manual: vec!["only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it \
-                              takes the devices from running pods while the gate is on"
-                    .to_owned()],
-                // Whose pods have ended meanwhile is gone already.
+                title: words::DROP_FINALIZER.to_owned(),
+                why: words::WHY_DROP_FINALIZER.to_owned(),
+                manual: vec![words::DROP_AFTER_VERIFY.to_owned()],
+                // A group whose pods have finished meanwhile is gone already.
                 accepted_exit_codes: vec![1],
                 confirm: true,
                 ..Step::default()
@@ -115,7 +104,7 @@ impl Book<'_> {
         steps
     }
 
-    /// Whether the group's pods go on while it is deleted.
+    /// Whether the group's pods keep running while it is deleted.
     fn runs_on(&self, namespace: &Str, name: &Str) -> bool {
         self.groups
             .iter()
@@ -131,11 +120,7 @@ impl Book<'_> {
         for rule in &rules {
             let taint = &rule.spec.taint;
             if taint.effect != "None" {
-                manual.push(format!(
-                    "DeviceTaintRule `{}` (`{}={}:{}`) is not enforced from here on: have the driver put the taint into its slices, or cordon the \
-                     nodes",
-                    rule.metadata.name, taint.key, taint.value, taint.effect
-                ));
+                manual.push(words::not_enforced(&rule.metadata.name, taint));
             }
         }
         let names: Vec<_> = rules.iter().map(|rule| &rule.metadata.name).collect();
@@ -148,10 +133,8 @@ impl Book<'_> {
         }
         Step {
             order: 6,
-            title: "Save and delete DeviceTaintRules".to_owned(),
-            why: "1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its \
-                  scheduler never starts"
-                .to_owned(),
+            title: words::DELETE_RULES.to_owned(),
+            why: words::WHY_DELETE_RULES.to_owned(),
             manual,
             done: names.is_empty() && known,
             ..Step::default()
@@ -159,7 +142,7 @@ impl Book<'_> {
         .run(commands)
     }
 
-    /// 7: the gates go off everywhere.
+    /// 7: the gates are turned off everywhere.
     pub(super) fn gates_off(&self) -> Step {
         let gates: &[Gate] = if self.groups_go() {
             &[Gate::DRAWorkloadResourceClaims, Gate::GenericWorkload]
@@ -175,19 +158,11 @@ impl Book<'_> {
         let mut commands = Commands::default();
         let mut accepted_exit_codes = Vec::new();
         if self.groups_go() {
-            manual.push(
-                "take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver"
-                    .to_owned(),
-            );
+            manual.push(words::REMOVE_GROUP_APIS.to_owned());
         }
         if let Target::Minor(minor) = self.target {
-            manual.push(format!(
-                "take out of --feature-gates of every component what 1.{minor} does not know: it does not start with it"
-            ));
-            manual.push(
-                "errors of `check` that remain are about something else than groups: solve them as it says"
-                    .to_owned(),
-            );
+            manual.push(words::remove_unknown_gates(minor));
+            manual.push(words::SOLVE_THE_REST.to_owned());
             commands.add(
                 Command::dra("check")
                     .option("--to-version", &format!("1.{minor}"))
@@ -198,13 +173,8 @@ impl Book<'_> {
         }
         Step {
             order: 7,
-            title: format!(
-                "Switch {} off in every component",
-                gates.iter().map(|gate| gate.name()).collect::<Vec<_>>().join(" and ")
-            ),
-            why: "an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that \
-                  it does not know"
-                .to_owned(),
+            title: words::gates_off(gates),
+            why: words::WHY_GATES_OFF.to_owned(),
             manual,
             components: [
                 Component::ApiServer,
@@ -239,61 +209,43 @@ impl Book<'_> {
                 });
             }
         }
-        let mut manual = vec![
-            "no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced".to_owned(),
-        ];
+        let mut manual = vec![words::APISERVER_LAST.to_owned()];
         if server - minor > 1 {
-            manual.push("go through each release in between".to_owned());
+            manual.push(words::EACH_RELEASE.to_owned());
         }
         Step {
             order: 8,
-            title: format!("Replace the components by those of 1.{minor}"),
-            why: self.undoing(),
+            title: words::replace_components(minor),
+            why: words::undoing(&self.undoing()),
             manual,
             components,
             ..Step::default()
         }
     }
 
-    /// What of the steps before the downgrade can be undone.
-    fn undoing(&self) -> String {
+    /// What of the steps before the downgrade cannot be undone.
+    fn undoing(&self) -> Undoing {
         let ends = |group: &GroupPlan| {
             group.decision == Decision::Drain && (group.exists || !group.pods.is_empty())
                 || !group.pending.is_empty()
         };
-        let ended = self
-            .groups
-            .iter()
-            .any(ends)
-            .then_some("pods and PodGroups ended in step 1");
         let mut actions = self.plan.claims.iter().map(|claim| &claim.action);
-        let released = actions.any(|action| matches!(action, Action::Release(_)));
-        let released = released.then_some("claims released in step 2");
-        let lost: Vec<&str> = ended.into_iter().chain(released).collect();
-        let groups = self.cluster.pod_groups().next().is_some() || self.cluster.workloads().next().is_some();
-        let groups = groups.then_some("PodGroups and Workloads of step 5");
-        let rules = self.cluster.rules().next().map(|_| "DeviceTaintRules of step 6");
-        let deleted: Vec<&str> = groups.into_iter().chain(rules).collect();
-        let mut text = "until here, gates can be switched back and `kubectl dra convert restore` brings lists of claims back".to_owned();
-        if !deleted.is_empty() {
-            text += &format!(
-                "; {} can only be recreated from the saved files, with other UIDs",
-                deleted.join(" and ")
-            );
+        let cluster = self.cluster;
+        Undoing {
+            stopped: self.groups.iter().any(ends),
+            released: actions.any(|action| matches!(action, Action::Release(_))),
+            groups: cluster.pod_groups().next().is_some() || cluster.workloads().next().is_some(),
+            rules: cluster.rules().next().is_some(),
         }
-        if !lost.is_empty() {
-            text += &format!("; {} cannot be brought back", lost.join(" and "));
-        }
-        text
     }
 
-    /// 9: nothing was lost.
+    /// 9: the result is verified.
     pub(super) fn prove(&self) -> Step {
         let check = self.scoped(Command::dra("check"));
         Step {
             order: 9,
-            title: "Look at what became of it".to_owned(),
-            why: "what is found now can still be repaired".to_owned(),
+            title: words::CHECK_RESULT.to_owned(),
+            why: words::WHY_CHECK_RESULT.to_owned(),
             accepted_exit_codes: if self.foreign().is_empty() {
                 vec![4]
             } else {
@@ -309,7 +261,7 @@ impl Book<'_> {
     }
 }
 
-/// The command that takes the finalizer of PodGroups away, others stay. None where there is none.
+/// The command that removes the finalizer of PodGroups and keeps others. None where there is none.
 fn strip_finalizer(namespace: &Str, group: &Meta) -> Option<Result<Script, NoCommand>> {
     const PROTECTION: &str = "scheduling.k8s.io/podgroup-protection";
     let rest: Vec<&str> = group

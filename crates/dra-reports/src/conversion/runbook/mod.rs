@@ -1,9 +1,9 @@
-//! The way to an older release, or to a gate that is off, for one very cluster: ordered steps as data.
+//! The way to an older release, or to a gate that is off, for one cluster: ordered steps as data.
 //!
-//! The order was proven with real control planes: 1.37.1 was replaced by 1.36.4 and 1.35.8 on the same data with pods running all the
-//! time. The numbers are those that findings in front of a downgrade have as `order`: 1 groups with generated claims end, gates on;
-//! 2 convert; 3 the claim gate goes off in scheduler and controller-manager; 4 convert again; 5 PodGroups and Workloads go; 6 taint
-//! rules go; 7 all gates off; 8 the downgrade itself; 9 the proof. 1 to 7 come before the first component is changed.
+//! The order was proven with real control planes: 1.37.1 was replaced by 1.36.4 and 1.35.8 on the same data while pods kept running. The
+//! numbers are the `order` of findings before a downgrade: 1 groups with generated claims are stopped, gates on; 2 convert; 3 the claim gate
+//! is turned off in scheduler and controller-manager; 4 convert again; 5 PodGroups and Workloads are deleted; 6 taint rules are deleted;
+//! 7 all gates off; 8 the downgrade itself; 9 the result is verified. 1 to 7 come before the first component is changed.
 
 mod convert;
 mod leave;
@@ -20,7 +20,7 @@ use dra_model::Component;
 use dra_model::{Cluster, ConsumerReference, Gate, Kind, Release};
 use dra_rules::reservation::conversion::{ClaimPlan, Kinds, Options, Plan, Target, kind_word};
 
-/// Kinds that the steps are made from, besides those of the plan.
+/// Kinds that the steps need, besides those of the plan.
 pub const RUNBOOK_NEEDS: [Kind; 2] = [Kind::Workload, Kind::DeviceTaintRule];
 
 /// One step of a downgrade.
@@ -35,10 +35,10 @@ pub struct Step {
     pub title: String,
     /// What happens without it.
     pub why: String,
-    /// What no command can do, or what has to be decided before.
+    /// What no command does, or has to be decided before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub manual: Vec<String>,
-    /// Components that are started again, every replica, in this order, before the commands.
+    /// Components to restart, every replica, in this order, before the commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub components: Vec<ComponentChange>,
     /// Lines for a shell, to be run one after the other.
@@ -46,10 +46,10 @@ pub struct Step {
     /// The arguments of each of the commands, in the same order. Absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<Arguments>,
-    /// Exit codes other than 0 with which a command may end and the next one follow.
+    /// Exit codes other than 0 that a command may exit with before the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted_exit_codes: Vec<u8>,
-    /// Whether somebody should look at it and say yes.
+    /// Whether a person has to confirm it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(extend("const" = true)))]
     pub confirm: bool,
@@ -58,7 +58,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// How each of `steps` is called: by its order, and by a letter where several have the same.
+    /// Names of `steps`: the order, and a letter where several have the same.
     pub fn names(steps: &[Self]) -> Vec<String> {
         let mut names = Vec::new();
         for same in steps.chunk_by(|one, next| one.order == next.order) {
@@ -71,7 +71,7 @@ impl Step {
         names
     }
 
-    /// The step with these commands. What gives no command has to be done by hand.
+    /// The step with these commands. What a name allows no command for has to be done by hand.
     fn run(mut self, commands: Commands) -> Self {
         let Commands { scripts, refused } = commands;
         self.commands = scripts.iter().map(Script::to_string).collect();
@@ -81,7 +81,7 @@ impl Step {
     }
 }
 
-/// The commands of a step in the making.
+/// The commands of a step while it is built.
 #[derive(Default)]
 struct Commands {
     scripts: Vec<Script>,
@@ -113,7 +113,7 @@ impl FromIterator<Result<Script, NoCommand>> for Commands {
     }
 }
 
-/// A component that is started again.
+/// A component that is restarted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -166,7 +166,7 @@ pub(in crate::conversion) fn steps(
     steps
 }
 
-/// Whether PodGroups are not served any more with `target`.
+/// Whether PodGroups are no longer served with `target`.
 pub(super) fn groups_go(target: Target) -> bool {
     match target {
         Target::Minor(minor) => !Release::of_minor(minor).serves_groups,
@@ -184,7 +184,7 @@ struct Book<'a> {
 }
 
 impl Book<'_> {
-    /// Whether PodGroups are not served any more at the end.
+    /// Whether PodGroups are no longer served at the end.
     fn groups_go(&self) -> bool {
         groups_go(self.target)
     }
@@ -225,7 +225,7 @@ impl Book<'_> {
             .collect()
     }
 
-    /// What is left for step 4 makes the verdict bad before.
+    /// Entries that are left for step 4 are problems before.
     fn leaves_foreign(&self) -> Vec<u8> {
         if self.foreign().is_empty() {
             Vec::new()

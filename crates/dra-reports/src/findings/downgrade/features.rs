@@ -1,15 +1,15 @@
-//! What claims, templates and classes use of features that go away.
+//! What claims, templates and classes use of features that a downgrade removes.
 
 use std::sync::Arc;
 
-use super::{Target, gate_on};
+use super::Target;
 use crate::findings::claims::tolerations_of;
-use crate::findings::finding::{Subject, claim_key, pod_key, some};
+use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::requests::changed_for;
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::{Code, Finding, Look, Severity, words};
 use crate::remedy::{Remedy, end_pods};
 use crate::script::delete_pods;
-use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Kind, Meta, NO_EXECUTE};
+use dra_model::{AllocatedDevice, Claim, ClaimSpec, Gate, Key, Kind, Meta, NO_EXECUTE};
 use dra_rules::reservation::{EXTENDED, is_done};
 use dra_rules::scheduling::DeviceBinding;
 
@@ -31,10 +31,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             && target.lacks(Gate::DRAExtendedResource)
             && claim.metadata.annotation(EXTENDED).is_some()
         {
-            let message = format!(
-                "was made for extended resources: with {} it keeps its devices after the pod has ended, until the pod is deleted",
-                target.name()
-            );
+            let message = words::keeps_claim(target);
             look.add(
                 finding(
                     Code::ExtendedResources,
@@ -69,10 +66,7 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             let Some(resource) = &class.spec.extended_resource_name else {
                 continue;
             };
-            let message = format!(
-                "gives devices for the extended resource {resource}: with {} new pods that ask for it stay pending",
-                target.name()
-            );
+            let message = words::no_extended_resource(resource, target);
             look.add(
                 finding(
                     Code::ExtendedResources,
@@ -80,13 +74,13 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
                     &class.metadata,
                     message,
                 )
-                .advice(gate_on(Gate::DRAExtendedResource)),
+                .advice(words::gate_on(Gate::DRAExtendedResource)),
             );
         }
     }
 }
 
-/// A claim for extended resources goes with the pod that it was made for.
+/// A claim for extended resources is deleted with the pod that it was created for.
 fn end_of_owner(look: &Look<'_>, claim: &Claim) -> Remedy {
     let owner = claim
         .metadata
@@ -94,11 +88,8 @@ fn end_of_owner(look: &Look<'_>, claim: &Claim) -> Remedy {
         .map(|owner| claim.metadata.beside(&owner.name));
     match owner.and_then(|key| look.cluster.pod(&key)) {
         Some(pod) if pod.is_terminal() => end_pods(&pod.metadata.namespace, [pod]),
-        Some(pod) => Remedy::by_hand(format!(
-            "whoever owns pod/{} deletes it once it has ended",
-            pod.key()
-        )),
-        None => Remedy::by_hand("garbage collection deletes the claim, as its pod is gone"),
+        Some(pod) => Remedy::by_hand(words::delete_finished(&pod.key())),
+        None => Remedy::by_hand(words::POD_IS_GONE),
     }
 }
 
@@ -144,29 +135,19 @@ fn alpha_fields(
     if dropped.is_empty() {
         return;
     }
-    let (severity, then) = match constrained {
-        Some(attribute) => (
-            Severity::Error,
-            format!("; the constraint on {attribute} stays and cannot be met, so it is not allocated again"),
-        ),
-        None => (Severity::Warning, String::new()),
+    let severity = match constrained {
+        Some(_) => Severity::Error,
+        None => Severity::Warning,
     };
-    let message = format!(
-        "uses {}, which {} drops{then}",
-        dropped.join(" and "),
-        target.name()
-    );
+    let message = words::fields_are_dropped(&dropped, constrained, target);
     look.add(
         finding(Code::AlphaFields, kind, metadata, message)
             .severity(severity)
-            .advice(format!(
-                "the owner of {} makes it again without: no spec of a claim or a template can be changed",
-                changed_for(look, kind, metadata)
-            )),
+            .advice(words::without_fields(&changed_for(look, kind, metadata))),
     );
 }
 
-/// A claim whose device is not attached yet, with a pod that waits for that.
+/// A claim whose device is not attached yet, with a pod that is pending for it.
 fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     if !target.lacks(Gate::DRADeviceBindingConditions) {
         return;
@@ -179,7 +160,7 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     if missing.is_empty() {
         return;
     }
-    let pods: Vec<_> = look
+    let pods: Vec<Key> = look
         .cluster
         .pods_of_claim(&claim.key())
         .filter(|pod| pod.node().is_none() && !is_done(pod))
@@ -188,12 +169,7 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
     if pods.is_empty() {
         return;
     }
-    let message = format!(
-        "waits for {}: {} binds {} at once, although the device is not attached",
-        some(missing),
-        target.name(),
-        some(pods.iter().map(|pod| format!("pod/{}", pod.name))),
-    );
+    let message = words::is_bound_early(&missing, &pods, target);
     let names: Vec<&str> = pods.iter().map(|pod| pod.name.as_str()).collect();
     look.add(
         finding(
@@ -203,13 +179,13 @@ fn waits(look: &mut Look<'_>, target: &Target, claim: &Arc<Claim>) {
             message,
         )
         .fix(delete_pods(&claim.metadata.namespace, names))
-        .note("waiting until it is bound does, too")
+        .note(words::OR_WAIT_UNTIL_BOUND)
         .joins([claim_key(claim.key())])
         .joins(pods.into_iter().map(pod_key)),
     );
 }
 
-/// A share of a device that no slice publishes: of others the slice tells.
+/// A share of a device that no slice publishes: others are found in their slice.
 fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     if !target.lacks(Gate::DRAConsumableCapacity) {
         return;
@@ -227,14 +203,10 @@ fn shares(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     if hidden.is_empty() {
         return;
     }
-    let message = format!(
-        "has a share of {}: {} takes that for the whole device",
-        some(hidden),
-        target.name()
-    );
+    let message = words::share_is_whole(&hidden, target);
     look.add(
         finding(Code::SharedDevices, Kind::ResourceClaim, &claim.metadata, message)
-            .advice(gate_on(Gate::DRAConsumableCapacity)),
+            .advice(words::gate_on(Gate::DRAConsumableCapacity)),
     );
 }
 
@@ -244,11 +216,6 @@ fn tolerations(look: &mut Look<'_>, target: &Target, kind: Kind, metadata: &Meta
     {
         return;
     }
-    let message = format!(
-        "tolerates NoExecute taints, which {} does not look at: its pods are evicted at once",
-        target.name()
-    );
-    look.add(finding(Code::Tolerations, kind, metadata, message).advice(
-        "whoever taints devices lifts NoExecute taints that are tolerated before the downgrade, or counts with the evictions",
-    ));
+    let message = words::tolerations_are_ignored(target);
+    look.add(finding(Code::Tolerations, kind, metadata, message).advice(words::REMOVE_TOLERATED));
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::Target;
-use crate::findings::finding::{Subject, some};
+use crate::findings::finding::Subject;
+use crate::findings::words::{self, OldGate};
 use crate::findings::{Code, Finding, Look, Severity};
 use dra_model::{Component, Evidence, Gate, Release};
 
@@ -16,26 +17,18 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     }
     let environment = look.cluster.environment();
     if environment.emulated_minor - target.minor > 1 {
-        let message = format!(
-            "going back from 1.{} to {} at once is not supported: go through each release in between",
-            environment.emulated_minor,
-            target.name()
-        );
         look.add(
             Finding::new(
                 Code::SkippedVersion,
                 Subject::cluster(format!("1.{}", environment.emulated_minor)),
-                message,
+                words::skips_releases(target),
             )
-            .advice(format!(
-                "whoever runs the control plane goes to 1.{} first",
-                environment.emulated_minor - 1
-            )),
+            .advice(words::downgrade_first(environment.emulated_minor - 1)),
         );
     }
 }
 
-/// Gates that the target does not know, or with which it never becomes ready.
+/// Gates that the target does not know, or that keep its API server from becoming ready.
 fn gates(look: &mut Look<'_>, target: &Target) {
     let environment = look.cluster.environment();
     let mut named: BTreeMap<&str, (Gate, Vec<Component>)> = BTreeMap::new();
@@ -47,12 +40,12 @@ fn gates(look: &mut Look<'_>, target: &Target) {
             if matches!(state.evidence, Evidence::Assumed | Evidence::Objects(_)) {
                 continue;
             }
-            // That something is served tells of one gate, not of what else the component was started with.
+            // That something is served shows one gate, not what else the component was started with.
             if !matches!(state.evidence, Evidence::Served(_)) {
                 known.push(component);
             }
             // An argument that names a gate is an error even if it switches it off. Elsewhere only what differs from the default must have
-            // been named: what is on by itself need not be removed from the flags.
+            // been named: what is on by default need not be removed from the flags.
             let default = gate.default_in(environment.emulated_minor, environment.min_compatibility_minor);
             let is_named = match state.evidence {
                 Evidence::Arguments(_) => true,
@@ -69,38 +62,25 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         }
     }
     for (name, (gate, components)) in named {
-        let who = some(&components);
-        let message = if gate
+        let why = if gate
             .default_in(target.minor, target.minor.saturating_sub(1))
             .is_none()
         {
-            format!(
-                "{who} of {} does not know the gate and does not start with it: unrecognized feature gate: {name}",
-                target.name()
-            )
+            OldGate::Unknown
         } else if gate == Gate::GenericWorkload
             && environment.enabled(components[0], gate)
             && environment.serves_groups()
             && target.is_older_and(|release| !release.serves_groups)
         {
-            format!(
-                "is on in {who}: kept on {} together with scheduling.k8s.io/v1beta1, the API server never becomes ready",
-                target.name()
-            )
+            OldGate::NeverReady
         } else {
             continue;
         };
-        let runtime = if gate == Gate::GenericWorkload {
-            ", and scheduling.k8s.io/v1beta1 and v1alpha3 from --runtime-config"
-        } else {
-            ""
-        };
+        let message = words::old_gate(name, &components, &why, target);
         look.add(
             Finding::new(Code::FeatureGates, Subject::gate(name), message)
                 .order(7)
-                .advice(format!(
-                    "whoever runs the control plane removes {name} from --feature-gates{runtime}"
-                )),
+                .advice(words::remove_gate(name, gate == Gate::GenericWorkload)),
         );
     }
     // Gangs come with GenericWorkload where they need no gate of their own.
@@ -116,28 +96,19 @@ fn gates(look: &mut Look<'_>, target: &Target) {
         && has_gangs()
     {
         let gate = Gate::GangScheduling;
-        let message = format!(
-            "is known to {} only, where members of a gang are scheduled one by one without it",
-            target.name()
-        );
+        let message = words::needs_gang_gate(target);
         look.add(
             Finding::new(Code::FeatureGates, Subject::gate(gate.name()), message)
                 .severity(Severity::Warning)
                 .order(8)
-                .advice(super::gate_on(gate)),
+                .advice(words::gate_on(gate)),
         );
     }
     if !known.contains(&Component::ApiServer) {
-        look.found.unknown.add(
-            "DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)".to_owned(),
-        );
+        look.found.unknown.add(words::UNKNOWN_APISERVER_GATES.to_owned());
     }
     let unseen = crate::findings::unseen(&known, &[Component::Scheduler, Component::ControllerManager]);
     if !unseen.is_empty() {
-        look.found.warnings.add(format!(
-            "the feature gates of {} are not known; {} does not start with one that it does not know",
-            unseen.join(" and "),
-            target.name()
-        ));
+        look.found.warnings.add(words::unknown_old_gates(&unseen, target));
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Target;
-use crate::Consumer;
-use crate::findings::finding::{Subject, claim_key, counted, pod_key, some};
+use crate::findings::finding::{Subject, claim_key, pod_key};
 use crate::findings::reservations::{convert_groups, convert_kinds};
+use crate::findings::words::{self, Stored};
 use crate::findings::{Code, Finding, Look, Severity};
 use crate::remedy::{Remedy, end_groups, end_pods};
 use crate::script::{save, save_and_delete, touch};
@@ -40,15 +40,13 @@ pub(super) fn look(look: &mut Look<'_>, target: &Target) {
             pending(look, target, pod, group, groups_gone, claims_gone);
         }
         if target.is_older_and(|release| !release.has_scheduling_groups) {
-            let message = format!(
-                "is a member of podgroup/{group}: {} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does \
-                 not bring it back",
-                target.name()
-            );
+            let message = words::loses_membership(&pod.metadata.beside(group), target);
             let subject = Subject::of(Kind::Pod, &pod.metadata);
-            look.add(Finding::new(Code::GroupMember, subject, message).order(1).advice(
-                "whoever owns the pods makes them again after a later upgrade; there is nothing to do where the groups are given up",
-            ));
+            look.add(
+                Finding::new(Code::GroupMember, subject, message)
+                    .order(1)
+                    .advice(words::RECREATE_MEMBERS),
+            );
         }
     }
     if groups_gone {
@@ -60,32 +58,17 @@ fn subject(claim: &Claim) -> Subject {
     Subject::of(Kind::ResourceClaim, &claim.metadata)
 }
 
-/// Claims that were made for a group. Converting is no way out: the older claim controllers make the pods claims of their own.
+/// Claims that were created for a group. Converting does not help: the older claim controllers create the pods claims of their own.
 fn generated(look: &mut Look<'_>, target: &Target, claim: &Claim, group: &Str) {
-    let pods: Vec<&Arc<Pod>> = look
-        .cluster
-        .pods_of_claim(&claim.key())
-        .filter(|pod| !is_done(pod))
-        .collect();
-    let naming = counted(pods.len(), "pod", "pods");
-    let message = if target.older {
-        format!(
-            "was made for podgroup/{group} and is used by {naming}: the claim controller of {} gives each of them a new claim without \
-             devices while it runs, converted or not",
-            target.name()
-        )
-    } else {
-        format!(
-            "was made for podgroup/{group} and is used by {naming}: without the gate no new sandbox of theirs starts, taints do not evict \
-             them, and the claim is never freed while it is reserved for the group"
-        )
-    };
+    let of_claim = claim.key();
+    let users = look.cluster.pods_of_claim(&of_claim);
+    let users = users.filter(|pod| !is_done(pod)).count();
+    let key = claim.metadata.beside(group);
+    let message = words::group_claim_is_lost(&key, users, target);
     let namespace = &claim.metadata.namespace;
     let mut remedy = end_groups(look.cluster, namespace, [group]);
     if remedy.command.is_none() && remedy.notes.is_empty() {
-        remedy = Remedy::by_hand(format!(
-            "podgroup/{group} and its pods are gone: garbage collection deletes the claim"
-        ));
+        remedy = Remedy::by_hand(words::group_is_gone(&key));
     }
     look.add(
         Finding::new(Code::GroupGeneratedClaim, subject(claim), message)
@@ -105,7 +88,6 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     let Some(first) = groups.first() else {
         return;
     };
-    let who = some(groups.iter().map(|entry| Consumer(entry)));
     let namespace = &claim.metadata.namespace;
     let end = || match end_groups(look.cluster, namespace, groups.iter().map(|entry| &entry.name)) {
         // The claim controller removes the entry of a group that is gone.
@@ -115,14 +97,12 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         end => end,
     };
     if claim.metadata.is_deleting() {
-        let message = format!(
-            "is reserved for {who} and is being deleted, so that no entry can be added: it cannot be converted, and is stuck afterwards"
-        );
+        let message = words::deleting_for_group(claim, &groups);
         look.add(
             Finding::new(Code::GroupReservationDeleting, subject(claim), message)
                 .order(1)
                 .remedy(end())
-                .note("before the gate goes off"),
+                .note(words::WHILE_GATE_IS_ON),
         );
         return;
     }
@@ -149,44 +129,30 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
         Some(members) if members.is_empty() => finding(
             Code::GroupReservationIdle,
             1,
-            format!("is reserved for {who}, of which no member runs: it is never freed afterwards"),
+            words::group_is_idle(claim, &groups),
         )
         .remedy(end())
-        .note("before the gate goes off"),
-        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MOST_CONSUMERS => finding(
-            Code::GroupReservationTooMany,
-            1,
-            format!(
-                "is reserved for {who}, whose {} members and the other entries are more than the {MOST_CONSUMERS} that a claim can have",
-                members.len()
-            ),
-        )
-        .advice(format!(
-            "whoever owns podgroup/{} ends pods of it until {MOST_CONSUMERS} entries are enough, or splits the group",
-            first.name
-        )),
+        .note(words::WHILE_GATE_IS_ON),
+        Some(members) if needed_entries(claim, members.iter().map(|(uid, _)| uid)) > MOST_CONSUMERS => {
+            finding(
+                Code::GroupReservationTooMany,
+                1,
+                words::group_is_too_large(claim, &groups, members.len()),
+            )
+            .advice(words::shrink_group(&claim.metadata.beside(&first.name)))
+        }
         members => {
-            let running = members.as_ref().map_or_else(
-                || "an unknown number of pods".to_owned(),
-                |members| counted(members.len(), "running pod", "running pods"),
-            );
-            let also = if target.is_older_and(|release| release.gives_up_at_foreign_entry) {
-                "; before that no consumer of it is ever removed"
-            } else {
-                ""
-            };
+            let blocks = target.is_older_and(|release| release.gives_up_at_foreign_entry);
+            let members = members.as_ref().map(BTreeSet::len);
             finding(
                 Code::GroupReservation,
                 2,
-                format!(
-                    "is reserved for {who} with {running}: with {} the entry stays for ever, and the claim and its namespace are never freed{also}",
-                    target.name()
-                ),
+                words::group_reservation_stays(claim, &groups, members, blocks, target),
             )
             .remedy(convert_groups(look, claim))
         }
     };
-    // That a claim is reserved for a group is told by the claim alone; who is a member is not.
+    // That a claim is reserved for a group shows in the claim alone; who is a member does not.
     look.add(if finding.code == Code::GroupReservation {
         finding
     } else {
@@ -194,7 +160,7 @@ fn reserved(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     });
 }
 
-/// How many entries the claim has with each member in the place of its group.
+/// Number of entries that the claim has with each member in place of its group.
 fn needed_entries<'a>(claim: &'a Claim, members: impl Iterator<Item = &'a Str>) -> usize {
     let others = claim
         .status
@@ -215,16 +181,13 @@ fn foreign(look: &mut Look<'_>, target: &Target, claim: &Claim) {
     if entries.is_empty() {
         return;
     }
-    let who = some(entries.iter().map(|entry| Consumer(entry)));
-    let (severity, what) = if target.is_older_and(|release| release.gives_up_at_foreign_entry) {
-        (
-            Severity::Error,
-            "at which its claim controller gives up: no entry of the claim is ever removed",
-        )
+    let blocks = target.is_older_and(|release| release.gives_up_at_foreign_entry);
+    let severity = if blocks {
+        Severity::Error
     } else {
-        (Severity::Warning, "which stays for ever, as it does now")
+        Severity::Warning
     };
-    let message = format!("is reserved for {who}, {what}");
+    let message = words::foreign_stays(claim, &entries, blocks);
     look.add(
         Finding::new(Code::ForeignReservation, subject(claim), message)
             .severity(severity)
@@ -245,20 +208,14 @@ fn pending(
         .filter(|name| name.is_generated())
         .filter_map(|name| name.find(look.cluster))
         .any(|claim| owning_group(claim).is_some());
-    let message = if groups_gone {
-        let member = if target.is_older_and(|release| !release.has_scheduling_groups) {
-            ", and it loses its membership"
-        } else {
-            ""
-        };
-        format!(
-            "waits for podgroup/{group}: it is scheduled alone, without the gang and without the claims of the group{member}"
-        )
+    let alone = if groups_gone {
+        Some(target.is_older_and(|release| !release.has_scheduling_groups))
     } else if claims_gone && of_group {
-        format!("waits for podgroup/{group} and uses a claim that was made for it: it stays pending")
+        None
     } else {
         return;
     };
+    let message = words::member_is_pending(&pod.metadata.beside(group), alone);
     look.add(
         Finding::new(
             Code::PendingMember,
@@ -267,11 +224,11 @@ fn pending(
         )
         .order(1)
         .remedy(end_pods(&pod.metadata.namespace, [pod]))
-        .note("letting it be scheduled does, too"),
+        .note(words::OR_WAIT_UNTIL_SCHEDULED),
     );
 }
 
-/// Saves the object and deletes it. A PodGroup stays until its pods have ended.
+/// Saves the object and deletes it. A PodGroup stays until its pods have finished.
 fn save_and_end(look: &Look<'_>, kind: Kind, key: &Key) -> Remedy {
     if kind != Kind::PodGroup {
         return Remedy::command(save_and_delete(kind, key));
@@ -283,22 +240,10 @@ fn save_and_end(look: &Look<'_>, kind: Kind, key: &Key) -> Remedy {
 fn objects(look: &mut Look<'_>, target: &Target) {
     let cluster = look.cluster;
     let kept = target.older && !target.lacks(Gate::GenericWorkload);
-    let (severity, message) = if kept {
-        (
-            Severity::Error,
-            format!(
-                "is stored in a form that {} cannot decode: with GenericWorkload its API server never becomes ready",
-                target.name()
-            ),
-        )
+    let (severity, how) = if kept {
+        (Severity::Error, Stored::NeverReady)
     } else {
-        (
-            Severity::Warning,
-            format!(
-                "cannot be seen or deleted with {}, but stays stored and comes back with the gate",
-                target.name()
-            ),
-        )
+        (Severity::Warning, Stored::Hidden)
     };
     let groups = cluster
         .pod_groups()
@@ -313,27 +258,22 @@ fn objects(look: &mut Look<'_>, target: &Target) {
     let served = !objects.is_empty();
     for (kind, metadata) in objects {
         let message = if kind == Kind::CompositePodGroup && target.older {
-            format!(
-                "is of a kind that {} does not know: it cannot be seen or deleted there, but stays stored and comes back later",
-                target.name()
-            )
+            words::stored(&Stored::UnknownKind, target)
         } else {
-            message.clone()
+            words::stored(&how, target)
         };
         look.add(
             Finding::new(Code::PodgroupObjects, Subject::of(kind, metadata), message)
                 .severity(severity)
                 .order(5)
                 .remedy(save_and_end(look, kind, &metadata.key()))
-                .note("only after its claims were converted"),
+                .note(words::AFTER_CONVERSION),
         );
     }
     if !look.wants(Code::PodgroupObjects) || served {
         return;
     }
     if target.older && groups_are_known(cluster, &Str::default()) == GroupsKnown::NotServed {
-        look.found.warnings.add(
-            "PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on".to_owned(),
-        );
+        look.found.warnings.add(words::HIDDEN_GROUPS.to_owned());
     }
 }

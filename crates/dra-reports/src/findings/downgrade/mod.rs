@@ -1,9 +1,9 @@
-//! What breaks when the control plane goes back to an older release, or when a gate is switched off.
+//! What breaks when the control plane is downgraded to an older release, or when a gate is turned off.
 //!
 //! Each rule is a row of a table that was measured: the control plane of 1.37.1 was replaced by real binaries of 1.36.4, 1.35.8 and
-//! 1.34.10 on the same data. `order` is the step at which a finding has to be solved: 1 groups with generated claims end, gates on;
-//! 2 convert; 3 the claim gate goes off in scheduler and controller-manager; 4 convert again; 5 PodGroups and Workloads go; 6 taint
-//! rules go; 7 all gates off; 8 the downgrade itself. All of it comes before the first component is changed.
+//! 1.34.10 on the same data. `order` is the step by which a finding has to be solved: 1 groups with generated claims are stopped, gates on;
+//! 2 convert; 3 the claim gate is turned off in scheduler and controller-manager; 4 convert again; 5 PodGroups and Workloads are deleted;
+//! 6 taint rules are deleted; 7 all gates off; 8 the downgrade itself. All of it comes before the first component is changed.
 
 mod features;
 mod gates;
@@ -13,7 +13,7 @@ mod slices;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Look;
+use super::{Look, words};
 use dra_model::{Cluster, Environment, Gate, Release, Version};
 use dra_rules::reservation::conversion;
 
@@ -22,27 +22,27 @@ use dra_rules::reservation::conversion;
 pub struct Target {
     minor: u32,
     older: bool,
-    /// Gates that are switched off.
+    /// Gates that are turned off.
     disabled: BTreeSet<Gate>,
     /// Gates that it will be started with.
     gates: BTreeMap<Gate, bool>,
 }
 
-/// Why there is nothing to go back to.
+/// Why there is no older release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetError {
     /// The server is not newer.
     #[error("1.{minor} is not older than this cluster's 1.{server}")]
     NotOlder {
-        /// The release asked for.
+        /// The requested release.
         minor: u32,
         /// The release of the server.
         server: u32,
     },
     /// What it does is unknown.
-    #[error("1.{minor} is older than 1.{oldest}, the oldest release that is known")]
+    #[error("1.{minor} is older than 1.{oldest}, the oldest known release")]
     TooOld {
-        /// The release asked for.
+        /// The requested release.
         minor: u32,
         /// The oldest that is known.
         oldest: u32,
@@ -82,12 +82,12 @@ impl Target {
         format!("1.{}", self.minor)
     }
 
-    /// What it means for reservations; nothing for gates that have nothing to do with them.
+    /// What it means for reservations; nothing for gates that do not affect them.
     pub fn of_conversion(&self) -> Option<conversion::Target> {
         if self.older {
             return Some(conversion::Target::Minor(self.minor));
         }
-        // Without PodGroups no controller makes claims for them either.
+        // Without PodGroups no controller creates claims for them either.
         [Gate::GenericWorkload, Gate::DRAWorkloadResourceClaims]
             .into_iter()
             .find(|gate| self.disabled.contains(gate))
@@ -99,17 +99,22 @@ impl Target {
         self.minor < cluster.environment().emulated_minor
     }
 
-    /// Gates that are switched off, by name.
+    /// Gates that are turned off, by name.
     pub fn disabled(&self) -> impl Iterator<Item = Gate> + '_ {
         self.disabled.iter().copied()
     }
 
-    /// Whether it is another release than the one that runs, and one of which `is` holds.
+    /// Whether it is another release than the one that runs.
+    pub(super) fn is_release(&self) -> bool {
+        self.older
+    }
+
+    /// Whether it is another release than the one that runs, and `is` holds for it.
     fn is_older_and(&self, is: impl Fn(&Release) -> bool) -> bool {
         self.older && is(&Release::of_minor(self.minor))
     }
 
-    /// Whether the feature is there no more: an older release without it, or the gate is switched off.
+    /// Whether the feature is gone: an older release without it, or the gate is turned off.
     fn lacks(&self, gate: Gate) -> bool {
         if self.disabled.contains(&gate) || gate.needs().iter().any(|needed| self.disabled.contains(needed)) {
             return true;
@@ -125,19 +130,9 @@ impl Target {
             (None, _) => true,
         }
     }
-
-    /// Where it goes, for people.
-    fn name(&self) -> String {
-        if self.older {
-            self.version()
-        } else {
-            let gates: Vec<_> = self.disabled.iter().map(|gate| gate.name()).collect();
-            format!("1.{} without {}", self.minor, gates.join(" and "))
-        }
-    }
 }
 
-/// Gates of which it is known what switching them off breaks.
+/// Gates whose effect when they are turned off is known.
 const WITH_RULES: &[Gate] = &[
     Gate::DRAConsumableCapacity,
     Gate::DRADerivedAttributes,
@@ -155,15 +150,9 @@ const WITH_RULES: &[Gate] = &[
     Gate::GenericWorkload,
 ];
 
-fn gate_on(gate: Gate) -> String {
-    format!("whoever runs the control plane starts the target with {gate}=true")
-}
-
 pub(super) fn look(look: &mut Look<'_>, target: &Target) {
     for gate in target.disabled().filter(|gate| !WITH_RULES.contains(gate)) {
-        look.found
-            .unknown
-            .add(format!("what switching off {gate} breaks is not known"));
+        look.found.unknown.add(words::unknown_gate(gate));
     }
     groups::look(look, target);
     rules::look(look, target);

@@ -1,11 +1,11 @@
-//! What devices are published with, and what an older control plane makes of it. One finding for each slice and row.
+//! What devices are published with, and how an older control plane treats it. One finding for each slice and row.
 
 use std::collections::BTreeSet;
 
-use super::{Target, gate_on};
-use crate::findings::finding::{Subject, some};
+use super::Target;
+use crate::findings::finding::Subject;
 use crate::findings::requests::has_list;
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_allocator::devices::keeps_off;
 use dra_model::{Device, Gate, Kind, Slice, Str};
 
@@ -29,16 +29,10 @@ fn finding(code: Code, slice: &Slice, message: String) -> Finding {
 }
 
 /// Names of the devices of `slice` that are meant; nothing for none.
-fn devices(slice: &Slice, meant: impl Fn(&Device) -> bool) -> Option<String> {
-    let mut names = slice
-        .spec
-        .devices
-        .iter()
-        .filter(|device| meant(device))
-        .map(|device| &device.name)
-        .peekable();
-    names.peek()?;
-    Some(some(names))
+fn devices(slice: &Slice, meant: impl Fn(&Device) -> bool) -> Option<Vec<&Str>> {
+    let devices = slice.spec.devices.iter().filter(|device| meant(device));
+    let names: Vec<&Str> = devices.map(|device| &device.name).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -57,39 +51,21 @@ fn list_attributes(look: &mut Look<'_>, target: &Target, slice: &Slice) {
         .map(|(name, _)| name)
         .collect();
     if !target.older {
-        let message = format!(
-            "{names} of {}: once the slice is made anew, the API server drops the list attribute {}",
-            slice.spec.driver,
-            some(attributes),
-        );
+        let message = words::lists_are_dropped(slice, &names, &attributes);
         look.add(
             finding(Code::ListAttributes, slice, message)
                 .severity(Severity::Warning)
-                .advice(format!(
-                    "whoever runs the driver {} has it publish no lists before",
-                    slice.spec.driver
-                )),
+                .advice(words::publish_no_lists(&slice.spec.driver, None)),
         );
         return;
     }
-    let message = format!(
-        "{names} of {}: the list attribute {} makes every class selector fail. As soon as such a device is free, no pod with claims of \
-         any driver is scheduled on {}",
-        slice.spec.driver,
-        some(attributes),
-        target.name()
+    let message = words::lists_fail(slice, &names, &attributes, target);
+    let gate = Gate::DRAListTypeAttributes;
+    let known = gate.stage_in(target.minor).map(|_| gate);
+    look.add(
+        finding(Code::ListAttributes, slice, message)
+            .advice(words::publish_no_lists(&slice.spec.driver, known)),
     );
-    let knows_gate = Gate::DRAListTypeAttributes.stage_in(target.minor).is_some();
-    let fix = format!(
-        "whoever runs the driver {} has it publish no lists before",
-        slice.spec.driver
-    );
-    let fix = if knows_gate {
-        format!("{fix}, or {}", gate_on(Gate::DRAListTypeAttributes))
-    } else {
-        fix
-    };
-    look.add(finding(Code::ListAttributes, slice, message).advice(fix));
 }
 
 fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -130,16 +106,8 @@ fn alpha_fields(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if dropped.is_empty() {
         return;
     }
-    let message = format!(
-        "{} uses {}, which {} drops: the devices are handed out without that restriction",
-        spec.driver,
-        dropped.join(" and "),
-        target.name()
-    );
-    look.add(
-        finding(Code::AlphaFields, slice, message)
-            .advice(format!("whoever runs the driver {} runs it without", spec.driver)),
-    );
+    let message = words::slice_fields_are_dropped(&spec.driver, &dropped, target);
+    look.add(finding(Code::AlphaFields, slice, message).advice(words::publish_no_fields(&spec.driver)));
 }
 
 fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -147,16 +115,10 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if target.lacks(Gate::DRADeviceTaints)
         && let Some(names) = devices(slice, acts)
     {
-        let message = format!(
-            "{names} of {}: tainted, but {} hands them out and evicts no pod",
-            slice.spec.driver,
-            target.name()
+        let message = words::taints_are_ignored(slice, &names, target);
+        look.add(
+            finding(Code::TaintsIgnored, slice, message).advice(words::publish_no_taints(&slice.spec.driver)),
         );
-        look.add(finding(Code::TaintsIgnored, slice, message).advice(format!(
-            "{}, or whoever runs the driver {} has it publish no tainted devices",
-            gate_on(Gate::DRADeviceTaints),
-            slice.spec.driver
-        )));
     }
     let refused = |device: &Device| {
         device.taints.len() > FEW_TAINTS || device.taints.iter().any(|taint| taint.effect == "None")
@@ -164,15 +126,11 @@ fn taints(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if target.is_older_and(|release| release.limits_taints)
         && let Some(names) = devices(slice, refused)
     {
-        let message = format!(
-            "{names} of {}: more than {FEW_TAINTS} taints, or one with the effect None, with which {} refuses every write of the slice",
-            slice.spec.driver,
-            target.name()
+        let message = words::too_many_taints(slice, &names, FEW_TAINTS, target);
+        look.add(
+            finding(Code::TaintsLimit, slice, message)
+                .advice(words::publish_fewer_taints(&slice.spec.driver)),
         );
-        look.add(finding(Code::TaintsLimit, slice, message).advice(format!(
-            "whoever runs the driver {} has it publish fewer taints",
-            slice.spec.driver
-        )));
     }
 }
 
@@ -183,15 +141,11 @@ fn binding_conditions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     let Some(names) = devices(slice, |device| !device.binding_conditions.is_empty()) else {
         return;
     };
-    let message = format!(
-        "{names} of {}: pods are bound on {} before the device is attached",
-        slice.spec.driver,
-        target.name()
-    );
+    let message = words::binds_early(slice, &names, target);
     look.add(
         finding(Code::BindingConditions, slice, message)
             .severity(Severity::Warning)
-            .advice(gate_on(Gate::DRADeviceBindingConditions)),
+            .advice(words::gate_on(Gate::DRADeviceBindingConditions)),
     );
 }
 
@@ -209,32 +163,20 @@ fn partitions(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     if target.is_older_and(|release| release.counters_are_of_slice)
         && let Some(names) = devices(slice, elsewhere)
     {
-        let message = format!(
-            "{names} of {}: their counters are in another slice, with which {} refuses every write of this one; new pods get none of them",
-            slice.spec.driver,
-            target.name()
-        );
+        let message = words::counters_are_elsewhere(slice, &names, target);
         look.add(
             finding(Code::Partitions, slice, message)
                 .severity(Severity::Error)
-                .advice(format!(
-                    "whoever runs the driver {} has it publish counters and devices in one slice",
-                    slice.spec.driver
-                )),
+                .advice(words::publish_one_slice(&slice.spec.driver)),
         );
         return;
     }
-    let what = match devices(slice, |device| !device.consumes_counters.is_empty()) {
-        Some(names) => names,
-        None if !own.is_empty() => format!("counters {}", some(&own)),
-        None => return,
-    };
-    let message = format!(
-        "{what} of {}: new pods get no partitions with {}; those that have one keep it",
-        slice.spec.driver,
-        target.name()
-    );
-    look.add(finding(Code::Partitions, slice, message).advice(gate_on(Gate::DRAPartitionableDevices)));
+    let partitions = devices(slice, |device| !device.consumes_counters.is_empty());
+    if partitions.is_none() && own.is_empty() {
+        return;
+    }
+    let message = words::no_partitions(slice, partitions.as_deref(), &own, target);
+    look.add(finding(Code::Partitions, slice, message).advice(words::gate_on(Gate::DRAPartitionableDevices)));
 }
 
 fn shared_devices(look: &mut Look<'_>, target: &Target, slice: &Slice) {
@@ -244,10 +186,8 @@ fn shared_devices(look: &mut Look<'_>, target: &Target, slice: &Slice) {
     let Some(names) = devices(slice, |device| device.allow_multiple_allocations) else {
         return;
     };
-    let message = format!(
-        "{names} of {}: handed out whole by {}, without regard to capacity; none while somebody has a share",
-        slice.spec.driver,
-        target.name()
+    let message = words::shared_as_whole(slice, &names, target);
+    look.add(
+        finding(Code::SharedDevices, slice, message).advice(words::gate_on(Gate::DRAConsumableCapacity)),
     );
-    look.add(finding(Code::SharedDevices, slice, message).advice(gate_on(Gate::DRAConsumableCapacity)));
 }

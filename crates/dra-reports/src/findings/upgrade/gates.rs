@@ -1,18 +1,25 @@
-//! Gates with which a component of a release on the way does not start.
+//! Gates that keep a component of a release on the way from starting.
 
 use std::collections::BTreeMap;
 
 use super::Upgrade;
-use crate::findings::finding::{Subject, some};
-use crate::findings::{Code, Finding, Look};
+use crate::findings::finding::Subject;
+use crate::findings::{Code, Finding, Look, words};
 use dra_model::{Component, Evidence, Gate};
+
+/// Why a release does not start with the value of a gate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::findings) enum GateFault {
+    Unknown,
+    LockedTo(bool),
+}
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if !look.wants(Code::UpgradeGates) {
         return;
     }
     let environment = look.cluster.environment();
-    let mut named: BTreeMap<(&str, u32, String), Vec<Component>> = BTreeMap::new();
+    let mut named: BTreeMap<(&str, u32, GateFault), Vec<Component>> = BTreeMap::new();
     let mut known = Vec::new();
     for component in Component::ALL {
         for gate in Gate::all() {
@@ -31,13 +38,10 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
                 let value = gate.default_in(minor, minor.saturating_sub(1));
                 let why = match value {
                     None if is_named && gate.stage_in(environment.emulated_minor).is_some() => {
-                        format!("1.{minor} does not know the gate: unrecognized feature gate: {gate}")
+                        GateFault::Unknown
                     }
                     Some(value) if gate.is_locked_in(minor) && value != state.enabled && differs => {
-                        format!(
-                            "1.{minor} locks the gate to {value}: cannot set feature gate {gate} to {}, feature is locked to {value}",
-                            state.enabled
-                        )
+                        GateFault::LockedTo(value)
                     }
                     _ => continue,
                 };
@@ -50,16 +54,11 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
         }
     }
     for ((name, minor, why), components) in named {
-        let message = format!(
-            "is set in {}, which does not start with it any more: {why}",
-            some(&components)
-        );
+        let message = words::gate_is_refused(name, minor, why, &components);
         look.add(
             Finding::new(Code::UpgradeGates, Subject::gate(name), message)
                 .order(upgrade.step(minor))
-                .advice(format!(
-                    "whoever runs the control plane removes {name} from --feature-gates"
-                )),
+                .advice(words::remove_gate(name, false)),
         );
     }
     let unseen = crate::findings::unseen(
@@ -71,9 +70,6 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
         ],
     );
     if !unseen.is_empty() {
-        look.found.warnings.add(format!(
-            "the feature gates of {} are not known; a newer release does not start with one that it does not know or has locked",
-            unseen.join(", ")
-        ));
+        look.found.warnings.add(words::unknown_new_gates(&unseen));
     }
 }

@@ -1,6 +1,6 @@
-//! What breaks when the control plane goes up to a newer release, one minor release after the other.
+//! What breaks when the control plane is upgraded to a newer release, one minor release after the other.
 //!
-//! `order` counts the minor releases on the way: what has 1 has to be solved before the first component goes to the first of them.
+//! `order` counts the minor releases on the way: what has 1 has to be solved before the first component is upgraded to the first of them.
 
 mod gates;
 mod meaning;
@@ -10,8 +10,11 @@ mod writers;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::rights::{Lack, drivers_that_lack, schedulers_that_lack};
-use super::{Code, Look};
+pub(super) use gates::GateFault;
+pub(super) use meaning::NewMeaning;
+
+use super::rights::{Lack, drivers_that_lack, schedulers_that_lack, unknown_rights};
+use super::{Code, Look, words};
 use dra_model::{Component, Environment, Gate, Release, Version};
 
 /// The releases that come next.
@@ -23,30 +26,30 @@ pub struct Upgrade {
     gates: BTreeMap<Gate, bool>,
 }
 
-/// Why there is no way up.
+/// Why there is no newer release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UpgradeError {
     /// It runs already.
-    #[error("this cluster runs 1.{0}")]
+    #[error("this cluster already runs 1.{0}")]
     Runs(u32),
     /// Nothing is known of it.
-    #[error("1.{minor} is newer than 1.{newest}, the newest release of which anything is known")]
+    #[error("1.{minor} is newer than 1.{newest}, the newest known release")]
     TooNew {
-        /// The release asked for.
+        /// The requested release.
         minor: u32,
-        /// The newest of which it is known what it serves.
+        /// The newest whose API is known.
         newest: u32,
     },
 }
 
 impl Upgrade {
-    /// The newest release of which it is known which versions of the API it does not serve any more.
+    /// The newest release whose removed API versions are known.
     const NEWEST: u32 = 42;
 
     /// The way from the release that runs to 1.`to`, whose components get `gates`.
     ///
     /// # Errors
-    /// When that is no newer release, or one of which nothing is known.
+    /// When that is no newer release, or an unknown one.
     pub fn new(
         environment: &Environment,
         to: u32,
@@ -88,7 +91,7 @@ impl Upgrade {
         self.minors().contains(&minor)
     }
 
-    /// The release on the way at which `is` begins to hold.
+    /// The first release on the way that `is` holds for.
     fn begins(&self, is: impl Fn(&Release) -> bool) -> Option<u32> {
         let is_in = |minor: &u32| is(&Release::of_minor(*minor));
         if is_in(&self.from) {
@@ -109,7 +112,7 @@ impl Upgrade {
         if now.enabled {
             return None;
         }
-        // What the components are started with now, they will be started with.
+        // Components will be started with the gates that they are started with now.
         let is_set = |minor: u32| {
             now.evidence.is_of_now()
                 && gate.default_in(self.from, self.from - 1) == Some(true)
@@ -127,10 +130,7 @@ impl Upgrade {
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if upgrade.to > Version::NEWEST_MINOR {
-        look.found.unknown.add(format!(
-            "of the releases after 1.{} only the versions of the API that they serve are known: what else they change may be missing",
-            Version::NEWEST_MINOR
-        ));
+        look.found.unknown.add(words::unknown_releases());
     }
     writers::look(look, upgrade);
     gates::look(look, upgrade);
@@ -141,18 +141,21 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     }
 }
 
-/// The rights that the API server asks for from 1.`minor` on.
+/// The rights that the API server requires from 1.`minor` on.
 fn rights(look: &mut Look<'_>, upgrade: &Upgrade, minor: u32) {
-    let (when, step) = (format!(" from 1.{minor} on"), upgrade.step(minor));
+    let step = upgrade.step(minor);
     let cluster = look.cluster;
     if look.wants(Code::UpgradeDriverRights) {
         for lack in drivers_that_lack(cluster) {
             match lack {
                 Lack::Rights(lacking) => {
-                    look.add(lacking.finding(Code::UpgradeDriverRights, &when).order(step));
+                    look.add(
+                        lacking
+                            .finding(Code::UpgradeDriverRights, Some(minor))
+                            .order(step),
+                    );
                 }
-                Lack::Unknown(what, Some(gap)) => look.found.unknown.unknown(&what, &gap),
-                Lack::Unknown(what, None) => look.found.unknown.add(what),
+                Lack::Unknown(driver, gap) => unknown_rights(look, &driver, gap.as_ref()),
             }
         }
     }

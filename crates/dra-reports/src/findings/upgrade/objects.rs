@@ -1,13 +1,13 @@
-//! Objects that a release on the way treats otherwise, since a feature is on there by default, and objects that it cannot read.
+//! Objects that a release on the way treats differently, because a feature is on by default there, and objects that it cannot read.
 
 use std::collections::BTreeMap;
 
 use super::Upgrade;
 use super::writers::removed_in;
-use crate::findings::finding::{Subject, claim_key, counted, some};
-use crate::findings::{Code, Finding, Look, Severity};
+use crate::findings::finding::{Subject, claim_key};
+use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_allocator::devices::keeps_off;
-use dra_model::{Claim, Component, DeviceId, Gate, Kind, NO_EXECUTE, NO_SCHEDULE, Taint, Tolerations};
+use dra_model::{Claim, Component, DeviceId, Gate, Key, Kind, NO_EXECUTE, NO_SCHEDULE, Taint, Tolerations};
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if look.wants(Code::GateDefaults) {
@@ -30,7 +30,7 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     }
 }
 
-/// A claim with what it asked to tolerate of a device.
+/// What a claim asked to tolerate of a device.
 fn asked_tolerations<'a>(claim: &'a Claim, request: &str) -> Option<&'a Tolerations> {
     claim.asked_for(request).map(|request| &request.tolerations)
 }
@@ -67,43 +67,31 @@ fn taints(look: &mut Look<'_>, upgrade: &Upgrade) {
             let taints = || device.taints.iter();
             let evicting: Vec<&Taint> = taints().filter(|taint| taint.effect == NO_EXECUTE).collect();
             let held = holders.get(&id).map_or(&[][..], Vec::as_slice);
-            let evicted: Vec<&&Claim> = held
+            let evicted: Vec<Key> = held
                 .iter()
                 .filter(|claim| evicting.iter().any(|taint| !is_tolerated(claim, &id, taint)))
+                .map(|claim| claim.key())
                 .collect();
             let evidence = crate::findings::finding::scoped_key(Kind::ResourceSlice, &slice.metadata.name);
             if !evicted.is_empty() {
-                let message = format!(
-                    "has the taint {}, which is on by default from 1.{minor} on: the pods of {} are evicted at once",
-                    some(&evicting),
-                    some(evicted.iter().map(|claim| format!("claim/{}", claim.key()))),
-                );
-                let claims: Vec<_> = evicted.iter().map(|claim| claim_key(claim.key())).collect();
+                let message = words::evicted_from(minor, &evicting, &evicted);
                 found.push(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Error)
                         .order(upgrade.step(minor))
-                        .advice(format!(
-                            "whoever runs the driver {} takes the taint back, or the owners of the pods end them before",
-                            id.driver
-                        ))
-                        .joins(claims)
+                        .advice(words::remove_taint(&id.driver))
+                        .joins(evicted.into_iter().map(claim_key))
                         .joins([evidence]),
                 );
             } else if let Some(taint) =
                 taints().find(|taint| [NO_EXECUTE, NO_SCHEDULE].contains(&taint.effect.as_str()))
             {
-                let message = format!(
-                    "has the taint {taint}: from 1.{minor} on, where taints are on by default, it goes only to requests that tolerate it"
-                );
+                let message = words::needs_toleration(minor, taint);
                 found.push(
                     Finding::new(Code::GateDefaults, Subject::device(&id), message)
                         .severity(Severity::Warning)
                         .order(upgrade.step(minor))
-                        .advice(format!(
-                            "whoever runs the driver {} takes the taint back where the device is to be used",
-                            id.driver
-                        )),
+                        .advice(words::remove_taint_to_use(&id.driver)),
                 );
             }
         }
@@ -128,17 +116,11 @@ fn binding_conditions(look: &mut Look<'_>, upgrade: &Upgrade) {
     });
     let findings: Vec<Finding> = slices
         .map(|slice| {
-            let message = format!(
-                "has devices with bindingConditions: from 1.{minor} on, pods wait until a controller sets them to True in status.devices, and are not \
-                 bound before"
-            );
-            Finding::new(Code::GateDefaults, Subject::of(Kind::ResourceSlice, &slice.metadata), message)
+            let subject = Subject::of(Kind::ResourceSlice, &slice.metadata);
+            Finding::new(Code::GateDefaults, subject, words::binds_later(minor))
                 .severity(Severity::Warning)
                 .order(upgrade.step(minor))
-                .advice(format!(
-                    "whoever runs the driver {} makes sure that what attaches the devices runs, and may write status.devices",
-                    slice.spec.driver
-                ))
+                .advice(words::attach(&slice.spec.driver))
         })
         .collect();
     for finding in findings {
@@ -155,15 +137,13 @@ fn extended_resources(look: &mut Look<'_>, upgrade: &Upgrade) {
     let findings: Vec<Finding> = classes
         .filter_map(|class| {
             let resource = class.spec.extended_resource_name.as_ref()?;
-            let message = format!(
-                "gives devices for the extended resource {resource} from 1.{minor} on: pods that ask for it get a claim on nodes where no device \
-                 plugin offers it"
-            );
+            let subject = Subject::of(Kind::DeviceClass, &class.metadata);
+            let message = words::extended_resource(minor, resource);
             Some(
-                Finding::new(Code::GateDefaults, Subject::of(Kind::DeviceClass, &class.metadata), message)
+                Finding::new(Code::GateDefaults, subject, message)
                     .severity(Severity::Info)
                     .order(upgrade.step(minor))
-                    .advice("an administrator takes extendedResourceName away where that is not meant to be"),
+                    .advice(words::REMOVE_RESOURCE),
             )
         })
         .collect();
@@ -189,20 +169,17 @@ fn partitions(look: &mut Look<'_>, upgrade: &Upgrade) {
         }
     }
     for (driver, partitions) in drivers {
-        let message = format!(
-            "publishes {} that draw from counters: they are handed out from 1.{minor} on",
-            counted(partitions, "device", "devices")
-        );
+        let message = words::partitions_are_allocated(minor, partitions);
         look.add(
             Finding::new(Code::GateDefaults, Subject::driver(&driver), message)
                 .severity(Severity::Info)
                 .order(upgrade.step(minor))
-                .advice("nothing has to be done, unless other devices of the same hardware are handed out already: those stay until their pods end"),
+                .advice(words::PARTITIONS_ARE_FINE),
         );
     }
 }
 
-/// Rules that are there and do nothing yet.
+/// Rules that exist and have no effect yet.
 fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
     let environment = look.cluster.environment();
     let components = [Component::Scheduler, Component::ControllerManager];
@@ -213,10 +190,7 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
     let rules = look.cluster.rules().filter(|rule| keeps_off(&rule.spec.taint));
     let findings: Vec<Finding> = rules
         .map(|rule| {
-            let message = format!(
-                "does nothing now, and from 1.{minor} on taints the devices that it selects with {}",
-                rule.spec.taint
-            );
+            let message = words::rule_takes_effect(minor, &rule.spec.taint);
             Finding::new(
                 Code::GateDefaults,
                 Subject::of(Kind::DeviceTaintRule, &rule.metadata),
@@ -228,7 +202,7 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
                 Kind::DeviceTaintRule,
                 &rule.metadata.key(),
             ))
-            .note("where the devices are not to be tainted")
+            .note(words::IF_NOT_TO_TAINT)
         })
         .collect();
     for finding in findings {
@@ -236,20 +210,16 @@ fn rules(look: &mut Look<'_>, upgrade: &Upgrade) {
     }
 }
 
-/// Counters beside the devices that draw from them, as 1.34 has it.
+/// Counters in the slice of the devices that consume them, as in 1.34.
 fn old_counters(look: &mut Look<'_>, step: u32) {
     let slices = look.cluster.slices();
     let old = slices.filter(|slice| !slice.spec.shared_counters.is_empty() && !slice.spec.devices.is_empty());
     let findings: Vec<Finding> = old
         .map(|slice| {
-            let message = "has counters and devices in one slice, as only 1.34 has it: from 1.35 on the scheduler allocates none of its devices, \
-                           and the API server refuses to write the slice";
-            Finding::new(Code::OldCounters, Subject::of(Kind::ResourceSlice, &slice.metadata), message)
+            let subject = Subject::of(Kind::ResourceSlice, &slice.metadata);
+            Finding::new(Code::OldCounters, subject, words::OLD_COUNTERS.to_owned())
                 .order(step)
-                .advice(format!(
-                    "whoever runs the driver {} brings it to a version that publishes counters in slices of their own",
-                    slice.spec.driver
-                ))
+                .advice(words::publish_counters(&slice.spec.driver))
         })
         .collect();
     for finding in findings {
@@ -281,13 +251,11 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
     let findings: Vec<Finding> = groups
         .chain(workloads)
         .map(|(kind, metadata)| {
-            let message = format!(
-                "is stored as scheduling.k8s.io/{version}, which 1.{minor} cannot read: with GenericWorkload on its API server is never ready"
-            );
+            let message = words::cannot_be_read(minor, version);
             Finding::new(Code::WorkloadObjects, Subject::of(kind, metadata), message)
                 .order(upgrade.step(minor))
                 .fix(crate::script::save_and_delete(kind, &metadata.key()))
-                .note("end its pods first, and make it again in the new release")
+                .note(words::RECREATE_LATER)
         })
         .collect();
     for finding in findings {
@@ -295,7 +263,7 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
     }
 }
 
-/// Allocations of 1.34, which does not write into them what the request tolerates.
+/// Allocations of 1.34, which does not record in them what the request tolerates.
 fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
     let environment = look.cluster.environment();
     let on = environment.enabled(Component::ControllerManager, Gate::DRADeviceTaints);
@@ -314,21 +282,19 @@ fn without_tolerations(look: &mut Look<'_>, upgrade: &Upgrade) {
             let lost = claim.results().iter().filter(|result| {
                 let asked = asked_tolerations(claim, &result.request);
                 let mut asked = asked.into_iter().flat_map(|tolerations| tolerations.iter());
-                result.tolerations.is_empty() && asked.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
+                result.tolerations.is_empty()
+                    && asked.any(|toleration| toleration.effect.is_empty() || toleration.effect == NO_EXECUTE)
             });
             let lost: Vec<DeviceId> = lost.map(dra_model::AllocatedDevice::id).collect();
             if lost.is_empty() {
                 return None;
             }
-            let message = format!(
-                "tolerates taints of {}, but was allocated by 1.34, which does not write that into the allocation: from 1.{minor} on a taint \
-                 with the effect NoExecute evicts its pods all the same",
-                some(&lost)
-            );
+            let subject = Subject::of(Kind::ResourceClaim, &claim.metadata);
+            let message = words::tolerations_are_lost(minor, &lost);
             Some(
-                Finding::new(Code::AllocationTolerations, Subject::of(Kind::ResourceClaim, &claim.metadata), message)
+                Finding::new(Code::AllocationTolerations, subject, message)
                     .order(upgrade.step(minor))
-                    .advice("the owners of its pods end them, so that it is allocated anew by 1.35 or later; or its devices stay without taints"),
+                    .advice(words::ALLOCATE_AGAIN),
             )
         })
         .collect();

@@ -1,10 +1,10 @@
-//! Who still writes with versions of the API that a release on the way does not serve any more.
+//! Clients that still write through API versions which a release on the way does not serve.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Upgrade;
-use crate::findings::finding::{Subject, counted, some};
-use crate::findings::{Code, Finding, Look};
+use crate::findings::finding::Subject;
+use crate::findings::{Code, Finding, Look, words};
 use dra_model::{Kind, Str, Time};
 
 /// The first minor release that does not serve objects of `kind` in this version. Mirrors `api/resource/*/zz_generated.prerelease-lifecycle.go`
@@ -22,7 +22,7 @@ pub(super) fn removed_in(kind: Kind, api_version: &str) -> Option<u32> {
     })
 }
 
-/// Components of Kubernetes, which write as their own release does.
+/// Components of Kubernetes, which write through the versions of their own release.
 const OWN: [&str; 4] = [
     "kube-apiserver",
     "kube-scheduler",
@@ -49,10 +49,7 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
         .peekable();
     let is_asked = objects.peek().is_some();
     if is_asked && !objects.any(|object| object.metadata().managed.is_known) {
-        look.found.unknown.add(
-            "who uses which version of the API is unknown: no object has managedFields (kubectl get --show-managed-fields prints them)"
-                .to_owned(),
-        );
+        look.found.unknown.add(words::NO_MANAGED_FIELDS.to_owned());
         return;
     }
     let mut found: BTreeMap<(&Str, &Str, u32), Written> = BTreeMap::new();
@@ -79,18 +76,10 @@ pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     let findings: Vec<Finding> = found
         .into_iter()
         .map(|((manager, version, minor), written)| {
-            let last = written.last.map_or_else(String::new, |time| format!(", last at {time}"));
-            let message = format!(
-                "wrote {} through {version}{last}: {}. From 1.{minor} on the API server does not serve it, and refuses who still uses it",
-                counted(written.objects.len(), "object", "objects"),
-                some(&written.objects),
-            );
+            let message = words::old_writer(minor, version, &written.objects, written.last);
             Finding::new(Code::ApiVersion, Subject::manager(manager), message)
                 .order(upgrade.step(minor))
-                .advice(format!(
-                    "whoever runs {manager} brings it, or the manifests that it applies, to a version that uses resource.k8s.io/v1; what is \
-                     stored is converted by the API server"
-                ))
+                .advice(words::upgrade_writer(manager))
         })
         .collect();
     for finding in findings {

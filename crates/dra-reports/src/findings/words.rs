@@ -1,0 +1,1806 @@
+//! The sentences of the findings, by family. Each message follows the name of the finding's object. Nothing reads them again.
+
+use std::collections::BTreeSet;
+
+use dra_allocator::devices::PoolFault;
+use dra_model::{
+    Claim, Component, ConsumerReference, Device, DeviceId, Gate, Key, Kind, MOST_CONSUMERS, Meta, NO_EXECUTE,
+    NO_SCHEDULE, Pod, Pool, Quantity, Slice, Str, TOO_MUCH_WORK, Taint, TaintSelector, Time, Version,
+};
+use dra_rules::kubelet::{BrokenLink, KeptOff, PodStage, Stage, Stuck};
+use dra_rules::quota::Refusal;
+use dra_rules::reservation::{GroupsIgnored, Unusable};
+use dra_rules::scheduling::Exposure;
+
+use super::claims::Unbound;
+use super::downgrade::Target;
+use super::nodes::{Likeness, Plugin, Similar};
+use super::requests::{Changed, Fault, Request};
+use super::rights::Lacking;
+use super::suppression::Staleness;
+use super::upgrade::{GateFault, NewMeaning};
+use super::{Code, some};
+use crate::HealthReport;
+use crate::listing::selector_terms;
+use crate::stage::{broken_link_text, cause_of_node, kept_off_text, stuck_text};
+use crate::words::{consumer, consumers, counted, object};
+
+fn claims<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
+    some(keys.into_iter().map(|key| format!("claim/{key}")))
+}
+
+fn pods<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
+    some(keys.into_iter().map(|key| format!("pod/{key}")))
+}
+
+fn nodes<'n>(names: impl IntoIterator<Item = &'n Str>) -> String {
+    some(names.into_iter().map(|name| format!("node/{name}")))
+}
+
+fn is(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
+fn has(count: usize) -> &'static str {
+    if count == 1 { "has" } else { "have" }
+}
+
+fn does(count: usize) -> &'static str {
+    if count == 1 { "does" } else { "do" }
+}
+
+fn it(count: usize) -> &'static str {
+    if count == 1 { "it" } else { "them" }
+}
+
+/// A pod, or how many there are.
+fn pod_or_count(pods: &[Key]) -> String {
+    match pods {
+        [one] => format!("pod/{one}"),
+        several => format!("{} pods", several.len()),
+    }
+}
+
+/// What some component said, in brackets.
+fn said(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(" ({text})")
+    }
+}
+
+// What was not checked.
+
+/// Codes that were not checked, or not everywhere.
+pub(super) fn not_checked(codes: &BTreeSet<Code>, in_part: bool) -> String {
+    let fully = if in_part { " everywhere" } else { "" };
+    let codes: Vec<&Code> = codes.iter().collect();
+    match codes.as_slice() {
+        [] => String::new(),
+        [one] => format!("{one} was not checked{fully}"),
+        [one, other] => format!("{one} and {other} were not checked{fully}"),
+        [first, .., last] => format!(
+            "{} codes from {first} to {last} were not checked{fully}",
+            codes.len()
+        ),
+    }
+}
+
+pub(super) fn not_evaluated(count: usize, one: &str, many: &str) -> String {
+    format!(
+        "selectors of {} were not evaluated on all devices: {TOO_MUCH_WORK}",
+        counted(count, one, many)
+    )
+}
+
+// Admin access.
+
+pub(super) fn admin_is_open(label: &str, askers: &[(Kind, Key)], all_are_known: bool) -> String {
+    let begins = format!(
+        "has the label {label}=true: users who can create claims, templates or pods in it can request devices that other claims hold"
+    );
+    match askers {
+        [] if all_are_known => format!("{begins}. No claim or template in it does"),
+        [] => begins,
+        askers => {
+            let names = askers.iter().map(|(kind, key)| object(*kind, key));
+            format!("{begins}; {} {} so", some(names), does(askers.len()))
+        }
+    }
+}
+
+pub(super) const ADMIN_IS_UNUSED: &str = "only if nothing in the namespace has to access devices of others; an administrator can set the label again";
+
+pub(super) const ADMIN_IS_USED: &str = "ask a cluster administrator to restrict who can create claims, templates and pods in the namespace, and label namespaces, to \
+     users who may access all devices";
+
+/// What a claim or template has or requests that its namespace does not allow.
+pub(super) enum Forbidden<'a> {
+    Held(&'a BTreeSet<DeviceId>),
+    Template,
+    Claim,
+}
+
+pub(super) fn admin_is_forbidden(label: &str, namespace: &Str, what: &Forbidden<'_>) -> String {
+    let lacks = format!("namespace/{namespace} does not have the label {label}=true");
+    match what {
+        Forbidden::Held(devices) => format!(
+            "has admin access to {}, but {lacks}: it keeps the devices until its consumers finish",
+            some(*devices)
+        ),
+        Forbidden::Template => format!(
+            "requests admin access, but {lacks}: the API server rejects every claim that is created from it, and its pods stay pending"
+        ),
+        Forbidden::Claim => format!(
+            "requests admin access, but {lacks}: the API server rejects its allocation, and its pods stay pending"
+        ),
+    }
+}
+
+pub(super) fn allow_admin(what: &Forbidden<'_>) -> &'static str {
+    match what {
+        Forbidden::Held(_) => {
+            "delete the pods that use it, or ask a cluster administrator to set the label of the namespace again"
+        }
+        Forbidden::Template | Forbidden::Claim => {
+            "recreate it without admin access, or ask a cluster administrator to set the label of the namespace, if all users who can create \
+             claims in it may access all devices"
+        }
+    }
+}
+
+pub(super) fn unknown_namespaces(names: &[&Str]) -> String {
+    format!(
+        "it is unknown whether admin access is allowed: {} not found",
+        some(names.iter().map(|name| format!("namespace/{name}")))
+    )
+}
+
+// Known bugs.
+
+pub(super) fn known_bug(exposure: &Exposure, fix: &str, is_certain: bool, vendor: Option<&str>) -> String {
+    let Exposure { bug, by, .. } = exposure;
+    let release = if is_certain {
+        format!("{} before {fix}", bug.component)
+    } else {
+        format!("{} before {fix}, which this release may be,", bug.component)
+    };
+    let vendor = vendor.map_or_else(String::new, |vendor| format!("; {vendor}"));
+    format!("{release} {}: {} can trigger it{vendor}", bug.what, some(by))
+}
+
+pub(super) fn update_to(fix: &str, issue: u32) -> String {
+    format!("ask the control plane's owner to update it to {fix} or later; see kubernetes/kubernetes#{issue}")
+}
+
+// Claims.
+
+pub(super) fn orphaned(kind: Kind, owner: &Key, is_replaced: bool) -> String {
+    let owner = format!("{}/{owner}", kind.name().to_ascii_lowercase());
+    let why = if is_replaced {
+        format!("was created for an earlier {owner}")
+    } else {
+        format!("was created for {owner}, which does not exist")
+    };
+    format!("{why}: garbage collection should have deleted it")
+}
+
+pub(super) fn claim_is_stuck(claim: &Claim) -> String {
+    let entries = &claim.status.reserved_for;
+    let why = match entries.len() {
+        0 => "the claim controller has not removed its finalizer".to_owned(),
+        count => format!(
+            "it is reserved for {}, which {} not use it",
+            consumers(&claim.metadata.namespace, entries),
+            does(count)
+        ),
+    };
+    format!("is being deleted and no pod uses it, but {why}")
+}
+
+pub(super) fn has_finalizers(names: &[&Str]) -> String {
+    format!(
+        "is being deleted and holds no devices, but keeps the finalizer {}",
+        some(names)
+    )
+}
+
+pub(super) const GROUP_IS_STUCK: &str = "is being deleted and all of its members have finished, but no component removes its finalizer: feature gate GenericWorkload \
+     may be off in kube-controller-manager";
+
+/// A device that reports a binding failure condition.
+pub(super) fn binding_failed(device: &DeviceId, condition: &str, message: &str) -> String {
+    format!("{device} reports {condition}{}", said(message))
+}
+
+pub(super) fn never_attached(failed: &[String]) -> String {
+    format!("{}: the device will not be attached", some(failed))
+}
+
+/// What kube-scheduler does about a device that was not attached, for pods that have no node.
+pub(super) fn allocated_anew(pods: &[Key]) -> String {
+    match pods {
+        [] => "kube-scheduler allocates the device again unless it is tainted".to_owned(),
+        pods => format!(
+            "kube-scheduler allocates new devices for {} automatically, possibly the same one unless it is tainted",
+            self::pods(pods)
+        ),
+    }
+}
+
+pub(super) const ASK_WHY_NOT_ATTACHED: &str = "ask the driver's owner why the device could not be attached";
+
+fn unbound(devices: &[Unbound<'_>]) -> String {
+    some(devices.iter().map(|device| {
+        let missing = some(&device.missing);
+        format!("{} has not reported {missing}", device.id)
+    }))
+}
+
+pub(super) fn binding_is_late(devices: &[Unbound<'_>], pods: &[Key], minutes: u64) -> String {
+    format!(
+        "{} for more than {minutes} minutes, so {} {} still pending: kube-scheduler should have given up by now",
+        unbound(devices),
+        self::pods(pods),
+        is(pods.len())
+    )
+}
+
+pub(super) const ATTACH_OR_RESTART: &str = "ask the driver's owner to attach the device and report it, or ask an administrator to restart kube-scheduler";
+
+pub(super) fn bound_too_early(devices: &[Unbound<'_>], pods: &[Key]) -> String {
+    format!(
+        "{}, but {} {} already on a node: a scheduler without DRADeviceBindingConditions bound {} too early",
+        unbound(devices),
+        pod_or_count(pods),
+        is(pods.len()),
+        it(pods.len())
+    )
+}
+
+/// Tolerations by their seconds and the key of the taint.
+pub(super) fn toleration_seconds(tolerations: &[(i64, &Str)]) -> String {
+    let each = tolerations.iter().map(|(seconds, key)| {
+        let key = if key.is_empty() { "any taint" } else { key.as_str() };
+        if *seconds < 0 {
+            format!("{seconds} seconds for {key} count as 0")
+        } else {
+            format!(
+                "{seconds} seconds for {key} overflow 64 bits of nanoseconds, and usually expire immediately"
+            )
+        }
+    });
+    format!("tolerationSeconds: {}", some(each))
+}
+
+pub(super) const TOLERATED_FOREVER: &str = "without tolerationSeconds the taint is tolerated forever";
+
+// Classes.
+
+pub(super) fn shared_resource(resource: &Str, others: &[&Str], is_newest: bool) -> String {
+    let several = others.len() > 1;
+    format!(
+        "provides {resource}, which {} {} too: kube-scheduler uses this class, {}, and ignores the {}",
+        some(others.iter().map(|class| format!("deviceclass/{class}"))),
+        if several { "provide" } else { "provides" },
+        if is_newest {
+            "the newest"
+        } else {
+            "the first by name among the newest"
+        },
+        if several { "others" } else { "other" },
+    )
+}
+
+pub(super) const RESOURCE_IS_TAKEN: &str = "removes the name from the ignored classes, and then writes the class that keeps it again, because kube-scheduler forgets a name that \
+     any class drops";
+
+// Devices.
+
+pub(super) fn broken_partitions(taint: &Taint, free: &[&DeviceId]) -> String {
+    format!(
+        "has the taint {taint}, which marks it as broken, but {} can still be allocated, because no taint keeps pods off: {}",
+        counted(free.len(), "partition of it", "partitions of it"),
+        some(free),
+    )
+}
+
+pub(super) fn taint_partitions(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to taint the partitions as well; until then, taint them with a DeviceTaintRule"
+    )
+}
+
+pub(super) fn allocated_twice(holders: &BTreeSet<Key>, as_a_whole: bool) -> String {
+    let how = if as_a_whole {
+        "as a whole"
+    } else {
+        "with the same share ID"
+    };
+    format!(
+        "is allocated {how} to {}: {}. kube-scheduler counts the device once, so it allocates the device again as soon as one of them is \
+         deallocated",
+        counted(holders.len(), "claim", "claims"),
+        claims(holders),
+    )
+}
+
+/// Devices that no slice lists; `node` is where their driver publishes others.
+pub(super) fn not_published(devices: &[DeviceId], driver: &Str, node: Option<&Str>) -> String {
+    let why = match node {
+        Some(node) => format!(
+            "driver {driver} still publishes devices for node/{node}, so it omits devices in use, as some drivers do, or the device is gone"
+        ),
+        None => "the driver does not run there, omits devices in use, or the device is gone".to_owned(),
+    };
+    format!(
+        "holds {}, which no ResourceSlice of the newest generation lists: {why}",
+        some(devices)
+    )
+}
+
+pub(super) fn publish_again(driver: &Str) -> String {
+    format!(
+        "no action needed if driver {driver} omits devices in use; otherwise ask the driver's owner to publish the device again, or, if the \
+         device is gone for good, delete the pods that use the claim"
+    )
+}
+
+/// More than there is of an amount.
+pub(super) fn overdrawn(taken: &Quantity, total: &Quantity, name: &dyn std::fmt::Display) -> String {
+    format!("{taken} of {name} (total: {total})")
+}
+
+pub(super) fn counters_overdrawn(overdrawn: &[String], holders: &BTreeSet<Key>) -> String {
+    format!(
+        "allocated devices consume {}; they are allocated to {}",
+        some(overdrawn),
+        claims(holders)
+    )
+}
+
+pub(super) fn capacity_overdrawn(overdrawn: &[String], holders: &BTreeSet<Key>) -> String {
+    format!(
+        "its shares consume {}; they are allocated to {}",
+        some(overdrawn),
+        claims(holders)
+    )
+}
+
+pub(super) fn unhealthy(report: &HealthReport, holders: &BTreeSet<Key>) -> String {
+    format!(
+        "{} reports it as unhealthy{}; it is allocated to {}",
+        report.reporter,
+        said(&report.message),
+        claims(holders)
+    )
+}
+
+pub(super) const EVICTS_FROM_DEVICE: &str = "evicts the pods that use the device immediately, and keeps other pods off it until the DeviceTaintRule is deleted";
+
+pub(super) fn taint_and_delete(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to taint the device, and then delete the pods that use it")
+}
+
+// A driver that is to be removed.
+
+/// Devices that a claim holds, and the pods that use it, where those could be read.
+pub(super) fn driver_in_use(devices: &BTreeSet<DeviceId>, users: Option<&[Key]>) -> String {
+    let holds = format!("holds {}", some(devices));
+    match users {
+        None => format!("{holds}; it is unknown which pods use it"),
+        Some([]) => format!("{holds}, but no pod uses it"),
+        Some(users) => format!("{holds}; used by {}", pods(users)),
+    }
+}
+
+pub(super) fn driver_awaited(is_ending: bool) -> String {
+    let what = if is_ending {
+        "is terminating, and its devices are not unprepared yet"
+    } else {
+        "is on its node, and its devices are not prepared yet"
+    };
+    format!("{what}: without the driver it is stuck until the driver is back and the kubelet has retried")
+}
+
+pub(super) const STOP_DRIVER_LATER: &str = "wait until the pod is running or gone before you stop the driver; running pods are not affected while a driver is away, and the kubelet \
+     keeps its ResourceSlices for 30 seconds";
+
+pub(super) fn driver_wanted(request: &Str, driver: &Str, pending: &[Key]) -> String {
+    let pods = match pending {
+        [] => String::new(),
+        pods => format!("; {} {} pending", pod_or_count(pods), is(pods.len())),
+    };
+    format!("request {request} needs a class that only driver {driver} serves{pods}")
+}
+
+pub(super) const LEAVE_PENDING: &str = "or leave it pending for another driver that serves the class";
+
+pub(super) fn classes_not_judged(classes: &BTreeSet<Str>) -> String {
+    format!(
+        "it is unknown which drivers serve class {}: {TOO_MUCH_WORK}",
+        some(classes)
+    )
+}
+
+pub(super) fn still_allocated(free: &[DeviceId]) -> String {
+    format!(
+        "{} can still be allocated{}: taint them first, so that no new pod gets one",
+        counted(free.len(), "device", "devices"),
+        free.first()
+            .map(|device| format!(", such as {device}"))
+            .unwrap_or_default(),
+    )
+}
+
+pub(super) const KEEPS_OFF_DRIVER: &str =
+    "keeps new pods off the devices until the DeviceTaintRule is deleted";
+
+pub(super) fn taint_or_cordon(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to taint the devices, or ask a cluster administrator to cordon the nodes"
+    )
+}
+
+// Pods that do not terminate.
+
+pub(super) fn driver_is_gone(pod: &Pod, node: &Str, driver: &Str, holders: &BTreeSet<Key>) -> String {
+    let due = pod
+        .metadata
+        .deletion_timestamp
+        .map_or_else(String::new, |time| format!(" at {time}"));
+    format!(
+        "should have terminated{due}. It is on node/{node} with devices of driver {driver} ({}), where the driver has no ResourceSlice and no \
+         pod: the kubelet needs the driver to unprepare the devices, and retries forever",
+        claims(holders)
+    )
+}
+
+pub(super) fn restore_driver(driver: &Str, node: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to run it on node/{node} again, and the pod terminates automatically; if the driver is gone for \
+         good, ask a cluster administrator to make sure that nothing of the pod runs on the node, and then to force-delete the pod"
+    )
+}
+
+pub(super) fn driver_may_be_gone(pod: &Key, node: &Str, driver: &Str) -> String {
+    format!(
+        "it is unknown whether pod/{pod} terminates late because driver {driver} is gone from node/{node}"
+    )
+}
+
+// Idle claims.
+
+pub(super) fn idle(claim: &Claim, entries: &[&ConsumerReference], since: Time) -> String {
+    format!(
+        "holds {} for {}, but no pod has run with it since {since}, as far as the existing objects show",
+        counted(claim.results().len(), "device", "devices"),
+        consumers(&claim.metadata.namespace, entries.iter().copied()),
+    )
+}
+
+pub(super) const OR_FIND_OUT_WHY: &str =
+    "or keep the devices allocated, and find out why the consumers do not run";
+
+/// Why the pods of an idle claim are not deleted.
+pub(super) fn find_out_why(pods: &[Key], events_are_hidden: bool) -> String {
+    let why = if events_are_hidden {
+        "their events could not be read"
+    } else {
+        "no controller is known to recreate them after a deletion"
+    };
+    format!(
+        "find out why {} {} not run: {why}",
+        self::pods(pods),
+        does(pods.len())
+    )
+}
+
+// Leftovers of PodGroups.
+
+fn ignored(why: GroupsIgnored) -> &'static str {
+    match why {
+        GroupsIgnored::NotServed => "PodGroups are not served",
+        GroupsIgnored::GateOff => "feature gate DRAWorkloadResourceClaims is off in kube-controller-manager",
+    }
+}
+
+/// A claim that is reserved for a group, with the pods that use it and those of them that have no entry of their own.
+pub(super) fn group_reservation(
+    claim: &Claim,
+    group: &Str,
+    why: GroupsIgnored,
+    users: usize,
+    uncovered: &[Key],
+) -> String {
+    let used = counted(users, "pod uses it", "pods use it");
+    let users = match (users, uncovered) {
+        (0, _) => "no pod uses it".to_owned(),
+        (1, []) => format!("{used} through its own entry"),
+        (_, []) => format!("{used} through their own entries"),
+        (_, uncovered) => format!(
+            "{used}, but {} {} no entry of {} own",
+            pods(uncovered),
+            has(uncovered.len()),
+            if uncovered.len() == 1 { "its" } else { "their" }
+        ),
+    };
+    let stuck = if claim.metadata.is_deleting() {
+        "its deletion never finishes"
+    } else {
+        "its devices stay allocated"
+    };
+    format!(
+        "is reserved for podgroup/{}, but {}: {stuck} until the entry is removed; {users}",
+        claim.metadata.beside(group),
+        ignored(why)
+    )
+}
+
+/// A claim that was created for a group, with the pods that name it.
+pub(super) fn group_claim(claim: &Claim, group: &Str, why: GroupsIgnored, users: &[Key]) -> String {
+    let users = match users {
+        [] => "no pod references it".to_owned(),
+        [one] => {
+            format!("pod/{one} references it; its sandbox cannot be recreated, and taints do not evict it")
+        }
+        several => format!(
+            "{} pods reference it; their sandboxes cannot be recreated, and taints do not evict them",
+            several.len()
+        ),
+    };
+    format!(
+        "was created for podgroup/{} and holds {}, but {}: {users}",
+        claim.metadata.beside(group),
+        counted(claim.results().len(), "device", "devices"),
+        ignored(why)
+    )
+}
+
+// Nodes.
+
+pub(super) fn node_is_missing(slice: &Slice, nodes: &[&Str]) -> String {
+    format!(
+        "publishes {} of driver {} for {}, which {} not exist",
+        counted(slice.spec.devices.len(), "device", "devices"),
+        slice.spec.driver,
+        self::nodes(nodes.iter().copied()),
+        does(nodes.len())
+    )
+}
+
+fn unlike(likeness: &Likeness<'_>) -> String {
+    let Likeness { with, of, similar } = likeness;
+    let similar = match similar {
+        Similar::Type(name) => format!("of type {name}"),
+        Similar::Labels(labels) => {
+            let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+            format!("with {}", some(labels))
+        }
+    };
+    format!("unlike {with} of the {of} nodes {similar}")
+}
+
+/// A pool without devices, where so many other pools of its driver have some.
+pub(super) fn pool_is_empty(
+    driver: &Str,
+    node: Option<&Str>,
+    others: usize,
+    likeness: Option<&Likeness<'_>>,
+) -> String {
+    let place = match node {
+        Some(node) => format!("publishes no devices for node/{node}"),
+        None => "has no devices".to_owned(),
+    };
+    match likeness {
+        _ if others == 0 => format!(
+            "{place}, and no other pool of driver {driver} has any: the driver found nothing to publish"
+        ),
+        Some(likeness) => format!("{place}, {}: the driver found nothing there", unlike(likeness)),
+        None => format!(
+            "{place}, while {} of driver {driver} {} some: the driver found nothing there, which is fine if the node has no such hardware",
+            counted(others, "other pool", "other pools"),
+            has(others)
+        ),
+    }
+}
+
+pub(super) fn finds_nothing(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} why it finds no device: check the logs of its pod")
+}
+
+/// A node without slices of a driver.
+pub(super) fn without_slices(
+    driver: &Str,
+    likeness: Option<&Likeness<'_>>,
+    plugin: Option<(&Plugin<'_>, PluginPod<'_>)>,
+) -> String {
+    let unlike = likeness.map_or_else(String::new, |likeness| format!(", {}", unlike(likeness)));
+    let plugin = plugin.map_or_else(String::new, |(plugin, pod)| {
+        let set = format!("daemonset/{}/{}", plugin.namespace, plugin.name);
+        let wherever = "which runs on every node where the driver has devices";
+        match pod {
+            PluginPod::There(pod, is_ready) => format!(
+                "; pod/{pod} of {set}, {wherever}, is {}",
+                if is_ready { "ready" } else { "not ready" }
+            ),
+            PluginPod::Missing(why) => {
+                let why = why.map_or_else(String::new, |why| format!(": {}", kept_off_text(&why)));
+                format!("; {set}, {wherever}, has no pod there{why}")
+            }
+        }
+    });
+    format!("has no ResourceSlice of driver {driver}{unlike}{plugin}")
+}
+
+/// The pod of a driver's DaemonSet on a node: whether it is ready, or what keeps it off.
+pub(super) enum PluginPod<'a> {
+    There(&'a Key, bool),
+    Missing(Option<KeptOff>),
+}
+
+pub(super) fn serves_not(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} why it does not serve the node: check whether its pod runs there, and the pod's logs"
+    )
+}
+
+pub(super) fn driver_is_silent(nodes: &[&Str], link: &BrokenLink) -> String {
+    format!(
+        "publishes no devices for {}: {}",
+        self::nodes(nodes.iter().copied()),
+        broken_link_text(link)
+    )
+}
+
+pub(super) fn no_node_matches(slice: &Slice, selector: &dra_model::NodeSelector) -> String {
+    format!(
+        "has {} for nodes with {}, but no node matches: no pod can use them",
+        counted(slice.spec.devices.len(), "device", "devices"),
+        selector_terms(selector).join(" or "),
+    )
+}
+
+pub(super) fn label_nodes(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} which nodes should reach the devices, and label those nodes")
+}
+
+pub(super) fn hardware_twice(resource: &Str, amount: &Quantity, driver: &Str, class: Option<&Str>) -> String {
+    let class = class.map_or_else(String::new, |class| {
+        format!(
+            ". A pod that requests {resource} gets it from the device plugin here, because kube-scheduler uses deviceclass/{class} only on \
+             nodes that report none"
+        )
+    });
+    format!(
+        "reports {amount} {resource} of a device plugin, and driver {driver} publishes devices for the same hardware: neither knows what the \
+         other has allocated, so two pods can get the same hardware{class}"
+    )
+}
+
+pub(super) fn keep_one_off(driver: &Str) -> String {
+    format!(
+        "ask a cluster administrator to keep the device plugin or driver {driver} off the node, unless they split the hardware between them"
+    )
+}
+
+// Pools.
+
+pub(super) fn pool_is_incomplete(pool: &Pool<'_>) -> String {
+    let there = pool.slices.len();
+    let declared = pool.expected_slices;
+    let counts = if there as i64 > declared {
+        format!(
+            "publishes {} but declares {declared}",
+            counted(there, "slice", "slices")
+        )
+    } else {
+        format!("publishes {there} of {declared} slices")
+    };
+    format!(
+        "{counts} (generation {}): the driver is still publishing, or stopped halfway. kube-scheduler allocates none of its devices, and \
+         requests for all devices fail",
+        pool.generation
+    )
+}
+
+/// A pool whose slices declare that there are none of them. No API server stores such slices (`validation.go`, `validateResourcePool`,
+/// v1.37.2), but who simulates scheduling with slices from elsewhere meets them.
+pub(super) fn declares_none(pool: &Pool<'_>) -> String {
+    format!(
+        "publishes {} but declares {}: the API server rejects such slices (`resourceSliceCount` must be greater than zero), so they come from \
+         a file, such as the template of a node that an autoscaler may add. Schedulers treat the pool as incomplete and allocate none of its \
+         devices",
+        counted(pool.slices.len(), "slice", "slices"),
+        pool.expected_slices,
+    )
+}
+
+pub(super) fn declare(there: usize) -> String {
+    format!("set resourceSliceCount to {there} in the file, if the pool has no other slices")
+}
+
+pub(super) fn pool_is_outdated(pool: &Pool<'_>) -> String {
+    let count = pool.outdated.len();
+    format!(
+        "has {} of generations before {}: {}. kube-scheduler ignores {it}; the driver should have deleted {it}",
+        counted(count, "slice", "slices"),
+        pool.generation,
+        some(pool.outdated.iter().map(|slice| &slice.metadata.name)),
+        it = it(count),
+    )
+}
+
+pub(super) fn counts_disagree(counts: &BTreeSet<i64>) -> String {
+    format!(
+        "has slices that declare different numbers of slices: {}. Which number applies depends on the node",
+        counts.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+    )
+}
+
+pub(super) fn pool_is_invalid(fault: &PoolFault) -> String {
+    format!("is invalid, so kube-scheduler allocates none of its devices: {fault}")
+}
+
+pub(super) fn duplicates(names: &[&Str]) -> String {
+    format!(
+        "has several devices named {}: on a node that reaches more than one of them, kube-scheduler allocates no device of the pool",
+        some(names)
+    )
+}
+
+pub(super) fn republish(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to check the logs of its pods; a restart of the driver republishes the pool"
+    )
+}
+
+// Requests.
+
+/// What has to change for other claims, and how they should be.
+fn change(changed: &Changed, how: &str) -> String {
+    match changed {
+        Changed::Owner(owner) => format!("change {owner}, which creates it, to create it {how}"),
+        Changed::Object(object) => {
+            format!("recreate {object} {how}: specs of claims and templates are immutable")
+        }
+    }
+}
+
+pub(super) fn class_is_missing(kind: Kind, classes: &BTreeSet<&Str>) -> String {
+    format!(
+        "requests {} {}, which {} not exist: pods that use it {}",
+        if classes.len() == 1 {
+            "device class"
+        } else {
+            "device classes"
+        },
+        some(classes),
+        does(classes.len()),
+        if kind == Kind::ResourceClaim {
+            "stay pending"
+        } else {
+            "will stay pending"
+        }
+    )
+}
+
+pub(super) fn class_or_other(classes: &BTreeSet<&Str>, changed: &Changed) -> String {
+    format!(
+        "ask an administrator for {} (usually installed with the driver), or {}",
+        some(classes.iter().map(|class| format!("deviceclass/{class}"))),
+        change(changed, "with an existing class")
+    )
+}
+
+pub(super) fn selector_fault(selector: usize, fault: &Fault) -> String {
+    // An error of several lines shows where in the expression it is.
+    let one_line = |text: &str| text.lines().next().unwrap_or_default().trim_end().to_owned();
+    match fault {
+        Fault::NoExpression => format!("selector #{selector} has no CEL expression"),
+        Fault::Invalid(error) => format!("selector #{selector} does not compile: {}", one_line(error)),
+        Fault::Fails(error) => format!("selector #{selector} fails: {}", one_line(error)),
+    }
+}
+
+fn and_more(devices: usize) -> String {
+    match devices.saturating_sub(1) {
+        0 => String::new(),
+        1 => " and 1 more device".to_owned(),
+        more => format!(" and {more} more devices"),
+    }
+}
+
+pub(super) fn class_is_invalid(fault: &str) -> String {
+    format!("{fault}; no device can be allocated through the class")
+}
+
+pub(super) fn class_fails(fault: &str, device: &DeviceId, devices: usize) -> String {
+    format!(
+        "{fault}, on {device}{}: a pod that requests the class fits on no node once kube-scheduler evaluates such a device",
+        and_more(devices)
+    )
+}
+
+pub(super) const CORRECT_CLASS: &str =
+    "ask a cluster administrator to correct the selector: the spec of a device class can be changed in place";
+
+pub(super) fn request_is_invalid(request: &Request, fault: &str) -> String {
+    format!("request {request}: {fault}; every scheduling attempt fails with an error")
+}
+
+pub(super) fn request_fails(request: &Request, fault: &str, device: &DeviceId, devices: usize) -> String {
+    format!(
+        "request {request}: {fault}, on {device}{}: scheduling fails with an error when kube-scheduler evaluates such a device",
+        and_more(devices)
+    )
+}
+
+pub(super) fn correct_request(changed: &Changed) -> String {
+    change(changed, "with a selector that works")
+}
+
+pub(super) fn reference_is_missing(pod: &Pod, kind: Kind, key: &Key) -> String {
+    let then = if pod.node().is_some() {
+        "its containers cannot be restarted"
+    } else {
+        "it stays pending"
+    };
+    format!("references {}, which does not exist: {then}", object(kind, key))
+}
+
+/// What helps a pod without a claim or template. A claim that `is_generated` cannot be created by hand: it would not be the pod's.
+pub(super) fn create_reference(pod: &Pod, kind: Kind, key: &Key, is_generated: bool) -> String {
+    match (is_generated, pod.node().is_some()) {
+        (true, true) => "recreate the pod, so that it gets a claim with devices".to_owned(),
+        (true, false) => {
+            "restart kube-controller-manager, which then creates another claim from the template, or recreate the pod".to_owned()
+        }
+        (false, _) => format!(
+            "create {}, or recreate the pod with the name of an existing one",
+            object(kind, key)
+        ),
+    }
+}
+
+pub(super) fn quota_refuses(template: &Meta, refusal: &Refusal<'_>) -> String {
+    format!("needs a claim from template/{}, which {refusal}", template.key())
+}
+
+// Reservations.
+
+pub(super) fn many_reservations(entries: usize) -> String {
+    format!(
+        "has {entries} reservations of at most {MOST_CONSUMERS}; a pod beyond that stays pending with a scheduler error"
+    )
+}
+
+pub(super) const SPLIT_CLAIM: &str =
+    "give further pods their own claim, through a ResourceClaimTemplate or a second claim";
+
+pub(super) fn no_reservation(claim: &Claim) -> String {
+    format!(
+        "holds {} but is reserved for no consumer: no pod on a node uses it, and no controller deallocates it",
+        counted(claim.results().len(), "device", "devices")
+    )
+}
+
+/// What an entry names that uses the claim no more.
+pub(super) enum FormerConsumer {
+    Gone,
+    Finished,
+    Replaced,
+}
+
+pub(super) fn former_consumer(claim: &Claim, entry: &ConsumerReference, former: &FormerConsumer) -> String {
+    let who = consumer(&claim.metadata.namespace, entry);
+    let what = match former {
+        FormerConsumer::Gone => format!("{who}, which does not exist"),
+        FormerConsumer::Finished => format!("{who}, which has finished"),
+        FormerConsumer::Replaced => format!("an earlier {who} with UID {}", entry.uid),
+    };
+    let kept = if claim.status.reserved_for.len() == 1 {
+        "its devices stay allocated, unused, until"
+    } else {
+        "its devices stay allocated after its other consumers finish, until"
+    };
+    format!("is reserved for {what}: {kept} the claim controller removes the entry")
+}
+
+pub(super) fn foreign_consumer(claim: &Claim, entry: &ConsumerReference, blocks_controller: bool) -> String {
+    let who = consumer(&claim.metadata.namespace, entry);
+    if blocks_controller {
+        format!(
+            "is reserved for {who}, which the claim controller of this release does not support: it never removes any entry of the claim"
+        )
+    } else {
+        format!(
+            "is reserved for {who}, which no controller of Kubernetes removes: its devices stay allocated until its owner removes the entry"
+        )
+    }
+}
+
+pub(super) fn flapping(pods: &[Key]) -> String {
+    format!(
+        "is used by {}, which {} finished but still {}, and by others: the claim controller removes and adds the reservation over and over, \
+         some twenty times a second (kubernetes/kubernetes#141274)",
+        self::pods(pods),
+        has(pods.len()),
+        if pods.len() == 1 { "exists" } else { "exist" },
+    )
+}
+
+pub(super) fn not_reserved(pod: &Pod, node: &Str, claim: &Key) -> String {
+    format!(
+        "is on node/{node} and uses claim/{claim}, which is not reserved for it: {}",
+        Unusable::NotReserved.consequence(pod)
+    )
+}
+
+pub(super) fn on_other_node(node: &Str, claim: &Key) -> String {
+    format!("is on node/{node}, which cannot reach the devices of claim/{claim}")
+}
+
+/// A pod whose claim has no devices; `earlier` is the claim whose devices the pod got.
+pub(super) fn not_allocated(pod: &Pod, node: &Str, claim: &Key, earlier: Option<&Key>) -> String {
+    let why = match earlier {
+        Some(earlier) => format!(
+            "it was created after claim/{earlier}, whose devices the pod got. The pod does not start again once its sandbox is recreated"
+        ),
+        None => Unusable::NotAllocated.consequence(pod).to_owned(),
+    };
+    format!("is on node/{node}, but claim/{claim} holds no devices: {why}")
+}
+
+pub(super) fn convert_unread(kind: Kind, claim: &Key) -> String {
+    format!(
+        "ask a user who can read {} in namespace/{} to convert claim/{claim}",
+        kind.plural(),
+        claim.namespace
+    )
+}
+
+pub(super) fn remove_entries(claim: &Claim) -> String {
+    let entries = claim.status.reserved_for.iter();
+    format!(
+        "ask the owner of {} to remove the entry: no pod uses the claim, so `convert` does not know which pods it stands for",
+        consumers(&claim.metadata.namespace, entries.filter(|entry| !entry.is_pod()))
+    )
+}
+
+/// That `convert` does not write a claim, for that reason, and what resolves it.
+pub(super) fn convert_refuses(reason: Option<String>, way_out: Option<String>) -> String {
+    match (reason, way_out) {
+        (Some(reason), Some(way_out)) => {
+            format!("`convert` leaves the claim alone ({reason}); to resolve: {way_out}")
+        }
+        (reason, way_out) => way_out
+            .or(reason)
+            .unwrap_or_else(|| "`convert` leaves the claim alone".to_owned()),
+    }
+}
+
+// Rights.
+
+/// `since` is the minor release that requires the rights, if it is a later one.
+pub(super) fn cannot_write_status(lacking: &Lacking, since: Option<u32>) -> String {
+    let Lacking {
+        accounts,
+        namespaces,
+        verbs,
+        is_shown,
+        ..
+    } = lacking;
+    let place = match namespaces.as_slice() {
+        [] => String::new(),
+        names => format!(
+            " in {}",
+            some(names.iter().map(|name| format!("namespace/{name}")))
+        ),
+    };
+    let since = since.map_or_else(String::new, |minor| format!(" from 1.{minor} on"));
+    let consequence = if *is_shown {
+        "the API server rejects its device status, and pods that depend on it stay pending"
+    } else {
+        "the API server rejects its device status, if it writes any"
+    };
+    format!(
+        "cannot write status.devices of claims{place}{since}: {} can update resourceclaims/status, but {} none of {} on \
+         resourceclaims/driver; {consequence}",
+        some(accounts),
+        has(accounts.len()),
+        verbs.join(", "),
+    )
+}
+
+pub(super) fn add_driver_rule(group: &str, lacking: &Lacking) -> String {
+    format!(
+        "add a rule to the ClusterRole of the driver: apiGroups {group}, resources resourceclaims/driver, resourceNames {}, verbs {}",
+        lacking.driver,
+        lacking.verbs.join(" or ")
+    )
+}
+
+pub(super) fn unknown_rights(driver: &Str) -> String {
+    format!("it is unknown whether driver {driver} can write status.devices")
+}
+
+pub(super) fn unknown_account(driver: &Str) -> String {
+    format!(
+        "{}: no DaemonSet is known to be the driver's, so neither is its service account",
+        unknown_rights(driver)
+    )
+}
+
+/// What subjects that `code` reports can do.
+pub(super) fn can(code: Code, bindings: &BTreeSet<String>) -> String {
+    let what = match code {
+        Code::AdminAccessRights => {
+            "can label namespaces and create claims in them, and so can get admin access to devices that others hold"
+        }
+        Code::ReservationRights => {
+            "can write allocations and reservations of claims, as the scheduler does: it can take devices from pods and allocate them to others"
+        }
+        _ => {
+            "can taint devices with DeviceTaintRules: a rule with the effect NoExecute evicts pods of others"
+        }
+    };
+    format!("{what} (through {})", some(bindings))
+}
+
+pub(super) const REVOKE: &str = "ask a cluster administrator to revoke the right where it is not needed, or accept the finding (`--suppressions`)";
+
+pub(super) fn cannot_bind(verbs: &[&str]) -> String {
+    format!(
+        "can {} resourceclaims/status, but not resourceclaims/binding: from 1.36 on the API server rejects its writes if it allocates or \
+         reserves claims",
+        verbs.join(" and ")
+    )
+}
+
+pub(super) fn add_binding_rule(group: &str, verbs: &[&str]) -> String {
+    format!(
+        "if it is a scheduler, add a rule to a ClusterRole that a ClusterRoleBinding grants it: apiGroups {group}, resources \
+         resourceclaims/binding, verbs {}",
+        verbs.join(" and ")
+    )
+}
+
+// Taint rules.
+
+pub(super) fn unknown_effect(effect: &str) -> String {
+    if effect.is_empty() {
+        "sets no effect, so it neither evicts pods nor keeps them off".to_owned()
+    } else {
+        format!("has the effect {effect}, which neither evicts pods nor keeps them off")
+    }
+}
+
+pub(super) const MAKES_EFFECT_EXPLICIT: &str = "states what the rule does now; use NoSchedule or NoExecute instead if it is to keep pods off or evict them";
+
+pub(super) fn selects_all(taint: &Taint) -> String {
+    format!(
+        "has an empty selector and the effect NoExecute: every pod with devices of any driver is evicted unless it tolerates {taint}"
+    )
+}
+
+pub(super) fn no_selector(blocks: bool) -> &'static str {
+    if blocks {
+        "has no deviceSelector, which the scheduler of this release treats as every device: no pod with claims is scheduled"
+    } else {
+        "has no deviceSelector: it matches no device"
+    }
+}
+
+pub(super) fn unknown_effects(devices: &[&Device], taint: Option<&Taint>) -> String {
+    format!(
+        "{} {} a taint with an unknown effect{}",
+        some(devices.iter().map(|device| &device.name)),
+        has(devices.len()),
+        taint.map(|taint| format!(": {taint}")).unwrap_or_default(),
+    )
+}
+
+pub(super) fn publish_known_effects(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to publish NoExecute, NoSchedule or None")
+}
+
+pub(super) fn selects_nothing(selector: &TaintSelector, pools: usize) -> String {
+    let parts = [
+        ("driver", &selector.driver),
+        ("pool", &selector.pool),
+        ("device", &selector.device),
+    ];
+    let wanted: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(part, value)| Some(format!("{part} {}", value.as_ref()?)))
+        .collect();
+    format!(
+        "selects {}, which matches no device of {}: it has no effect until such a device is published",
+        wanted.join(", "),
+        counted(pools, "pool", "pools"),
+    )
+}
+
+// Stages.
+
+/// A node that is not ready, with the pods that do not start or terminate there.
+pub(super) fn node_keeps(stuck: &Stuck<'_>, starting: &[Key], terminating: &[Key]) -> String {
+    let kept = [(starting, "start"), (terminating, "terminate")];
+    let kept = kept.iter().filter(|(pods, _)| !pods.is_empty());
+    let kept: Vec<String> = kept
+        .map(|(pods, what)| {
+            let count = counted(pods.len(), "pod with devices does", "pods with devices do");
+            format!("{count} not {what} there: {}", self::pods(*pods))
+        })
+        .collect();
+    format!("{}. {}", cause_of_node(&stuck.cause), kept.join(". "))
+}
+
+pub(super) fn list_claim(names_no_request: bool) -> &'static str {
+    if names_no_request {
+        "use the name of an existing request of the claim in the pod's containers, and recreate the pod"
+    } else {
+        "list the claim under resources.claims of the container that needs the devices, and recreate the pod"
+    }
+}
+
+pub(super) fn pod_is_stuck(found: &PodStage<'_>, stuck: &Stuck<'_>, has_failed: bool) -> String {
+    let pod = found.pod;
+    let node = pod.node().map_or("", Str::as_str);
+    let what = match found.stage {
+        Stage::Gone if has_failed => format!("failed on node/{node}"),
+        Stage::Gone => "is not gone".to_owned(),
+        Stage::Unpreparing | Stage::Running => format!("does not terminate on node/{node}"),
+        _ => format!("does not start on node/{node}"),
+    };
+    let since = match stuck.since {
+        Some(since) if stuck.times() == 1 => format!(" (since {since})"),
+        _ => String::new(),
+    };
+    format!("{what}: {}{since}", stuck_text(stuck, pod))
+}
+
+// Suppressions.
+
+pub(super) fn stale(code: Code, object: &str, why: Staleness) -> String {
+    match why {
+        Staleness::Expired => {
+            format!("the suppression of {code} for {object} has expired: the finding is reported again")
+        }
+        Staleness::NothingFound => {
+            format!("the suppression of {code} for {object} is stale: it matches no finding; remove it")
+        }
+    }
+}
+
+// A downgrade.
+
+pub(super) fn target(target: &Target) -> String {
+    if target.is_release() {
+        target.version()
+    } else {
+        let gates: Vec<_> = target.disabled().map(Gate::name).collect();
+        format!("{} without {}", target.version(), gates.join(" and "))
+    }
+}
+
+pub(super) fn gate_on(gate: Gate) -> String {
+    format!("ask the control plane's owner to start the target with {gate}=true")
+}
+
+pub(super) fn unknown_gate(gate: Gate) -> String {
+    format!("it is unknown what turning {gate} off breaks")
+}
+
+pub(super) fn keeps_claim(to: &Target) -> String {
+    format!(
+        "was created for extended resources: with {} its devices stay allocated after the pod finishes, until the pod is deleted",
+        target(to)
+    )
+}
+
+pub(super) fn delete_finished(pod: &Key) -> String {
+    format!("delete pod/{pod} after it finishes")
+}
+
+pub(super) const POD_IS_GONE: &str =
+    "no action needed: garbage collection deletes the claim, because its pod is gone";
+
+pub(super) fn no_extended_resource(resource: &Str, to: &Target) -> String {
+    format!(
+        "provides devices for extended resource {resource}: with {} new pods that request it stay pending",
+        target(to)
+    )
+}
+
+/// Fields that are dropped, and the attribute of a constraint that can never be met then.
+pub(super) fn fields_are_dropped(fields: &[&str], attribute: Option<&Str>, to: &Target) -> String {
+    let then = attribute.map_or_else(String::new, |attribute| {
+        format!(
+            "; the constraint on {attribute} stays and cannot be met, so the claim is not allocated again"
+        )
+    });
+    format!("uses {}, which {} drops{then}", fields.join(" and "), target(to))
+}
+
+pub(super) fn without_fields(changed: &Changed) -> String {
+    change(changed, "without these fields")
+}
+
+pub(super) fn is_bound_early(missing: &[&Str], pods: &[Key], to: &Target) -> String {
+    format!(
+        "has not reported {}: {} binds {} immediately, although the device is not attached",
+        some(missing),
+        target(to),
+        self::pods(pods)
+    )
+}
+
+pub(super) const OR_WAIT_UNTIL_BOUND: &str = "or wait until the pod is bound";
+
+pub(super) fn share_is_whole(devices: &[DeviceId], to: &Target) -> String {
+    format!(
+        "holds a share of {}: {} treats it as the whole device",
+        some(devices),
+        target(to)
+    )
+}
+
+pub(super) fn tolerations_are_ignored(to: &Target) -> String {
+    format!(
+        "tolerates NoExecute taints, which {} ignores: its pods are evicted immediately",
+        target(to)
+    )
+}
+
+pub(super) const REMOVE_TOLERATED: &str =
+    "remove tolerated NoExecute taints before the downgrade, or expect the evictions";
+
+pub(super) fn skips_releases(to: &Target) -> String {
+    format!(
+        "cannot be downgraded to {} in one step: downgrade to each release in between",
+        target(to)
+    )
+}
+
+pub(super) fn downgrade_first(minor: u32) -> String {
+    format!("ask the control plane's owner to downgrade to 1.{minor} first")
+}
+
+/// Why a gate does not go with an older release.
+pub(super) enum OldGate {
+    Unknown,
+    NeverReady,
+}
+
+pub(super) fn old_gate(gate: &str, components: &[Component], why: &OldGate, to: &Target) -> String {
+    let (who, to) = (some(components), target(to));
+    match why {
+        OldGate::Unknown => {
+            format!("is unknown to {who} of {to}, which will not start (unrecognized feature gate: {gate})")
+        }
+        OldGate::NeverReady => format!(
+            "is on in {who}: on {to}, together with scheduling.k8s.io/v1beta1, the API server never becomes ready"
+        ),
+    }
+}
+
+pub(super) fn remove_gate(gate: &str, and_groups: bool) -> String {
+    let groups = if and_groups {
+        ", and scheduling.k8s.io/v1beta1 and v1alpha3 from --runtime-config"
+    } else {
+        ""
+    };
+    format!("ask the control plane's owner to remove {gate} from --feature-gates{groups}")
+}
+
+pub(super) fn needs_gang_gate(to: &Target) -> String {
+    format!(
+        "exists only in {}, where members of a gang are scheduled one by one without it",
+        target(to)
+    )
+}
+
+pub(super) const UNKNOWN_APISERVER_GATES: &str = "DRA122 was not checked for kube-apiserver: its feature gates are unknown (see --apiserver-feature-gates)";
+
+pub(super) fn unknown_old_gates(components: &[&str], to: &Target) -> String {
+    format!(
+        "the feature gates of {} are unknown; {} does not start with an unrecognized gate",
+        components.join(" and "),
+        target(to)
+    )
+}
+
+pub(super) fn loses_membership(group: &Key, to: &Target) -> String {
+    format!(
+        "is a member of podgroup/{group}: {} drops spec.schedulingGroup for good when it writes the pod, and a later upgrade does not restore \
+         it",
+        target(to)
+    )
+}
+
+pub(super) const RECREATE_MEMBERS: &str =
+    "recreate the pods after a later upgrade; no action needed if the groups are no longer used";
+
+/// A claim that was created for a group and is used by so many pods.
+pub(super) fn group_claim_is_lost(group: &Key, users: usize, to: &Target) -> String {
+    let users = counted(users, "pod", "pods");
+    if to.is_release() {
+        format!(
+            "was created for podgroup/{group} and is used by {users}: the claim controller of {} creates a new claim without devices for each \
+             of them while it runs, converted or not",
+            target(to)
+        )
+    } else {
+        format!(
+            "was created for podgroup/{group} and is used by {users}: without the gate their sandboxes cannot be recreated, taints do not evict \
+             them, and the claim is never deallocated while it is reserved for the group"
+        )
+    }
+}
+
+pub(super) fn group_is_gone(group: &Key) -> String {
+    format!(
+        "no action needed: podgroup/{group} and its pods are gone, and garbage collection deletes the claim"
+    )
+}
+
+fn groups(claim: &Claim, entries: &[&ConsumerReference]) -> String {
+    consumers(&claim.metadata.namespace, entries.iter().copied())
+}
+
+pub(super) fn deleting_for_group(claim: &Claim, entries: &[&ConsumerReference]) -> String {
+    format!(
+        "is reserved for {} and is being deleted, so no entry can be added: it cannot be converted, and its deletion never finishes after the \
+         downgrade",
+        groups(claim, entries)
+    )
+}
+
+pub(super) const WHILE_GATE_IS_ON: &str = "while the gate is still on";
+
+pub(super) fn group_is_idle(claim: &Claim, entries: &[&ConsumerReference]) -> String {
+    format!(
+        "is reserved for {}, which has no running members; it would never be freed",
+        groups(claim, entries)
+    )
+}
+
+pub(super) fn group_is_too_large(claim: &Claim, entries: &[&ConsumerReference], members: usize) -> String {
+    format!(
+        "is reserved for {}, whose {members} members and the other entries exceed the {MOST_CONSUMERS} that a claim can have",
+        groups(claim, entries)
+    )
+}
+
+pub(super) fn shrink_group(group: &Key) -> String {
+    format!("delete pods of podgroup/{group} until {MOST_CONSUMERS} entries are enough, or split the group")
+}
+
+/// A claim that is reserved for groups with so many running members, where that is known.
+pub(super) fn group_reservation_stays(
+    claim: &Claim,
+    entries: &[&ConsumerReference],
+    members: Option<usize>,
+    blocks_controller: bool,
+    to: &Target,
+) -> String {
+    let members = members.map_or_else(
+        || "an unknown number of pods".to_owned(),
+        |members| counted(members, "running pod", "running pods"),
+    );
+    let also = if blocks_controller {
+        ", and neither is any other entry of the claim"
+    } else {
+        ""
+    };
+    format!(
+        "is reserved for {} with {members}: with {} the claim is never freed and its namespace never deleted, because the entry is never \
+         removed{also}",
+        groups(claim, entries),
+        target(to)
+    )
+}
+
+pub(super) fn foreign_stays(
+    claim: &Claim,
+    entries: &[&ConsumerReference],
+    blocks_controller: bool,
+) -> String {
+    let what = if blocks_controller {
+        "which its claim controller does not support: it never removes any entry of the claim"
+    } else {
+        "which is never removed, as today"
+    };
+    format!("is reserved for {}, {what}", groups(claim, entries))
+}
+
+/// A pending member of a group: it is scheduled alone and may lose its membership, or never gets a claim of the group.
+pub(super) fn member_is_pending(group: &Key, alone: Option<bool>) -> String {
+    match alone {
+        Some(loses_membership) => format!(
+            "is pending with podgroup/{group}: it will be scheduled alone, without the gang and without the claims of the group{}",
+            if loses_membership {
+                ", and will lose its membership"
+            } else {
+                ""
+            }
+        ),
+        None => format!(
+            "is pending with podgroup/{group} and uses a claim that was created for it: it stays pending"
+        ),
+    }
+}
+
+pub(super) const OR_WAIT_UNTIL_SCHEDULED: &str = "or wait until it is scheduled";
+
+/// Why a stored PodGroup or Workload cannot be used.
+pub(super) enum Stored {
+    NeverReady,
+    Hidden,
+    UnknownKind,
+}
+
+pub(super) fn stored(how: &Stored, to: &Target) -> String {
+    let to = target(to);
+    match how {
+        Stored::NeverReady => format!(
+            "is stored in a format that {to} cannot decode: with GenericWorkload on, its API server never becomes ready"
+        ),
+        Stored::Hidden => {
+            format!("cannot be read or deleted with {to}, but stays stored and reappears with the gate")
+        }
+        Stored::UnknownKind => format!(
+            "has a kind that {to} does not know: it cannot be read or deleted there, but stays stored and reappears later"
+        ),
+    }
+}
+
+pub(super) const AFTER_CONVERSION: &str = "only after its claims are converted";
+
+pub(super) const HIDDEN_GROUPS: &str =
+    "PodGroups and Workloads are not served; etcd may still contain some from when GenericWorkload was on";
+
+pub(super) fn rule_is_off(taint: &Taint, to: &Target) -> String {
+    let effect = match taint.effect.as_str() {
+        NO_EXECUTE => "no longer evicts pods, and new pods get the devices",
+        NO_SCHEDULE => "is no longer enforced, and new pods get the devices",
+        _ => "no longer counts pods",
+    };
+    format!(
+        "{taint} {effect} with {}; the rule is not served, but stays stored",
+        target(to)
+    )
+}
+
+pub(super) const TAINT_SLICES_FIRST: &str = "first taint the devices in their slices, or cordon the nodes";
+
+/// A rule that may be stored in a form that the scheduler of the target cannot decode; `is_off` where it does not serve rules by default.
+pub(super) fn rule_is_undecodable(is_certain: bool, is_off: bool, to: &Target) -> String {
+    let stored = if is_certain {
+        "is stored as v1beta2"
+    } else {
+        "may be stored as v1beta2, unless it was written on 1.36"
+    };
+    let when = if is_off {
+        "if it serves resource.k8s.io/v1alpha3, "
+    } else {
+        ""
+    };
+    format!(
+        "{stored}, which {} cannot decode: {when}its scheduler never starts",
+        target(to)
+    )
+}
+
+/// When a rule without selector blocks scheduling on the target.
+pub(super) enum Blocks {
+    WithRules,
+    Always,
+    WithEffect,
+}
+
+pub(super) fn bare_rule(blocks: &Blocks, to: &Target) -> String {
+    let when = match blocks {
+        Blocks::WithRules => "with DRADeviceTaintRules on, ",
+        Blocks::Always => "",
+        Blocks::WithEffect => "once its effect is NoSchedule or NoExecute, ",
+    };
+    format!(
+        "has no deviceSelector, which the scheduler of {} treats as every device: {when}no pod with claims is scheduled",
+        target(to)
+    )
+}
+
+/// Devices of a slice.
+fn of_slice(slice: &Slice, devices: &[&Str]) -> String {
+    format!("{} of driver {}", some(devices), slice.spec.driver)
+}
+
+pub(super) fn lists_are_dropped(slice: &Slice, devices: &[&Str], attributes: &BTreeSet<&Str>) -> String {
+    format!(
+        "{}: the API server drops list attribute {} once the slice is recreated",
+        of_slice(slice, devices),
+        some(attributes)
+    )
+}
+
+pub(super) fn lists_fail(
+    slice: &Slice,
+    devices: &[&Str],
+    attributes: &BTreeSet<&Str>,
+    to: &Target,
+) -> String {
+    format!(
+        "{}: list attribute {} makes every class selector fail. Once such a device is free, no pod with claims of any driver is scheduled on {}",
+        of_slice(slice, devices),
+        some(attributes),
+        target(to)
+    )
+}
+
+/// `gate` is the one that lets the target read lists.
+pub(super) fn publish_no_lists(driver: &Str, gate: Option<Gate>) -> String {
+    let gate = gate.map_or_else(String::new, |gate| format!(", or {}", gate_on(gate)));
+    format!("ask the owner of driver {driver} to stop publishing lists first{gate}")
+}
+
+pub(super) fn slice_fields_are_dropped(driver: &Str, fields: &[&str], to: &Target) -> String {
+    format!(
+        "driver {driver} uses {}, which {} drops: the devices are allocated without that restriction",
+        fields.join(" and "),
+        target(to)
+    )
+}
+
+pub(super) fn publish_no_fields(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to run it without these fields")
+}
+
+pub(super) fn taints_are_ignored(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+    format!(
+        "{}: tainted, but {} allocates them and evicts no pods",
+        of_slice(slice, devices),
+        target(to)
+    )
+}
+
+pub(super) fn publish_no_taints(driver: &Str) -> String {
+    format!(
+        "{}, or ask the owner of driver {driver} to publish no tainted devices",
+        gate_on(Gate::DRADeviceTaints)
+    )
+}
+
+pub(super) fn too_many_taints(slice: &Slice, devices: &[&Str], most: usize, to: &Target) -> String {
+    format!(
+        "{}: more than {most} taints, or one with the effect None, so {} rejects every write of the slice",
+        of_slice(slice, devices),
+        target(to)
+    )
+}
+
+pub(super) fn publish_fewer_taints(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to publish fewer taints")
+}
+
+pub(super) fn binds_early(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+    format!(
+        "{}: {} binds pods before the device is attached",
+        of_slice(slice, devices),
+        target(to)
+    )
+}
+
+pub(super) fn counters_are_elsewhere(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+    format!(
+        "{}: their counters are in another slice, so {} rejects every write of this one, and new pods get none of them",
+        of_slice(slice, devices),
+        target(to)
+    )
+}
+
+pub(super) fn publish_one_slice(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to publish counters and devices in one slice")
+}
+
+/// Partitions, or the counters that others draw from.
+pub(super) fn no_partitions(
+    slice: &Slice,
+    devices: Option<&[&Str]>,
+    counters: &BTreeSet<&Str>,
+    to: &Target,
+) -> String {
+    let what = match devices {
+        Some(devices) => of_slice(slice, devices),
+        None => format!("counters {} of driver {}", some(counters), slice.spec.driver),
+    };
+    format!(
+        "{what}: new pods get no partitions with {}; pods that have one keep it",
+        target(to)
+    )
+}
+
+pub(super) fn shared_as_whole(slice: &Slice, devices: &[&Str], to: &Target) -> String {
+    format!(
+        "{}: {} allocates them as a whole, regardless of capacity, and not at all while shares are allocated",
+        of_slice(slice, devices),
+        target(to)
+    )
+}
+
+// An upgrade.
+
+pub(super) fn gate_is_refused(gate: &str, minor: u32, fault: GateFault, components: &[Component]) -> String {
+    let why = match fault {
+        GateFault::Unknown => {
+            format!("1.{minor} does not know the gate (unrecognized feature gate: {gate})")
+        }
+        GateFault::LockedTo(value) => format!(
+            "1.{minor} locks the gate to {value} (cannot set feature gate {gate} to {}, feature is locked to {value})",
+            !value
+        ),
+    };
+    format!(
+        "is set in {}, which will not start with it: {why}",
+        some(components)
+    )
+}
+
+pub(super) fn unknown_new_gates(components: &[&str]) -> String {
+    format!(
+        "the feature gates of {} are unknown; a newer release does not start with an unrecognized or locked gate",
+        components.join(", ")
+    )
+}
+
+pub(super) fn new_meaning(meaning: NewMeaning, exposure: &Exposure) -> String {
+    let text = match meaning {
+        NewMeaning::BareRule => {
+            "a DeviceTaintRule without a selector matches no device: devices that it kept pods off are allocated"
+        }
+        NewMeaning::Evicted => {
+            "a pod is evicted from a device that it has for an extended resource, if it does not tolerate a NoExecute taint of the device"
+        }
+        NewMeaning::AllDevices => {
+            "a request for all devices fails where a device that can be shared is used up, instead of omitting that device"
+        }
+        NewMeaning::Amount => {
+            "a negative amount of capacity, or one that exceeds 64 bits, fails the scheduling attempt with an error"
+        }
+        NewMeaning::Distinct => {
+            "a constraint with distinctAttribute applies to every two devices, also of one request: what fit before may not fit anymore"
+        }
+        NewMeaning::Configuration => {
+            "each configuration appears once in the allocation, without requests if it applies to all: a driver must not expect one for each"
+        }
+    };
+    let Exposure { bug, fix, by } = exposure;
+    format!(
+        "from {fix} on, {text}. This affects {}; see kubernetes/kubernetes#{}",
+        some(by),
+        bug.issue
+    )
+}
+
+pub(super) const CHECK_MEANING: &str =
+    "check with the owners of these objects that the new behavior is what they want";
+
+pub(super) fn unknown_releases() -> String {
+    format!(
+        "for releases after 1.{} only the served API versions are known: other changes were not checked",
+        Version::NEWEST_MINOR
+    )
+}
+
+pub(super) fn evicted_from(minor: u32, taints: &[&Taint], holders: &[Key]) -> String {
+    format!(
+        "has the taint {}, which is on by default from 1.{minor} on: the pods of {} are evicted immediately",
+        some(taints),
+        claims(holders)
+    )
+}
+
+pub(super) fn remove_taint(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to remove the taint, or delete the pods before the upgrade")
+}
+
+pub(super) fn needs_toleration(minor: u32, taint: &Taint) -> String {
+    format!(
+        "has the taint {taint}: from 1.{minor} on, where taints are on by default, it is allocated only to requests that tolerate the taint"
+    )
+}
+
+pub(super) fn remove_taint_to_use(driver: &Str) -> String {
+    format!("ask the owner of driver {driver} to remove the taint if the device is to be used")
+}
+
+pub(super) fn binds_later(minor: u32) -> String {
+    format!(
+        "has devices with bindingConditions: from 1.{minor} on, pods are bound only once a controller has set them to True in status.devices"
+    )
+}
+
+pub(super) fn attach(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to make sure that the controller that attaches the devices runs, and can write status.devices"
+    )
+}
+
+pub(super) fn extended_resource(minor: u32, resource: &Str) -> String {
+    format!(
+        "provides devices for extended resource {resource} from 1.{minor} on: pods that request it get a claim on nodes where no device plugin \
+         offers it"
+    )
+}
+
+pub(super) const REMOVE_RESOURCE: &str =
+    "ask a cluster administrator to remove extendedResourceName if this is not intended";
+
+pub(super) fn partitions_are_allocated(minor: u32, partitions: usize) -> String {
+    format!(
+        "publishes {} that consume counters: they are allocated from 1.{minor} on",
+        counted(partitions, "device", "devices")
+    )
+}
+
+pub(super) const PARTITIONS_ARE_FINE: &str = "no action needed, unless other devices of the same hardware are already allocated: those stay allocated until their pods finish";
+
+pub(super) fn rule_takes_effect(minor: u32, taint: &Taint) -> String {
+    format!("has no effect now, but from 1.{minor} on taints the devices that it selects with {taint}")
+}
+
+pub(super) const IF_NOT_TO_TAINT: &str = "only if the devices are not to be tainted";
+
+pub(super) const OLD_COUNTERS: &str = "has counters and devices in one slice, a format of 1.34 only: from 1.35 on kube-scheduler allocates none of its devices, and the API \
+     server rejects writes of the slice";
+
+pub(super) fn publish_counters(driver: &Str) -> String {
+    format!(
+        "ask the owner of driver {driver} to upgrade it to a version that publishes counters in separate slices"
+    )
+}
+
+pub(super) fn cannot_be_read(minor: u32, version: &str) -> String {
+    format!(
+        "is stored as scheduling.k8s.io/{version}, which 1.{minor} cannot read: with GenericWorkload on, its API server never becomes ready"
+    )
+}
+
+pub(super) const RECREATE_LATER: &str = "delete its pods first, and recreate it on the new release";
+
+pub(super) fn tolerations_are_lost(minor: u32, devices: &[DeviceId]) -> String {
+    format!(
+        "tolerates taints of {}, but was allocated by 1.34, which does not record that in the allocation: from 1.{minor} on, a NoExecute taint \
+         evicts its pods anyway",
+        some(devices)
+    )
+}
+
+pub(super) const ALLOCATE_AGAIN: &str =
+    "delete its pods, so that 1.35 or later allocates it again, or leave its devices untainted";
+
+pub(super) const NO_MANAGED_FIELDS: &str = "the API versions in use are unknown: no object has managedFields (kubectl get --show-managed-fields prints them)";
+
+pub(super) fn old_writer(
+    minor: u32,
+    version: &Str,
+    objects: &BTreeSet<String>,
+    last: Option<Time>,
+) -> String {
+    let last = last.map_or_else(String::new, |time| format!(", last at {time}"));
+    format!(
+        "wrote {} through {version}{last}: {}. From 1.{minor} on, the API server does not serve this version, and rejects clients that use it",
+        counted(objects.len(), "object", "objects"),
+        some(objects),
+    )
+}
+
+pub(super) fn upgrade_writer(manager: &Str) -> String {
+    format!(
+        "ask the owner of {manager} to upgrade it, or the manifests that it applies, to resource.k8s.io/v1; the API server converts stored \
+         objects"
+    )
+}

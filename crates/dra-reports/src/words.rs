@@ -1,0 +1,343 @@
+//! The sentences of the reports that are one file each, and those that several reports share. Nothing reads them again.
+
+use dra_model::{
+    ConsumerReference, Evidence, Gap, Gate, Key, Kind, Meta, OwnerReference, Str, TOO_MUCH_WORK, Time,
+};
+use dra_rules::kubelet::BrokenLink;
+
+use crate::listing::some;
+use crate::node_room::ClassRoom;
+use crate::references::Consumer;
+use crate::stage::{broken_link_text, republishing_text};
+
+/// `count` with the word for one or for several.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The consumer that an entry of a claim in `namespace` names.
+pub(crate) fn consumer(namespace: &Str, entry: &ConsumerReference) -> String {
+    format!("{}/{namespace}/{}", Consumer(entry).prefix(), entry.name)
+}
+
+/// The consumers that entries of a claim in `namespace` name.
+pub(crate) fn consumers<'e>(
+    namespace: &Str,
+    entries: impl IntoIterator<Item = &'e ConsumerReference>,
+) -> String {
+    some(entries.into_iter().map(|entry| consumer(namespace, entry)))
+}
+
+/// The controller of the object with `metadata`.
+pub(crate) fn controller(metadata: &Meta, owner: &OwnerReference) -> String {
+    let kind = owner.kind.to_ascii_lowercase();
+    format!("{kind}/{}", metadata.beside(&owner.name))
+}
+
+/// An object that can be recreated.
+pub(crate) fn object(kind: Kind, key: &Key) -> String {
+    let kind = match kind {
+        Kind::ResourceClaim => "claim",
+        Kind::ResourceClaimTemplate => "template",
+        _ => "pod",
+    };
+    format!("{kind}/{key}")
+}
+
+// What can be done.
+
+/// What stands for the deletion of pods that could not be read.
+pub(crate) fn delete_hidden_pods(namespace: &Str, claim: &Key) -> String {
+    format!("ask a user who can read pods in namespace/{namespace} to delete those that use claim/{claim}")
+}
+
+pub(super) fn delete_hidden_members(namespace: &Str) -> String {
+    format!(
+        "ask a user who can read pods in namespace/{namespace} to delete those of the group, and then the group"
+    )
+}
+
+pub(super) const QUOTA_OWNER: &str = "the owner of the namespace's quotas must agree";
+
+pub(super) const QUOTA_NOT_COUNTED: &str =
+    "wait until the quota controller of kube-controller-manager has counted the usage";
+
+pub(super) const FOREIGN_FINALIZER: &str =
+    "only if the controller that set the finalizer is gone for good: otherwise its cleanup would be skipped";
+
+/// That controllers recreate the pods that are deleted.
+pub(super) fn recreates(first: &str, others: usize) -> String {
+    match others {
+        0 => format!("{first} recreates its pods unless it is stopped first"),
+        others => format!("{first} and {others} more recreate their pods unless they are stopped first"),
+    }
+}
+
+/// Why the deletion of a pod is not all that replaces it.
+pub(super) fn not_recreated(pod: &Meta) -> String {
+    let key = pod.key();
+    match pod.controller() {
+        None => format!(
+            "no controller recreates pod/{key}: delete it, and apply its original manifest again, without spec.nodeName"
+        ),
+        Some(owner) => format!(
+            "it is unknown whether {} recreates pod/{key}: ask the owner of the pod to replace it",
+            controller(pod, owner)
+        ),
+    }
+}
+
+/// Why a new pod would be placed without its devices, too.
+pub(super) fn placed_alike(other: &str) -> String {
+    format!("a new pod would be placed the same way: {other}; let that scheduler allocate devices first")
+}
+
+pub(super) fn delete_foreign(namespace: &Str, entry: &ConsumerReference) -> String {
+    format!(
+        "ask the owner of {} to delete it and to remove the entry: no controller of Kubernetes does",
+        consumer(namespace, entry)
+    )
+}
+
+pub(super) fn keeps_devices(claim: &Key, changed: &str) -> String {
+    format!(
+        "claim/{claim} is allocated, which its requests cannot change: delete its pods, and change {changed} before they start again"
+    )
+}
+
+pub(super) fn only_written(object: &str) -> String {
+    format!("{object} does not exist yet: change its manifest")
+}
+
+pub(super) fn recreate_it(object: &str) -> String {
+    format!("ask the owner of {object} to recreate it")
+}
+
+pub(super) fn template_has_changed(template: &Key, claim: &Key) -> String {
+    format!(
+        "template/{template} was recreated after claim/{claim} was created from it: delete the claim, so that a new one is created"
+    )
+}
+
+pub(super) fn template_is_shared(template: &Key, claim: &Key) -> String {
+    format!(
+        "several claims of the pod are created from template/{template}: create a separate template for claim/{claim}, and recreate the pod"
+    )
+}
+
+pub(super) fn no_template(template: Option<&Key>, claim: &Key) -> String {
+    match template {
+        Some(template) => {
+            format!("template/{template} does not exist: recreate it, and then delete claim/{claim}")
+        }
+        None => {
+            format!("the template of claim/{claim} is unknown: recreate the template, and then the pod")
+        }
+    }
+}
+
+/// That the controller of an object decides what it requests.
+pub(super) fn change_owner(owner: &str, object: &str) -> String {
+    format!("{owner} creates {object}: change its requests there")
+}
+
+pub(super) fn claim_is_recreated(claim: &Key) -> String {
+    format!("claim specs are immutable: this deletes and recreates claim/{claim}")
+}
+
+pub(super) fn template_is_recreated(template: &Key) -> String {
+    format!(
+        "template specs are immutable: this deletes and recreates template/{template}, also for later claims"
+    )
+}
+
+// What is unknown.
+
+/// Gaps of one place and one reason.
+pub(super) fn missing(gaps: &[&Gap]) -> String {
+    let Some(gap) = gaps.first() else {
+        return String::new();
+    };
+    let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+    let place = if gap.namespace != Str::default() {
+        format!(" in namespace/{}", gap.namespace)
+    } else if gap.except != Str::default() {
+        format!(" outside namespace/{}", gap.except)
+    } else {
+        String::new()
+    };
+    format!("{}{place} could not be read: {}", kinds.join(", "), gap.reason)
+}
+
+/// Gaps of one place and one reason, as what an answer is without.
+pub(super) fn without(gaps: &[&Gap]) -> String {
+    let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+    let reason = gaps.first().map_or("", |gap| gap.reason.as_str());
+    format!("without {}: {reason}", kinds.join(", "))
+}
+
+/// `nothing`, the text for an empty list, where some objects could not be read.
+pub(super) fn qualified(nothing: &str) -> String {
+    format!("{nothing}; some objects could not be read")
+}
+
+pub(super) fn left_out(what: &str, count: usize, objects: &str, first: &str, why: &str) -> String {
+    format!(
+        "{what} is unknown for {count} of the {objects}, which are not listed; for example {first}: {why}"
+    )
+}
+
+// The chain of a driver.
+
+pub(super) fn publishes_nothing(nodes: &[Str], link: &BrokenLink) -> String {
+    format!(
+        "publishes no devices for {}: {}",
+        some(nodes),
+        broken_link_text(link)
+    )
+}
+
+/// What a driver publishes for so many nodes; for none where several share the devices.
+pub(super) fn publishes(devices: usize, nodes: usize) -> String {
+    let devices = counted(devices, "device", "devices");
+    match nodes {
+        0 => format!("publishes {devices} for several nodes"),
+        nodes => format!("publishes {devices} for {}", counted(nodes, "node", "nodes")),
+    }
+}
+
+/// Why a driver publishes no device.
+pub(super) enum NoDevices<'a> {
+    /// Not everything was read.
+    Unknown,
+    /// It has yet to publish again what the start of a kubelet deleted.
+    Awaited(&'a Str, Time),
+    /// No pod seems to be its own.
+    NoPods,
+    /// These create its pods.
+    Of(&'a [&'a String]),
+}
+
+pub(super) fn no_devices(why: &NoDevices<'_>) -> String {
+    match why {
+        NoDevices::Unknown => "publishes no device that could be read, for an unknown reason".to_owned(),
+        NoDevices::Awaited(node, since) => format!(
+            "publishes no devices: {}",
+            republishing_text(std::slice::from_ref(*node), *since, "the driver publishes")
+        ),
+        NoDevices::NoPods => "publishes no devices, and no pod appears to be its own".to_owned(),
+        NoDevices::Of(workloads) => {
+            format!("publishes no devices; its pods are those of {}", some(*workloads))
+        }
+    }
+}
+
+// Room on a node.
+
+/// What keeps pods off a node, whatever they request.
+#[derive(Clone, Copy)]
+pub(super) enum NodeObstacle {
+    Cordoned,
+    Deleting,
+}
+
+pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
+    match obstacle {
+        NodeObstacle::Cordoned => "the node is cordoned",
+        NodeObstacle::Deleting => "the node is being deleted",
+    }
+}
+
+/// How much room there is on a node.
+pub(super) enum Room<'a> {
+    Republishing(&'a Str, Time),
+    Unknown,
+    NoDevices,
+    Full,
+    Closed(NodeObstacle),
+    For(Vec<&'a ClassRoom>),
+}
+
+pub(super) fn room(room: &Room<'_>) -> String {
+    match room {
+        // What is published again within a minute may be of any class.
+        Room::Republishing(node, since) => {
+            republishing_text(std::slice::from_ref(*node), *since, "drivers publish")
+        }
+        Room::Unknown => "unknown what could still be scheduled there".to_owned(),
+        Room::NoDevices => "no device of any class is available to it".to_owned(),
+        Room::Full => "no request for devices fits".to_owned(),
+        Room::Closed(why) => format!("accepts no new pods: {}", obstacle(*why)),
+        Room::For(classes) => {
+            let fits = classes.iter().map(|class| {
+                let or_more = if class.at_limit { " or more" } else { "" };
+                format!("{}{or_more} of {}", class.largest.unwrap_or(0), class.class)
+            });
+            let fits: Vec<String> = fits.collect();
+            format!("room for {}", fits.join(", or "))
+        }
+    }
+}
+
+pub(super) const GAVE_UP: &str = "undecided within the search budget";
+
+// Taints.
+
+/// What is unknown of taints without a kind.
+pub(super) const UNKNOWN_TAINTS: [(Kind, &str); 4] = [
+    (Kind::ResourceSlice, "taints of slices are unknown"),
+    (Kind::DeviceTaintRule, "taints of rules are unknown"),
+    (
+        Kind::ResourceClaim,
+        "it is unknown which claims hold tainted devices",
+    ),
+    (Kind::Pod, "it is unknown which pods use tainted devices"),
+];
+
+pub(super) fn rules_are_off(evidence: &Evidence) -> String {
+    format!(
+        "{} is off in kube-controller-manager ({evidence}): its rules evict no pods",
+        Gate::DRADeviceTaintRules
+    )
+}
+
+pub(super) fn taints_left_out(count: usize, most: usize) -> String {
+    format!(
+        "{count} taints are not listed, because the others already affect more than {most} devices, claims and pods: select rules and \
+         slices by their labels with -l"
+    )
+}
+
+// The status.
+
+/// What is unknown of a cluster's status without a kind.
+pub(super) const UNKNOWN_STATUS: [(Kind, &str); 5] = [
+    (Kind::ResourceSlice, "devices are unknown"),
+    (Kind::ResourceClaim, "claims and free devices are unknown"),
+    (Kind::Pod, "the health of devices in use is unknown"),
+    (Kind::DeviceTaintRule, "taints of rules are unknown"),
+    (Kind::Node, "only nodes named in slices are known"),
+];
+
+pub(super) const MORE_FINDINGS: &str = "some checks could not run";
+
+pub(super) fn nodes_not_counted(driver: &Str, why: &dyn std::fmt::Display) -> String {
+    format!("some nodes of driver {driver} are not counted: {why}")
+}
+
+// Reservations.
+
+pub(super) const UNKNOWN_RESERVATIONS: &str = "the status of some reservations is unknown";
+
+pub(super) const GROUPS_NOT_SERVED: &str =
+    "PodGroups are not served: it is unknown whether the groups that claims are reserved for still exist";
+
+pub(super) const UNLISTED_PODS: &str = "pods without a reservation are not listed";
+
+/// That so many devices were not judged.
+pub(super) fn more_devices(count: usize) -> String {
+    format!(
+        "it is unknown whether {} more belong to the class: {TOO_MUCH_WORK}",
+        counted(count, "device", "devices")
+    )
+}
