@@ -55,7 +55,8 @@ mod shell {
         let printer = || Printer::new(Options::default(), environment.terminal);
         let args: Vec<OsString> = args.into_iter().collect();
         match cli::parse(args.iter().cloned()) {
-            Ok(Invocation::Run(settings, command)) => {
+            Ok(Invocation::Run(mut settings, command)) => {
+                settings.output.typed = cli::printable(&args);
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
                 let result = run(*command, &ctx);
                 end_programs();

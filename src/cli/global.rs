@@ -122,6 +122,12 @@ struct OutputArgs {
     #[arg(long, short, global = true, value_enum, hide_possible_values = true, default_value = "table", hide_default_value = true, value_name = "FORMAT", help_heading = OUTPUT)]
     output: Format,
 
+    /// Show everything, fitted to the terminal
+    ///
+    /// All evidence, rows and columns, where `-o wide` does not break lines.
+    #[arg(long, global = true, help_heading = OUTPUT)]
+    details: bool,
+
     /// Leave out the line of column names
     #[arg(long, global = true, help_heading = OUTPUT)]
     no_headers: bool,
@@ -151,6 +157,23 @@ struct OutputArgs {
     /// How much to log on stderr; 6 shows the requests
     #[arg(long = "v", short = 'v', global = true, default_value_t = 0, value_name = "LEVEL", help_heading = OUTPUT)]
     verbosity: u8,
+}
+
+/// The arguments behind the program's name, where they can be printed: without secrets, and in Unicode.
+pub(crate) fn printable(args: &[OsString]) -> Vec<String> {
+    const SECRETS: [&str; 2] = ["--token", "--password"];
+    let words: Option<Vec<String>> = args
+        .iter()
+        .skip(1)
+        .map(|word| word.to_str().map(str::to_owned))
+        .collect();
+    let words = words.unwrap_or_default();
+    let is_secret = |word: &String| SECRETS.iter().any(|secret| word.starts_with(secret));
+    if words.iter().any(is_secret) {
+        Vec::new()
+    } else {
+        words
+    }
 }
 
 /// The ids of [`ConnectionArgs`]: with `--from` there is nothing that they could apply to.
@@ -381,6 +404,7 @@ impl GlobalArgs {
         } = selection;
         let OutputArgs {
             output: format,
+            details,
             no_headers,
             sort_by,
             watch,
@@ -416,6 +440,8 @@ impl GlobalArgs {
                 format,
                 no_headers,
                 sort_by,
+                details,
+                typed: Vec::new(),
                 color,
                 ascii,
                 quiet,

@@ -19,6 +19,7 @@ use crate::commands::{ACCEPTED, Command};
 use crate::context::Settings;
 
 pub(crate) use complete::{complete, settings_of, settings_so_far};
+pub(crate) use global::printable;
 
 /// See, explain, simulate and maintain what Dynamic Resource Allocation does in a cluster
 #[derive(Debug, Parser)]

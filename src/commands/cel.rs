@@ -88,20 +88,20 @@ impl Report for SelectorReport {
     }
 }
 
-/// What the API server and the scheduler say, and how many devices match.
+/// Answers of the API server and the scheduler, and the number of matching devices.
 fn head(report: &SelectorReport) -> Doc {
     let mut doc = Doc::new();
     match (&report.new_objects.error, report.new_objects.max_cost) {
         (None, Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Good,
-            format_args!("accepted, costs {max_cost} of {MAX_COST} at most"),
+            format_args!("accepted, costs at most {max_cost} of {MAX_COST}"),
         ),
         (None, None) => doc.toned("New Objects", Tone::Good, "accepted"),
         (Some(error), Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Bad,
-            format_args!("refused, may cost {max_cost} of {MAX_COST}: {error}"),
+            format_args!("rejected, may cost {max_cost} of {MAX_COST}: {error}"),
         ),
         // The scheduler's answer shows the details.
         (Some(_), None) if report.compile_error.is_some() => doc.toned("New Objects", Tone::Bad, "refused"),

@@ -6,6 +6,7 @@ mod list;
 mod report;
 mod room;
 mod target;
+mod words;
 
 use std::sync::Arc;
 
@@ -298,7 +299,7 @@ async fn confirm(
     })
 }
 
-/// What makes pods.
+/// An owner of pods.
 async fn of_owner(
     ctx: &Ctx,
     cluster: &mut Cluster,

@@ -235,6 +235,7 @@ impl Accepts {
             "no_headers" | "sort_by" | "selector" => !self.list,
             "watch" => !self.watch,
             "output" => self.formats.len() < 2,
+            "details" => !self.formats.contains(&Format::Wide),
             _ => false,
         }
     }
@@ -248,6 +249,7 @@ impl Accepts {
             ("--selector", "selector", !settings.selector.is_empty()),
             ("--watch", "watch", settings.watch),
             ("--output", "output", output.format != Format::default()),
+            ("--details", "details", output.details),
         ];
         if let Some((flag, ..)) = flags
             .into_iter()
@@ -270,6 +272,9 @@ impl Accepts {
                 _ => format!("`kubectl dra {name}` does not print names"),
             });
             return Err(error.hint(format!("its formats: {}", names.join(", "))));
+        }
+        if output.details && output.format != Format::Table {
+            return Err(UsageError::new("`--details` cannot be used with `-o`"));
         }
         // A list of names has no headers, so that it comes out as asked: scripts give both to kubectl, too.
         if output.no_headers && !matches!(output.format, Format::Table | Format::Wide | Format::Name) {

@@ -2,7 +2,7 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View};
+use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, list_or_none, span};
 use dra_model::Kind;
 use dra_reports::findings::Counts;
 use dra_reports::stage::StageCount;
@@ -54,18 +54,18 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
             Some(used) => cell.text(format_args!("{}/{}", usage::decimal(used), units.total)),
         }
     }),
-    Column::inner("USED", |driver, cell| match &driver.units.used {
-        Some(used) => cell.text(usage::percent(used, driver.units.total)),
-        None => cell.text(UNKNOWN),
-    }),
     Column::inner("", |driver, cell| {
         if let Some(used) = &driver.units.used {
             usage::bar(used, driver.units.total, cell);
         }
     }),
+    Column::inner("USED", |driver, cell| match &driver.units.used {
+        Some(used) => cell.text(usage::percent(used, driver.units.total)),
+        None => cell.text(UNKNOWN),
+    }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
-    Column::inner("ON A NODE", |driver, cell| {
-        // The largest number of free devices that one node reaches.
+    Column::inner("ONE NODE", |driver, cell| {
+        // Largest number of free devices on one node.
         match driver.most_free_on_one_node {
             Some(most) => cell.text(most),
             None => cell.text(UNKNOWN),
@@ -74,7 +74,16 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
     Column::inner("SHARED", |driver, cell| {
         cell.unless_zero(Tone::Plain, driver.devices.shared as u64);
     }),
-    Column::inner("TAINTED", |driver, cell| {
+    Column::inner("UNAVAILABLE", |driver, cell| {
+        let reasons = driver.unavailable_reasons.iter();
+        let reasons = reasons.map(|count| format!("{} {}", count.devices, count.reason.in_words()));
+        if driver.unavailable_reasons.is_empty() {
+            cell.unless_zero(Tone::Plain, 0);
+        } else {
+            cell.toned(Tone::Notice, reasons.collect::<Vec<_>>().join(", "));
+        }
+    }),
+    Column::inner_wide("TAINTED", |driver, cell| {
         cell.unless_zero(Tone::Notice, driver.devices.tainted as u64);
     }),
     Column::inner("UNHEALTHY", |driver, cell| {
@@ -122,19 +131,12 @@ impl Report for ClusterStatus {
 fn doc(status: &ClusterStatus, page: Page) -> Doc {
     let detail = page.detail();
     let mut doc = Doc::new();
-    let assumed = if status.version_is_assumed {
-        " (assumed)"
-    } else {
-        ""
-    };
-    doc.field("Kubernetes", format_args!("{}{assumed}", status.version));
-    doc.list(
-        "Kubelets",
-        status
-            .kubelets
-            .iter()
-            .map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes))),
-    );
+    headline(status, &mut doc);
+    let versions = status.kubelets.iter();
+    let versions = versions.map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes)));
+    if page.is_wide() || status.kubelets.len() > 1 {
+        doc.list("Kubelets", versions);
+    }
     doc.section("Drivers", |section| {
         section.table(Table::with(DRIVERS, detail, &page, &status.drivers));
         for remark in remarks(status) {
@@ -162,10 +164,15 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
         None => {
             doc.field("Claims", UNKNOWN);
         }
-        Some(claims) => {
+        Some(claims) if page.is_wide() => {
             doc.section("Claims", |section| {
                 section.table(Table::new(CLAIMS, detail, &claims.states));
             });
+        }
+        Some(claims) => {
+            let states = claims.states.iter();
+            let states = states.map(|count| format!("{} {}", count.count, count.state));
+            doc.field("Claims", list_or_none(&states.collect::<Vec<_>>()));
         }
     }
     match &status.pod_stages {
@@ -173,44 +180,74 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
             doc.field("Pods With Devices", UNKNOWN);
         }
         Some(stages) if stages.is_empty() => {}
-        Some(stages) => {
+        Some(stages) if page.is_wide() => {
             doc.section("Pods With Devices", |section| {
                 section.table(Table::new(STAGES, detail, stages));
             });
         }
+        Some(stages) => {
+            let stages = stages.iter().map(|count| match count.stuck {
+                0 => format!("{} {}", count.count, count.stage),
+                stuck => format!("{} {} ({stuck} stuck)", count.count, count.stage),
+            });
+            doc.field("Pods With Devices", stages.collect::<Vec<_>>().join(", "));
+        }
     }
-    let more = if status.findings_are_incomplete {
-        ", perhaps more"
+    if !page.is_wide() {
+        doc.gap().more();
+        return doc;
+    }
+    if status.gates.is_empty() {
+        doc.field("Feature Gates", "release defaults (assumed)");
+    } else {
+        doc.section("Feature Gates", |section| {
+            section.table(Table::new(GATES, detail, &status.gates));
+            section.text("All others have release defaults (assumed).");
+        });
+    }
+    doc
+}
+
+/// Version, size and findings of the cluster.
+fn headline(status: &ClusterStatus, doc: &mut Doc) {
+    let assumed = if status.version_is_assumed {
+        " (assumed)"
     } else {
         ""
     };
+    let size: usize = status.kubelets.iter().map(|kubelet| kubelet.nodes).sum();
+    let size = (size > 0)
+        .then(|| format!(", {}", nodes(size)))
+        .unwrap_or_default();
     let tone = match status.findings {
         Counts { errors: 1.., .. } => Tone::Bad,
         Counts { warnings: 1.., .. } => Tone::Notice,
         Counts { .. } => Tone::Plain,
     };
-    let mut findings = format!("{}{more}", super::words_of(&status.findings));
-    let is_clean = matches!(
-        status.findings,
-        Counts {
-            errors: 0,
-            warnings: 0,
-            infos: 0
-        }
-    );
-    if !is_clean || status.findings_are_incomplete {
-        findings.push_str(" (see kubectl dra check)");
-    }
-    doc.toned("Findings", tone, findings);
-    if status.gates.is_empty() {
-        doc.field("Feature Gates", "defaults of the release (assumed)");
-    } else {
-        doc.section("Feature Gates", |section| {
-            section.table(Table::new(GATES, detail, &status.gates));
-            section.text("All others have the defaults of the release (assumed).");
-        });
-    }
-    doc
+    let Counts {
+        errors,
+        warnings,
+        infos,
+    } = status.findings;
+    let findings = match errors + warnings + infos {
+        0 => "no findings".to_owned(),
+        _ => super::words_of(&status.findings),
+    };
+    let more = match (errors + warnings + infos, status.findings_are_incomplete) {
+        (0, false) => "",
+        (_, false) => ": kubectl dra check",
+        (_, true) => " so far, some checks could not run: kubectl dra check",
+    };
+    doc.line(
+        2,
+        [
+            span(Tone::Strong, "Kubernetes "),
+            span(Tone::Plain, format!("{}{assumed}{size}; ", status.version)),
+            span(tone, findings),
+            span(Tone::Plain, more),
+        ],
+    )
+    .gap();
 }
 
 fn nodes(count: usize) -> String {
@@ -237,14 +274,9 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
             "pools are incomplete",
         );
         say(
-            devices.unavailable,
-            "device that no claim holds cannot be allocated",
-            "devices that no claim holds cannot be allocated",
-        );
-        say(
             devices.unpublished.unwrap_or_default(),
-            "device is held but not published any more",
-            "devices are held but not published any more",
+            "allocated device is no longer published",
+            "allocated devices are no longer published",
         );
         let amounts = usage::amounts(&driver.units);
         if !amounts.is_empty() {

@@ -90,7 +90,7 @@ pub(super) fn amounts(units: &Units) -> Vec<String> {
         .collect()
 }
 
-/// What one group uses of one driver.
+/// Usage of one driver by one group.
 pub(super) struct Line<'r> {
     /// Empty below the first line of the group.
     group: String,
@@ -137,14 +137,14 @@ pub(super) const fn columns<'r>(header: &'static str) -> [Column<Line<'r>, Page>
         Column::inner("IN USE", |line, cell| {
             cell.text(line.usage.map_or(0, |usage| usage.devices));
         }),
-        Column::inner("SHARE", |line, cell| {
-            let share = line.usage.filter(|usage| usage.of_units > 0);
-            cell.option(share.map(|usage| percent(&usage.units, usage.of_units)));
-        }),
         Column::inner("", |line, cell| {
             if let Some(usage) = line.usage.filter(|usage| usage.of_units > 0) {
                 bar(&usage.units, usage.of_units, cell);
             }
+        }),
+        Column::inner("SHARE", |line, cell| {
+            let share = line.usage.filter(|usage| usage.of_units > 0);
+            cell.option(share.map(|usage| percent(&usage.units, usage.of_units)));
         }),
         Column::inner("IDLE", |line, cell| match line.idle() {
             Some(idle) => cell.unless_zero(Tone::Notice, idle as u64),
@@ -172,7 +172,7 @@ fn words(by: UsageBy) -> (&'static str, &'static str, &'static str) {
 /// Groups that a terminal shows.
 const GROUPS: usize = 8;
 
-/// Who uses what, those that use most first.
+/// Usage by group, the highest first.
 pub(super) fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc) {
     let (header, one, several) = words(by);
     let columns = columns(header);
@@ -192,7 +192,7 @@ pub(super) fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc)
     doc.table(Table::with(&columns, page.detail(), &page, lines));
     if !rest.is_empty() {
         let (one, several) = (format!("more {one}"), format!("more {several}"));
-        doc.remark(format_args!("{}: -o wide", counted(rest.len(), &one, &several)));
+        doc.remark(counted(rest.len(), &one, &several));
     }
 }
 
@@ -206,7 +206,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
     }
     let devices: usize = idle.iter().map(|claim| claim.devices).sum();
     let mut lines = vec![format!(
-        "{} of {}, with which no pod runs",
+        "{} of {} without a running pod",
         counted(devices, "device", "devices"),
         counted(idle.len(), "claim", "claims")
     )];
@@ -223,7 +223,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
         let since = match claim.allocation_timestamp {
             Some(_) => format!("allocated {} ago", age(now, claim.allocation_timestamp)),
             None => format!(
-                "created {} ago; when it was allocated is not recorded",
+                "created {} ago; its allocation time is not recorded",
                 age(now, claim.creation_timestamp)
             ),
         };
@@ -232,7 +232,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
     }));
     let rest = idle.len().saturating_sub(told);
     if rest > 0 {
-        lines.push(format!("{}: -o wide", counted(rest, "more claim", "more claims")));
+        lines.push(counted(rest, "more claim", "more claims"));
     }
     doc.list("Idle", lines);
 }

@@ -76,6 +76,8 @@ enum Block {
     },
     Verbatim(String),
     Gap,
+    /// The command that shows everything.
+    More,
     /// A command to copy, and what stands before it in its first line.
     Command {
         before: String,
@@ -256,9 +258,28 @@ impl Doc {
         self
     }
 
-    /// Prints the document. `width` is that of the terminal, if the output is one that says how wide it is.
-    pub(super) fn print(&self, gate: &mut Gate<'_>, width: Option<usize>, page: Page) -> io::Result<()> {
-        Writer { gate, width, page }.doc(self, 0)
+    /// `More: COMMAND`, the last line of a report that does not show everything.
+    pub(crate) fn more(&mut self) -> &mut Self {
+        self.blocks.push(Block::More);
+        self
+    }
+
+    /// Prints the document. `width` is that of the terminal, if the output is one that says how wide it is, and `more` the command that
+    /// shows everything.
+    pub(super) fn print(
+        &self,
+        gate: &mut Gate<'_>,
+        width: Option<usize>,
+        page: Page,
+        more: Option<&Script>,
+    ) -> io::Result<()> {
+        Writer {
+            gate,
+            width,
+            page,
+            more,
+        }
+        .doc(self, 0)
     }
 }
 
@@ -266,6 +287,7 @@ struct Writer<'p, 'g> {
     gate: &'p mut Gate<'g>,
     width: Option<usize>,
     page: Page,
+    more: Option<&'p Script>,
 }
 
 impl Writer<'_, '_> {
@@ -317,15 +339,11 @@ impl Writer<'_, '_> {
                         self.line(indent, line)?;
                     }
                 }
-                Block::Command { before, script } => {
-                    let room = self.page.width().saturating_sub(indent + width_of(before));
-                    let lines = script.within(room);
-                    let mut before = before.clone();
-                    for line in lines.iter().flat_map(|line| line.split('\n')) {
-                        self.line(indent, &format!("{before}{line}"))?;
-                        before = " ".repeat(width_of(&before));
-                    }
-                }
+                Block::More => match self.more {
+                    Some(more) => self.command("More: ", more, indent)?,
+                    None => self.line(indent, "More: --details")?,
+                },
+                Block::Command { before, script } => self.command(before, script, indent)?,
                 Block::Text(text) => {
                     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
                         for line in self.wrapped(line, indent) {
@@ -401,6 +419,16 @@ impl Writer<'_, '_> {
             taken += width;
         }
         self.gate.text("\n")
+    }
+
+    fn command(&mut self, before: &str, script: &Script, indent: usize) -> io::Result<()> {
+        let room = self.page.width().saturating_sub(indent + width_of(before));
+        let mut before = before.to_owned();
+        for line in script.within(room).iter().flat_map(|line| line.split('\n')) {
+            self.line(indent, &format!("{before}{line}"))?;
+            before = " ".repeat(width_of(&before));
+        }
+        Ok(())
     }
 
     fn line(&mut self, indent: usize, text: &str) -> io::Result<()> {
@@ -521,6 +549,7 @@ mod tests {
             &mut Gate::new(&mut out, Styles::PLAIN, width.is_some()),
             width,
             page(width),
+            None,
         )
         .expect("writing to memory");
         String::from_utf8(out).expect("UTF-8")
@@ -537,8 +566,13 @@ mod tests {
             .section(hostile, |_| {});
         for width in [None, Some(1), Some(80)] {
             let mut out = Vec::new();
-            doc.print(&mut Gate::new(&mut out, Styles::PLAIN, true), width, page(width))
-                .expect("writing to memory");
+            doc.print(
+                &mut Gate::new(&mut out, Styles::PLAIN, true),
+                width,
+                page(width),
+                None,
+            )
+            .expect("writing to memory");
             assert_eq!(
                 String::from_utf8(out).expect("UTF-8"),
                 "\

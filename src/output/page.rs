@@ -46,6 +46,11 @@ impl Page {
         }
     }
 
+    /// The same page with this detail: `--details` shows everything on a terminal.
+    pub(crate) const fn with(self, detail: Detail) -> Self {
+        Self { detail, ..self }
+    }
+
     /// A pipe or a file, or a terminal where `-o wide` asks for lines as long as they are.
     pub(crate) const fn endless(detail: Detail, unicode: bool) -> Self {
         Self {

@@ -23,6 +23,7 @@ use super::stream::Stream;
 use super::styles::{Color, Styles, Terminal, Tone};
 use super::table::{Table, Widths};
 use super::{json, log, yaml};
+use dra_reports::script::Script;
 
 /// What the user asked of the output.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,10 @@ pub(crate) struct Options {
     /// `--no-headers`.
     pub(crate) no_headers: bool,
     pub(crate) sort_by: Option<SortBy>,
+    /// `--details`: everything, fitted to a terminal.
+    pub(crate) details: bool,
+    /// The arguments as typed, which `More:` repeats with `--details`; empty where they hold secrets.
+    pub(crate) typed: Vec<String>,
     pub(crate) color: Color,
     /// `--ascii`: no other characters in pictures.
     pub(crate) ascii: bool,
@@ -153,6 +158,7 @@ impl Printer {
             report.sort(by)?;
         }
         match self.options.format {
+            Format::Table if self.options.details => self.view(stream, &report, Detail::Wide),
             Format::Table => self.view(stream, &report, Detail::Normal),
             Format::Wide => self.view(stream, &report, Detail::Wide),
             Format::Json => self.on(stream, |gate| {
@@ -177,8 +183,18 @@ impl Printer {
         }
     }
 
+    /// The command that shows everything, if the one typed can be repeated.
+    fn more(&self) -> Option<Script> {
+        let typed = self.options.typed.as_slice();
+        let end = typed.iter().position(|word| word == "--").unwrap_or(typed.len());
+        let (options, names) = typed.split_at(end);
+        let words = options.iter().map(String::as_str);
+        let words = words.chain(["--details"]).chain(names.iter().map(String::as_str));
+        (!typed.is_empty()).then(|| Script::typed(words))
+    }
+
     fn view<R: Report>(&self, stream: &Stream, report: &R, detail: Detail) -> Result<(), PrintError> {
-        let page = stream.page(detail);
+        let page = stream.page(detail, self.options.format == Format::Table);
         match report.view(page) {
             View::Table(table) if table.is_empty() => {
                 if let Some(nothing) = report.nothing() {
@@ -197,7 +213,9 @@ impl Printer {
                 }
                 self.rows_on(stream, &table, page, &mut Widths::default())
             }
-            View::Doc(doc) => self.on(stream, |gate| doc.print(gate, stream.width(), page)),
+            View::Doc(doc) => self.on(stream, |gate| {
+                doc.print(gate, stream.width(), page, self.more().as_ref())
+            }),
         }
     }
 
@@ -208,7 +226,12 @@ impl Printer {
         } else {
             Detail::Wide
         };
-        self.rows_on(&self.out, table, self.out.page(detail), widths)
+        self.rows_on(
+            &self.out,
+            table,
+            self.out.page(detail, self.options.format == Format::Table),
+            widths,
+        )
     }
 
     fn rows_on(
@@ -340,7 +363,7 @@ impl Printer {
     }
 
     fn stderr(&self, label: Option<(Tone, &str)>, text: &str) {
-        let page = self.err.page(Detail::Normal);
+        let page = self.err.page(Detail::Normal, true);
         let print = |gate: &mut Gate<'_>| {
             let mut taken = 0;
             if let Some((tone, label)) = label {

@@ -28,10 +28,10 @@ impl Stream {
         buffer.flush()
     }
 
-    /// What is shown here: a wide page has no end of lines on a terminal either.
-    pub(super) fn page(&self, detail: Detail) -> Page {
-        if self.terminal && detail == Detail::Normal {
-            Page::terminal(self.width(), self.unicode)
+    /// What is shown here: a page that is not fitted has no end of lines on a terminal either.
+    pub(super) fn page(&self, detail: Detail, is_fitted: bool) -> Page {
+        if self.terminal && is_fitted {
+            Page::terminal(self.width(), self.unicode).with(detail)
         } else {
             Page::endless(detail, self.unicode)
         }

@@ -49,7 +49,9 @@ pub use explain::{FailingTerm, Seen};
 pub use program::{CompileError, Environment, EvalError, Evaluation, MAX_COST, Program, Refusal};
 pub use reads::{KeptReadings, Readings, Reads};
 pub use repair::{Found, Known, Mistake, Repair, guarded, in_lines, repairs};
-pub use terms::{AmountWanted, AttributeWanted, Terms, amount_wanted, attribute_wanted, drivers_wanted};
+pub use terms::{
+    AmountWanted, AttributeWanted, Terms, amount_wanted, attribute_wanted, drivers_wanted, value_wanted,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

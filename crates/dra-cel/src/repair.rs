@@ -27,6 +27,14 @@ pub enum Mistake {
     QuantityCompared,
     /// A version compared with a text.
     VersionCompared,
+    /// An integer compared with a text.
+    IntCompared,
+    /// A boolean compared with a text.
+    BoolCompared,
+    /// A text compared with something that is not in quotes.
+    StringCompared,
+    /// `=`, `&` or `|` where it has to be doubled.
+    HalfOperator,
     /// Some devices do not have it.
     Missing,
     /// No device has it.
@@ -40,7 +48,7 @@ pub enum Mistake {
 pub struct Found {
     /// Which one.
     pub mistake: Mistake,
-    /// What it is about: an attribute, a capacity, a driver; of a name that is misspelt the right one.
+    /// What it is about: an attribute, a capacity, a driver; the right name of a misspelt one, and the right operator.
     pub name: String,
 }
 
@@ -175,19 +183,19 @@ struct Access {
     tokens: Range<usize>,
 }
 
-/// Expressions that may be meant by `expression`, those with the fewest changes first. Devices that fail are of the drivers `failing`.
+/// Expressions that may be meant by `expression`, those with the right names and the fewest changes first. Devices that fail are of the
+/// drivers `failing`.
 pub fn repairs(expression: &str, known: &Known, failing: &BTreeSet<String>) -> Vec<Repair> {
     let as_it_is = Repair {
         found: Vec::new(),
         expression: expression.to_owned(),
     };
-    let moved = as_it_is.then(|text| places(text, known));
-    let mut bases = vec![as_it_is.clone()];
-    for base in [
-        moved.clone(),
-        as_it_is.then(|text| comparisons(text, known)),
-        moved.then(|text| comparisons(text, known)),
-    ] {
+    let whole = as_it_is.with_whole_operators();
+    let moved = whole.then(|text| places(text, known));
+    let compared = |base: &Repair| base.then(|text| comparisons(text, known));
+    let mut bases = Vec::new();
+    // A value for a name that no device has is hardly meant where another name is.
+    for base in [moved.clone(), compared(&moved), whole.clone(), compared(&whole)] {
         if !bases.contains(&base) {
             bases.push(base);
         }
@@ -213,6 +221,20 @@ struct Edit {
 }
 
 impl Repair {
+    /// With `==`, `&&` and `||` for half of each, as far as there are few. What follows such a half is read right only once it is whole.
+    fn with_whole_operators(&self) -> Self {
+        const MOST: usize = 8;
+        let mut repair = self.clone();
+        for _ in 0..MOST {
+            let next = repair.then(half_operator);
+            if next == repair {
+                break;
+            }
+            repair = next;
+        }
+        repair
+    }
+
     /// With what `look` finds in it.
     fn then(&self, look: impl FnOnce(&str) -> Vec<Edit>) -> Self {
         let mut edits = look(&self.expression);
@@ -239,6 +261,29 @@ impl Repair {
             .push_str(self.expression.get(end..).unwrap_or_default());
         repair
     }
+}
+
+/// The first operator of which only one half is there.
+fn half_operator(text: &str) -> Vec<Edit> {
+    let errors = lex(text).errors.into_iter();
+    let half = errors.filter_map(|error| {
+        let range = error.start..error.start + 1;
+        let whole = match text.get(range.clone())? {
+            "=" => "==",
+            "&" => "&&",
+            "|" => "||",
+            _ => return None,
+        };
+        Some(Edit {
+            range,
+            text: whole.to_owned(),
+            found: Found {
+                mistake: Mistake::HalfOperator,
+                name: whole.to_owned(),
+            },
+        })
+    });
+    half.take(1).collect()
 }
 
 /// Names that are in another map or another domain than they are looked for.
@@ -281,7 +326,7 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
         };
         edits.extend(found.or_else(misspelt));
     }
-    for (range, name) in unknown_fields(text) {
+    for (range, name) in unknown_fields(text).into_iter().chain(bare_names(text)) {
         let right = known.similar(name).unwrap_or(name);
         let Some((map, domain)) = known.place(Map::Attributes, None, right) else {
             continue;
@@ -326,7 +371,23 @@ fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
     found
 }
 
-/// Quantities and versions that are compared as numbers and texts are.
+/// Names that are compared and stand for nothing.
+fn bare_names(text: &str) -> Vec<(Range<usize>, &str)> {
+    let tokens = lex(text).lexemes;
+    let compared = tokens.windows(2).enumerate().filter(|(place, parts)| {
+        let before = place.checked_sub(1).and_then(|before| tokens.get(before));
+        parts[0].token == Token::Identifier
+            && is_comparison(parts[1].token)
+            && before.is_none_or(|before| before.token != Token::Dot && before.token != Token::Question)
+    });
+    let names = compared.filter_map(|(_, parts)| {
+        let range = parts[0].range.clone();
+        Some((range.clone(), text.get(range)?))
+    });
+    names.collect()
+}
+
+/// Values that are compared with others than those of their type.
 fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
     let tokens = lex(text).lexemes;
     let mut edits = Vec::new();
@@ -336,7 +397,11 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
         let (call, mistake) = match access.map {
             Map::Capacity => ("quantity", Mistake::QuantityCompared),
             Map::Attributes if is_version => ("semver", Mistake::VersionCompared),
-            Map::Attributes => continue,
+            Map::Attributes => {
+                let type_ = known.type_of(&access.first, name);
+                edits.extend(type_.and_then(|type_| of_type(text, &tokens, &access, name, type_)));
+                continue;
+            }
         };
         let Some(operator) = tokens.get(access.tokens.end) else {
             continue;
@@ -351,6 +416,7 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
         else {
             continue;
         };
+        let value = if is_version { whole_version(value) } else { value };
         edits.push(Edit {
             range: access.range.start..range.end,
             text: format!("{path}.compareTo({call}({value})) {operator} 0"),
@@ -361,6 +427,56 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
         });
     }
     edits
+}
+
+/// A literal text with all three numbers of a version.
+fn whole_version(literal: String) -> String {
+    let Some(text) = string_value(&literal) else {
+        return literal;
+    };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match text.split('.').count() {
+        parts @ 1..=2 if text.split('.').all(is_number) => {
+            quoted(&format!("{text}{}", ".0".repeat(3 - parts)))
+        }
+        _ => literal,
+    }
+}
+
+/// The value that an attribute is compared with, as one of the attribute's type.
+fn of_type(text: &str, tokens: &[Lexeme], access: &Access, name: &str, type_: Type) -> Option<Edit> {
+    let [operator, value, behind] = tokens.get(access.tokens.end..access.tokens.end + 3)? else {
+        return None;
+    };
+    if !is_comparison(operator.token) {
+        return None;
+    }
+    let written = text.get(value.range.clone())?;
+    let unquoted = || string_value(written);
+    let is_more = matches!(behind.token, Token::LeftParen | Token::Dot | Token::LeftBracket);
+    let (right, mistake) = match (type_, value.token) {
+        (Type::Int, Token::String) => (
+            unquoted().filter(|text| text.parse::<i64>().is_ok())?,
+            Mistake::IntCompared,
+        ),
+        (Type::Bool, Token::String) => (
+            unquoted().filter(|text| matches!(text.as_str(), "true" | "false"))?,
+            Mistake::BoolCompared,
+        ),
+        (Type::String, Token::Int | Token::Float | Token::True | Token::False) => {
+            (quoted(written), Mistake::StringCompared)
+        }
+        (Type::String, Token::Identifier) if !is_more => (quoted(written), Mistake::StringCompared),
+        _ => return None,
+    };
+    Some(Edit {
+        range: value.range.clone(),
+        text: right,
+        found: Found {
+            mistake,
+            name: name.to_owned(),
+        },
+    })
 }
 
 fn is_comparison(token: Token) -> bool {
@@ -803,6 +919,26 @@ mod tests {
                 "device.attributes['gpu.example.com'].driverVersion.compareTo(semver('1.2.0')) >= 0",
             ),
             (
+                "device.attributes['gpu.example.com'].driverVersion == '1.2'",
+                "device.attributes['gpu.example.com'].driverVersion.compareTo(semver(\"1.2.0\")) == 0",
+            ),
+            (
+                "device.attributes['gpu.example.com'].index == '3'",
+                "device.attributes['gpu.example.com'].index == 3",
+            ),
+            (
+                "device.attributes['gpu.example.com'].model == H100",
+                "device.attributes['gpu.example.com'].model == \"H100\"",
+            ),
+            (
+                "device.attributes['gpu.example.com'].model ='H100' & device.driver = 'gpu.example.com'",
+                "device.attributes['gpu.example.com'].model =='H100' && device.driver == 'gpu.example.com'",
+            ),
+            (
+                "model == 'H100'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100'",
+            ),
+            (
                 "device.attributes[\"gpu.example.com\"].firmware == '1'",
                 "device.attributes[\"gpu.example.com\"].?firmware.orValue(\"\") == '1'",
             ),
@@ -814,6 +950,14 @@ mod tests {
             let found = all(wrong);
             assert!(found.iter().any(|found| found == right), "{wrong}: {found:#?}");
         }
+    }
+
+    #[test]
+    fn another_name_comes_before_a_value_for_the_wrong_one() {
+        assert_eq!(
+            all("device.attributes['gpu.example.com'].modle == 'H100'")[0],
+            "device.attributes[\"gpu.example.com\"].model == 'H100'"
+        );
     }
 
     #[test]

@@ -107,13 +107,26 @@ pub struct AttributeWanted {
 
 /// What a selector wants an attribute to be, where it asks for nothing else: `device.attributes["DOMAIN"].NAME == "TEXT"`.
 pub fn attribute_wanted(expression: &str) -> Option<AttributeWanted> {
+    wanted(expression, text_of)
+}
+
+/// The same with an integer or a text, which is written the same.
+pub fn value_wanted(expression: &str) -> Option<AttributeWanted> {
+    let value_of = |expr: &Expr| match &expr.kind {
+        ExprKind::Literal(Literal::Int(number)) => Some(number.to_string()),
+        _ => text_of(expr),
+    };
+    wanted(expression, value_of)
+}
+
+fn wanted(expression: &str, value_of: impl Fn(&Expr) -> Option<String>) -> Option<AttributeWanted> {
     let ast = parse::parse(expression, Macros { sort_by: true }).ok()?;
     let terms = terms(&ast);
     let [only] = terms.as_slice() else { return None };
     match call(only.expr)? {
         (operators::EQUALS, [left, right]) => {
             let (domain, name) = of_map(left, "attributes")?;
-            let value = text_of(right)?;
+            let value = value_of(right)?;
             Some(AttributeWanted { domain, name, value })
         }
         _ => None,

@@ -1,5 +1,7 @@
 //! `kubectl dra cel`: what becomes of a selector, in new objects and on the devices that there are.
 
+mod words;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;
@@ -12,7 +14,7 @@ use dra_allocator::devices::{
 use dra_cel::{
     DeviceInput, Environment, FailingTerm, Found, Known, Mistake, Program, Refusal, Repair, repairs,
 };
-use dra_model::{Cluster, DeviceId, Kind, Str, TOO_MUCH_WORK};
+use dra_model::{Cluster, DeviceId, Kind, Str};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -22,7 +24,7 @@ pub struct SelectorReport {
     /// Why the scheduler cannot compile the expression, which ends the scheduling of every claim that has it. Absent if it can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_error: Option<String>,
-    /// What the API server says to the expression in an object that is being written.
+    /// Answer of the API server to the expression in a new object.
     pub new_objects: NewObjects,
     /// The devices that were asked for, by driver and pool, in a pool in the order in which the scheduler tries them. None if the
     /// expression does not compile.
@@ -34,7 +36,7 @@ pub struct SelectorReport {
     /// Whether devices could not be read.
     #[serde(skip)]
     pub incomplete: bool,
-    /// What could not be found out.
+    /// Warnings.
     #[serde(skip)]
     pub warnings: Warnings,
 }
@@ -43,12 +45,12 @@ pub struct SelectorReport {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectorHint {
-    /// What it does differently, and why.
+    /// Differences to the expression, with their reasons.
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub messages: Vec<String>,
     /// The expression.
     pub expression: String,
-    /// How many of the devices it matches; it fails on none.
+    /// Number of matching devices; it fails on none.
     pub matches: usize,
 }
 
@@ -67,7 +69,7 @@ pub struct NewObjects {
     pub max_cost: Option<u64>,
 }
 
-/// What the expression says of a device.
+/// Result of the expression for a device.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -81,22 +83,22 @@ pub struct SelectedDevice {
     /// The node, if there is one for the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
-    /// Which nodes reach the device.
+    /// Nodes that can access the device.
     #[serde(skip)]
     pub nodes: DeviceNode,
-    /// What came out.
+    /// The result.
     pub result: Selected,
     /// Why nothing came out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the evaluation cost. The scheduler stops at 1000000.
+    /// Cost of the evaluation. The scheduler stops at 1000000.
     pub cost: u64,
     /// The terms that are not true, unless the device matches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<FailingItem>,
 }
 
-/// What comes of an evaluation.
+/// Result of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Selected {
@@ -118,7 +120,7 @@ pub struct FailingItem {
     /// Why it has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What of the device it looks at.
+    /// Values of the device that it sees.
     pub seen: Vec<SeenItem>,
 }
 
@@ -127,7 +129,7 @@ pub struct FailingItem {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SeenItem {
-    /// How the expression gets there.
+    /// Path in the expression.
     pub expression: String,
     /// The value, as CEL writes it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,7 +174,7 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
     let mut warnings = Warnings::default();
     let gap = cluster.gap(Kind::ResourceSlice, "");
     if let Some(gap) = gap {
-        warnings.unknown("devices are unknown", gap);
+        warnings.unknown(words::DEVICES, gap);
     }
     let mut not_judged = false;
     let (compile_error, devices) = match selector.program() {
@@ -191,12 +193,33 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
         Err(error) => (Some(error.to_string()), Vec::new()),
     };
     let fails = |device: &&SelectedDevice| device.result == Selected::Error;
+    let matches = |device: &SelectedDevice| device.result == Selected::Match;
     let hints = if compile_error.is_some() || devices.iter().any(|device| fails(&device)) {
         let failing = devices.iter().filter(fails);
         let failing = failing.map(|device| device.driver.to_string()).collect();
-        hints(cluster, expression, &selectors, filter, &failing)
-    } else {
+        hints(cluster, expression, &selectors, filter, &failing, |_| true)
+    } else if devices.iter().any(matches) {
         Vec::new()
+    } else {
+        // Values of different types are never equal, which no error shows.
+        let is_silent = |found: &Found| {
+            matches!(
+                found.mistake,
+                Mistake::IntCompared
+                    | Mistake::BoolCompared
+                    | Mistake::StringCompared
+                    | Mistake::VersionCompared
+                    | Mistake::QuantityCompared
+            )
+        };
+        hints(
+            cluster,
+            expression,
+            &selectors,
+            filter,
+            &BTreeSet::new(),
+            is_silent,
+        )
     };
     SelectorReport {
         compile_error,
@@ -211,14 +234,15 @@ pub fn cel(cluster: &Cluster, expression: &str, filter: &SelectorFilter) -> Sele
 /// How many hints are given.
 const MOST_HINTS: usize = 2;
 
-/// Expressions that may be meant by one that does not compile, or fails on devices of the drivers `failing`. Each is tried as the
-/// expression was.
+/// Expressions that may be meant by one that does not compile, or fails on devices of the drivers `failing`, without mistakes that all are
+/// `meant`. Each is tried as the expression was.
 fn hints(
     cluster: &Cluster,
     expression: &str,
     selectors: &ClassSelectors,
     filter: &SelectorFilter,
     failing: &BTreeSet<String>,
+    meant: impl Fn(&Found) -> bool,
 ) -> Vec<SelectorHint> {
     let mut known = Known::default();
     for pool in cluster.pools() {
@@ -231,6 +255,9 @@ fn hints(
     let mut helped = Vec::new();
     for repair in repairs(expression, &known, failing) {
         let Repair { found, expression } = repair;
+        if !found.iter().all(&meant) {
+            continue;
+        }
         // What helps needs no more.
         if helped
             .iter()
@@ -252,7 +279,7 @@ fn hints(
         }
         let matching = devices.iter().filter(|device| device.result == Selected::Match);
         hints.push(SelectorHint {
-            messages: found.iter().map(mistake_text).collect(),
+            messages: found.iter().map(words::mistake).collect(),
             expression,
             matches: matching.count(),
         });
@@ -266,30 +293,6 @@ fn hints(
         hints.retain(|hint| hint.matches > 0);
     }
     hints
-}
-
-fn mistake_text(found: &Found) -> String {
-    let name = &found.name;
-    match found.mistake {
-        Mistake::CapacityAsAttribute => format!("`{name}` is a capacity, not an attribute"),
-        Mistake::AttributeAsCapacity => format!("`{name}` is an attribute, not a capacity"),
-        Mistake::DomainLeftOut => format!("`{name}` stands below a domain, in brackets"),
-        Mistake::MapLeftOut => {
-            format!("`{name}` is no field of `device`, but stands in a map, below a domain")
-        }
-        Mistake::Misspelt => format!("no device has the name as it is written, but `{name}`, which is alike"),
-        Mistake::QuantityCompared => {
-            format!("`{name}` is a quantity, which is compared with another by compareTo")
-        }
-        Mistake::VersionCompared => {
-            format!("`{name}` is a version, which is compared with another by compareTo")
-        }
-        Mistake::Missing => {
-            format!("not every device has `{name}`: `.?` and orValue say what counts instead")
-        }
-        Mistake::Absent => format!("no device has `{name}`: `.?` and orValue say what counts instead"),
-        Mistake::OtherDrivers => format!("only devices of driver `{name}` have what is looked at"),
-    }
 }
 
 fn new_objects(server: &Environment, expression: &str) -> NewObjects {
@@ -328,9 +331,9 @@ fn evaluate(
 ) -> (Vec<SelectedDevice>, bool) {
     if let Some(class) = &filter.class {
         if let Some(gap) = cluster.gap(Kind::DeviceClass, "") {
-            warnings.unknown("devices of the class are unknown", gap);
+            warnings.unknown(words::CLASS, gap);
         } else if cluster.class(class).is_none() {
-            warnings.add(format!("there is no device class `{class}`"));
+            warnings.add(words::no_class(class));
         }
     }
     let node = filter.node.as_ref().map(|name| WantedNode::of(cluster, name));
@@ -354,7 +357,7 @@ fn evaluate(
                 None | Some(Ok(true)) => {}
                 Some(Ok(false)) => continue,
                 Some(Err(why)) => {
-                    warnings.add(format!("whether the node reaches {id} is unknown: {why}"));
+                    warnings.add(words::reaches(&id, &why));
                     continue;
                 }
             }
@@ -363,7 +366,7 @@ fn evaluate(
                     Match::Yes => {}
                     Match::No => continue,
                     Match::Error(why) => {
-                        warnings.add(format!("whether {id} is of class {class} is unknown: {why}"));
+                        warnings.add(words::of_class(&id, class, &why));
                         continue;
                     }
                     Match::Unknown => {
@@ -407,9 +410,7 @@ fn evaluate(
         }
     }
     if not_judged > 0 {
-        warnings.add(format!(
-            "what comes of it is unknown for {not_judged} of the devices, which are left out: {TOO_MUCH_WORK}"
-        ));
+        warnings.add(words::not_evaluated(not_judged));
     }
     (found, not_judged > 0)
 }
@@ -489,7 +490,7 @@ mod tests {
                      "failing": [{"expression": "device.attributes['d'].size == 2", "error": "no such key: size",
                                   "seen": [{"expression": "device.attributes[\"d\"].size", "error": "no such key: size"}]}]},
                 ],
-                "hints": [{"messages": ["not every device has `size`: `.?` and orValue say what counts instead"],
+                "hints": [{"messages": ["not every device has `size`: use `.?` and orValue for a default"],
                            "expression": "device.attributes[\"d\"].?size.orValue(0) == 2", "matches": 1}],
             })
         );
@@ -519,7 +520,7 @@ mod tests {
     #[test]
     fn what_may_be_meant_was_tried() {
         let hints = |expression: &str| cel(&world(), expression, &SelectorFilter::default()).hints;
-        let missing = "not every device has `size`: `.?` and orValue say what counts instead";
+        let missing = "not every device has `size`: use `.?` and orValue for a default";
         assert_eq!(
             hints("device.attributes['d'].size == 2"),
             [SelectorHint {
@@ -528,7 +529,7 @@ mod tests {
                 matches: 1,
             }]
         );
-        let domain = "`size` stands below a domain, in brackets";
+        let domain = "`size` needs its domain, as in [\"DOMAIN\"].size";
         assert_eq!(
             hints("device.attributes.size == 2"),
             [SelectorHint {

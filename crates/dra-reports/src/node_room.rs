@@ -125,6 +125,14 @@ pub struct BlockedCount {
     pub devices: usize,
 }
 
+impl BlockedCount {
+    /// Those of all reasons.
+    pub(crate) fn all(counts: BTreeMap<Unavailable, usize>) -> Vec<Self> {
+        let counts = counts.into_iter();
+        counts.map(|(reason, devices)| Self { reason, devices }).collect()
+    }
+}
+
 /// What a request for a class can still get on a node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -246,10 +254,7 @@ impl DriverRoom {
         }
         let rooms = drivers.into_iter().map(|(driver, (room, reasons))| Self {
             driver: driver.clone(),
-            reasons: reasons
-                .into_iter()
-                .map(|(reason, devices)| BlockedCount { reason, devices })
-                .collect(),
+            reasons: BlockedCount::all(reasons),
             ..room
         });
         rooms.collect()

@@ -33,13 +33,13 @@ pub struct ExplanationList {
     /// The namespace of which it tells; absent for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
-    /// What waits, by cause: first what a tested change helps, and of that the cause with the most pods.
+    /// Pending objects by cause: causes with a tested fix first, and of these the cause with the most pods.
     pub items: Vec<CauseItem>,
     /// Pending pods without claims of devices, which are not explained.
     pub pods_without_devices: usize,
     /// Pods and claims that were not explained, since there are too many different ones.
     pub not_explained: usize,
-    /// What would have to be known.
+    /// Information that is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub struct ExplanationList {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CauseItem {
-    /// What becomes of them.
+    /// Their verdict.
     pub verdict: ClusterVerdict,
     /// The cause in a sentence. Names of single pods and claims are left out where several have it.
     pub cause: Sentence,
@@ -57,25 +57,25 @@ pub struct CauseItem {
     pub pods: Vec<Target>,
     /// Claims that no pod uses, by name.
     pub claims: Vec<Target>,
-    /// What makes pods with claims and has none, by name.
+    /// Owners with claims but without pods, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<Target>,
     /// Of which of them verdict, cause and fix are; the others ask for the same, or meet the same cause.
     pub explained: Target,
-    /// What helps the one that was explained.
+    /// Fix for the explained object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixItem>,
-    /// How many more changes `explain` of that one tells.
+    /// Number of further fixes.
     pub more_fixes: usize,
 }
 
 impl CauseItem {
-    /// How many there are.
+    /// Number.
     pub fn count(&self) -> usize {
         self.pods.len() + self.claims.len() + self.owners.len()
     }
 
-    /// Whether something keeps them from running.
+    /// Returns whether something keeps them from running.
     pub fn waits(&self) -> bool {
         match self.verdict {
             ClusterVerdict::Waits
@@ -91,14 +91,14 @@ impl CauseItem {
         }
     }
 
-    /// Whether it is not known what becomes of them.
+    /// Returns whether it is not known what becomes of them.
     pub fn is_unknown(&self) -> bool {
         matches!(self.verdict, ClusterVerdict::GaveUp | ClusterVerdict::Unknown)
     }
 }
 
 impl ExplanationList {
-    /// Whether something waits for a cause that is known.
+    /// Returns whether something waits for a cause that is known.
     pub fn has_waiting(&self) -> bool {
         self.items.iter().any(CauseItem::waits)
     }
@@ -108,7 +108,7 @@ impl ExplanationList {
         self.items.iter().map(CauseItem::count).sum()
     }
 
-    /// Whether there may be more that waits.
+    /// Returns whether there may be more that waits.
     pub fn is_incomplete(&self) -> bool {
         self.not_explained > 0 || !self.unknown.is_empty() || self.items.iter().any(CauseItem::is_unknown)
     }
@@ -237,14 +237,14 @@ fn put<'a>(
     alike[place].push(unit);
 }
 
-/// Whether a pod names the claim, or a claim that was made for it waits for its pod to be seen.
+/// Returns whether a pod names the claim, or a claim that was made for it waits for its pod to be seen.
 fn is_used(cluster: &Cluster, claim: &Claim) -> bool {
     let key = claim.key();
     let mut pods = cluster.pods_of_claim(&key);
     pods.any(|pod| !pod.is_terminal() && resolves_to(pod, claim, PodGroups::Accepted))
 }
 
-/// What waits for the same.
+/// Pending objects with one cause.
 struct Group {
     verdict: ClusterVerdict,
     /// Why the one that was explained waits.
@@ -260,7 +260,7 @@ struct Group {
 }
 
 impl Group {
-    /// What makes pods and has none.
+    /// An owner without pods.
     fn of_owner(explained: Diagnosis) -> Self {
         let own = explained.why();
         Self {
@@ -358,7 +358,7 @@ impl<'a> Likeness<'a> {
         }
     }
 
-    /// Whether the pod has claims, or resources that classes provide, or that nothing does: a class may have been to provide them.
+    /// Returns whether the pod has claims, or resources that classes provide, or that nothing does: a class may have been to provide them.
     fn needs_devices(&self, pod: &Pod) -> bool {
         let spec = &pod.spec;
         let containers = spec.containers.iter().chain(&spec.init_containers);

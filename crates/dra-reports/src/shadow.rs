@@ -24,7 +24,7 @@ pub struct ShadowReport {
     pub given_up: u64,
     /// Writes that the rules want and that are not done yet.
     pub open: usize,
-    /// What could not be watched when it ended, so that more may be wrong. Absent where there is nothing.
+    /// Kinds that were not watched at the end, so that findings may be missing. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub unknown: Vec<String>,
@@ -40,17 +40,17 @@ pub struct ShadowItem {
     /// Which controller.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ControllerName::ALL.map(ControllerName::as_str))))]
     pub controller: &'static str,
-    /// What is written.
+    /// The write.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = Action::OF_CONTROLLERS.map(Action::text))))]
     pub write: &'static str,
-    /// What it is about, such as `pod/NAMESPACE/NAME`.
+    /// Object, such as `pod/NAMESPACE/NAME`.
     pub object: String,
     /// Since when it is wanted, or when it was done first.
     pub since: Time,
     /// When it was done after all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
-    /// How often.
+    /// Number of times.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: u64,
 }
@@ -69,7 +69,7 @@ impl ShadowItem {
         }
     }
 
-    /// What it means, in a sentence without a full stop.
+    /// Meaning of the finding, in a sentence without a full stop.
     pub fn meaning(&self) -> String {
         let Self {
             controller,
@@ -78,9 +78,11 @@ impl ShadowItem {
             ..
         } = self;
         match self.finding {
-            Difference::Overdue => format!("{controller} should {write} for {object}, and has not"),
+            Difference::Overdue => format!("{controller} has not written {write} for {object}"),
             Difference::Flapping => format!("{controller} keeps repeating {write} for {object}"),
-            Difference::Unexpected => format!("{controller} did what no rule wants: {write} for {object}"),
+            Difference::Unexpected => {
+                format!("{controller} wrote {write} for {object}, which no rule requires")
+            }
         }
     }
 }

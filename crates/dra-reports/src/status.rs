@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::findings::{CheckRequest, Counts, check_by};
+use super::node_room::BlockedCount;
 use super::stage::StageCount;
 use super::usage::{Counting, FreeByNode, Measures, UnitSums};
 use super::{IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings, words};
-use dra_allocator::devices::{DeviceState, Inventory, Nodes, Taints, node_of};
+use dra_allocator::devices::{DeviceState, Inventory, Nodes, Taints, Unavailable, node_of};
 use dra_model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::reservation::ClaimState;
@@ -75,6 +76,9 @@ pub struct DriverStatus {
     pub incomplete_pools: usize,
     /// Its published devices. `total` is the sum of `allocated`, `shared`, `free`, `unavailable` and `unknown`.
     pub devices: DeviceCounts,
+    /// Why unallocated devices are unavailable. A device may be unavailable for several reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unavailable_reasons: Vec<BlockedCount>,
     /// The largest number of free devices that one node reaches; absent when it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_free_on_one_node: Option<usize>,
@@ -273,6 +277,7 @@ struct Counted<'a> {
     reached: Reached<'a>,
     free: FreeByNode<'a>,
     sums: UnitSums,
+    unavailable: BTreeMap<Unavailable, usize>,
 }
 
 impl Counted<'_> {
@@ -286,6 +291,7 @@ impl Counted<'_> {
                 unpublished: cluster.gap(Kind::ResourceSlice, "").is_none().then_some(0),
                 ..DeviceCounts::default()
             },
+            unavailable_reasons: Vec::new(),
             most_free_on_one_node: None,
             units: Units::default(),
         };
@@ -294,6 +300,7 @@ impl Counted<'_> {
             reached: Reached::default(),
             free: FreeByNode::default(),
             sums: UnitSums::default(),
+            unavailable: BTreeMap::new(),
         }
     }
 
@@ -303,10 +310,12 @@ impl Counted<'_> {
             reached,
             free,
             sums,
+            unavailable,
         } = self;
         let is_known = status.devices.unknown == 0 && cluster.gap(Kind::ResourceClaim, "").is_none();
         DriverStatus {
             nodes: reached.count(cluster, &status.driver, warnings),
+            unavailable_reasons: BlockedCount::all(unavailable),
             most_free_on_one_node: free.most(cluster).filter(|_| is_known),
             units: sums.units(is_known),
             ..status
@@ -344,11 +353,18 @@ fn drivers(
                 DeviceState::Allocated => counts.allocated += 1,
                 DeviceState::Shared => counts.shared += 1,
                 DeviceState::Unknown => counts.unknown += 1,
-                DeviceState::Free if inventory.unavailable(&facts, &id, (slice, device)).is_empty() => {
-                    counts.free += 1;
-                    counted.free.add(Nodes::of_device(slice, device));
+                DeviceState::Free => {
+                    let unavailable = inventory.unavailable(&facts, &id, (slice, device));
+                    if unavailable.is_empty() {
+                        counts.free += 1;
+                        counted.free.add(Nodes::of_device(slice, device));
+                    } else {
+                        counts.unavailable += 1;
+                        for reason in unavailable {
+                            *counted.unavailable.entry(reason).or_default() += 1;
+                        }
+                    }
                 }
-                DeviceState::Free => counts.unavailable += 1,
             }
             counts.tainted += usize::from(taints.of_device(&id).next().is_some());
             counts.unhealthy += usize::from(health.health(&inventory, &id) == Some(Health::Unhealthy));

@@ -82,7 +82,7 @@ pub(super) fn hint(doc: &mut Doc, page: Page, hint: &SelectorHint, devices: usiz
         0 => String::new(),
         devices => format!(" of {devices}"),
     };
-    let tried = format!("      tried: matches {}{of}, fails on none", {
+    let tried = format!("      tested: matches {}{of}, no errors", {
         if devices == 0 {
             counted(hint.matches, "device", "devices")
         } else {

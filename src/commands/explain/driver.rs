@@ -44,7 +44,7 @@ fn tone(chain: &DriverChain) -> Tone {
 
 fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
     doc.list("Classes", &chain.classes);
-    doc.list("Pods are made by", &chain.workloads);
+    doc.list("Pods Created By", &chain.workloads);
     if !chain.nodes.is_empty() {
         doc.section("Nodes", |section| {
             section.table(Table::new(NODES, detail, &chain.nodes));
@@ -57,7 +57,7 @@ fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
         });
     }
     if !chain.fixes.is_empty() {
-        doc.section("What Would Help", |section| {
+        doc.section("Fixes", |section| {
             for fix in &chain.fixes {
                 section.text(&fix.message);
                 if let Some(look) = &fix.look {

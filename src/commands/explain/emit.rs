@@ -21,20 +21,20 @@ const WRITTEN: [&str; 6] = [
 pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyhow::Result<()> {
     let fix = chosen(&report.fixes, number)?;
     if fix.remakes.is_empty() {
-        let error = UsageError::new(format!("fix {number} makes no object again: {}", fix.message));
+        let error = UsageError::new(format!("fix {number} recreates no object: {}", fix.message));
         return Err(match &fix.command {
             Some(command) => error.hint(format!("run: {command}")),
             None => error.hint(
                 fix.note
                     .clone()
-                    .unwrap_or_else(|| "it is done by hand".to_owned()),
+                    .unwrap_or_else(|| "there is no command for it".to_owned()),
             ),
         }
         .into());
     }
     if !matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
         return Err(UsageError::new(
-            "`--emit-fix` writes objects as the cluster has them, so it does not go with `--from`",
+            "`--emit-fix` needs the current objects of a cluster and cannot be used with `--from`",
         )
         .into());
     }
@@ -44,7 +44,7 @@ pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyho
         let object = live
             .manifest(remake.kind, &remake.key)
             .await?
-            .with_context(|| format!("{} is gone: explain again", remake.object()))?;
+            .with_context(|| format!("{} no longer exists: run `explain` again", remake.object()))?;
         items.push(changed(object, remake)?);
     }
     let list = json!({"apiVersion": "v1", "kind": "List", "items": items});
@@ -55,15 +55,15 @@ pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyho
 fn chosen(fixes: &[FixItem], number: usize) -> Result<&FixItem, UsageError> {
     let found = number.checked_sub(1).and_then(|place| fixes.get(place));
     found.ok_or_else(|| match fixes.len() {
-        0 => UsageError::new("there is no fix to write"),
-        1 => UsageError::new(format!("there is no fix {number}, only fix 1")),
-        all => UsageError::new(format!("there is no fix {number}: they are 1 to {all}")),
+        0 => UsageError::new("there is no fix to print"),
+        1 => UsageError::new(format!("there is no fix {number}; the only fix is 1")),
+        all => UsageError::new(format!("there is no fix {number}; fixes are numbered 1 to {all}")),
     })
 }
 
 /// The object with the changes, as it is created.
 fn changed(mut object: Value, remake: &Remake) -> anyhow::Result<Value> {
-    let cannot = || format!("{} is not what it was: explain again", remake.object());
+    let cannot = || format!("{} has changed: run `explain` again", remake.object());
     let operations = Value::Array(remake.operations.clone());
     let patch: json_patch::Patch = serde_json::from_value(operations).with_context(cannot)?;
     json_patch::patch(&mut object, &patch).with_context(cannot)?;

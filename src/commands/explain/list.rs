@@ -56,10 +56,7 @@ impl Report for ExplanationList {
                 |doc, item| cause(item, page, doc),
                 |rest| {
                     let causes = counted(rest.len(), "more cause", "more causes");
-                    format!(
-                        "{causes} of {}: -o wide",
-                        objects(rest.iter().map(CauseItem::count).sum())
-                    )
+                    format!("{causes} of {}", objects(rest.iter().map(CauseItem::count).sum()))
                 },
             );
         }
@@ -70,8 +67,10 @@ impl Report for ExplanationList {
 
 fn none(list: &ExplanationList) -> String {
     match &list.namespace {
-        Some(namespace) => format!("nothing waits for devices in namespace {namespace} (-A: in all)"),
-        None => "nothing waits for devices".to_owned(),
+        Some(namespace) => {
+            format!("nothing is pending for devices in namespace {namespace} (-A: all namespaces)")
+        }
+        None => "nothing is pending for devices".to_owned(),
     }
 }
 
@@ -80,13 +79,16 @@ fn headline(list: &ExplanationList, page: Page, doc: &mut Doc) {
     let count: usize = waiting.iter().map(|item| item.count()).sum();
     let (tone, text) = match (count, list.is_incomplete()) {
         (0, false) => (Tone::Good, none(list)),
-        (0, true) => (Tone::Notice, "what waits for devices is not all known".to_owned()),
+        (0, true) => (
+            Tone::Notice,
+            "unknown whether anything is pending for devices".to_owned(),
+        ),
         (count, _) => {
-            let wait = if count == 1 { "waits" } else { "wait" };
             let causes = counted(waiting.len(), "cause", "causes");
+            let are = if count == 1 { "is" } else { "are" };
             (
                 Tone::Bad,
-                format!("{} {wait}, for {causes}", objects_of(&waiting)),
+                format!("{} {are} pending: {causes}", objects_of(&waiting)),
             )
         }
     };
@@ -99,17 +101,17 @@ fn remarks(list: &ExplanationList, doc: &mut Doc) {
     };
     if list.pods_without_devices > 0 {
         let pods = counted(list.pods_without_devices, "pending pod", "pending pods");
-        say(format!("Not explained here: {pods} without claims of devices"));
+        say(format!("Not explained: {pods} without device requests"));
     }
     if list.not_explained > 0 {
         say(format!(
-            "Not explained either, since they ask for too many different things: {}; name one",
+            "Not explained, because their requests differ too much: {}; name one",
             objects(list.not_explained)
         ));
     }
     let first = list.items.first().filter(|item| item.waits());
     if let Some(command) = first.and_then(|item| explain(&item.explained)) {
-        doc.command("More of one: ", &command);
+        doc.command("More: ", &command);
     }
 }
 

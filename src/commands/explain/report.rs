@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::output::{Column, Detail, Doc, Page, Span, Table, Tone, counted, span};
+use super::words;
+use crate::output::{Cell, Column, Detail, Doc, Page, Span, Table, Tone, counted, span};
 use dra_model::Kind;
 use dra_reports::allocation::Target;
 use dra_reports::explanation::{
-    AlikeReason, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixItem, GetsItem, Helps,
-    NodeGroupItem, RISKY,
+    AlikeReason, ClusterVerdict, DeviceCount, Explanation, FilterCount, FixItem, Helps, NodeGroupItem,
 };
 use dra_reports::script::{Command, NoCommand, Script, Then};
 
@@ -33,7 +33,12 @@ const NAMED: usize = 3;
 /// The document. `is_live` says whether `--emit-fix` can write what a fix makes again.
 pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
     let mut doc = Doc::new();
-    headline(explanation, page, &mut doc);
+    doc.headline(
+        page,
+        tone(explanation),
+        object(explanation),
+        words::headline(explanation),
+    );
     if !explanation.node_groups.is_empty() && !tells_all_of_nodes(explanation) {
         groups(&explanation.node_groups, page, &mut doc);
     }
@@ -50,7 +55,12 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
     more.extend(reasons.iter().map(|reason| ("Reason", reason.as_str())));
     if let Some(holds) = &explanation.holds {
         more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
-        more.extend(holds.consumers.iter().map(|consumer| ("For", consumer.as_str())));
+        more.extend(
+            holds
+                .consumers
+                .iter()
+                .map(|consumer| ("Reserved for", consumer.as_str())),
+        );
     }
     more.extend(
         explanation
@@ -86,6 +96,11 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
         nodes(&mut doc, explanation, page.detail());
     }
     fixes(explanation, is_live, page, &mut doc);
+    let (_, rest) = told_fixes(explanation, page);
+    let has_nodes = !explanation.filters.is_empty() && explanation.verdict != ClusterVerdict::Allocated;
+    if !page.is_wide() && (has_nodes || !rest.is_empty()) {
+        doc.gap().more();
+    }
     doc
 }
 
@@ -158,7 +173,7 @@ fn tone_of_waiting(explanation: &Explanation) -> Tone {
     }
 }
 
-/// Whether the first line says already what holds for all nodes.
+/// Returns whether the first line says already what holds for all nodes.
 fn tells_all_of_nodes(explanation: &Explanation) -> bool {
     match explanation.node_groups.as_slice() {
         [only] => only.is_cause,
@@ -166,60 +181,45 @@ fn tells_all_of_nodes(explanation: &Explanation) -> bool {
     }
 }
 
-/// Object, verdict and cause in a sentence.
-fn headline(report: &Explanation, page: Page, doc: &mut Doc) {
-    let tone = tone(report);
-    let text = match (report.verdict, &report.cause) {
-        (ClusterVerdict::DoesNotFit, cause) => {
-            let state = if report.target.is_claim() {
-                "does not get its devices"
-            } else {
-                "waits"
-            };
-            format!(" {state}: {}", cause.as_ref().unwrap_or(&report.summary))
-        }
-        (ClusterVerdict::Waits, cause) => {
-            format!(" waits: {}", cause.as_ref().unwrap_or(&report.summary))
-        }
-        (ClusterVerdict::Error, cause) => {
-            format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
-        }
-        (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
-        // That of a broken pod says whether it does not start, does not end, or runs and is in danger.
-        _ => format!(": {}", report.summary),
-    };
-    doc.headline(page, tone, object(report), text);
-}
-
-/// A line of the table of nodes: a request that has too few devices on a group of them.
+/// A line of the table of nodes: a request that has too few devices on a group of them, or another reason.
 struct NodeLine {
     nodes: String,
     /// Whether requests have to be told apart.
     several: bool,
-    count: DeviceCount,
+    count: Option<DeviceCount>,
+    why: String,
+}
+
+impl NodeLine {
+    /// A number of devices, where the line is about devices.
+    fn number<C>(&self, cell: &mut Cell<'_, C>, of: fn(&DeviceCount) -> u64) {
+        match &self.count {
+            Some(count) => cell.text(of(count)),
+            None => cell.toned(Tone::Nothing, ""),
+        }
+    }
 }
 
 const NODES: &[Column<NodeLine>] = &[
     Column::inner("NODE", |line, cell| cell.text(&line.nodes)),
     Column::inner("REQUEST", |line, cell| {
-        if line.several {
-            cell.text(&line.count.request);
+        if let Some(count) = line.count.as_ref().filter(|_| line.several) {
+            cell.text(&count.request);
         }
     }),
-    Column::inner("WANTED", |line, cell| match line.count.wanted {
-        Some(wanted) => cell.text(wanted),
-        None => cell.text("all"),
+    Column::inner("WANTED", |line, cell| match &line.count {
+        Some(count) if count.wanted.is_none() => cell.text("all"),
+        _ => line.number(cell, |count| count.wanted.unwrap_or_default()),
     }),
-    Column::inner("MATCH", |line, cell| cell.text(line.count.matching)),
-    Column::inner("IN USE", |line, cell| cell.text(line.count.in_use)),
-    Column::inner("TAINTED", |line, cell| cell.text(line.count.tainted)),
-    Column::inner("BLOCKED", |line, cell| {
-        cell.unless_zero(Tone::Plain, line.count.blocked);
+    Column::inner_wide("MATCH", |line, cell| line.number(cell, |count| count.matching)),
+    Column::inner_wide("IN USE", |line, cell| line.number(cell, |count| count.in_use)),
+    Column::inner_wide("TAINTED", |line, cell| line.number(cell, |count| count.tainted)),
+    Column::inner_wide("UNAVAILABLE", |line, cell| {
+        line.number(cell, |count| count.blocked)
     }),
-    Column::inner("UNKNOWN", |line, cell| {
-        cell.unless_zero(Tone::Plain, line.count.unknown);
-    }),
-    Column::inner("USABLE", |line, cell| cell.text(line.count.usable)),
+    Column::inner_wide("UNKNOWN", |line, cell| line.number(cell, |count| count.unknown)),
+    Column::inner("AVAILABLE", |line, cell| line.number(cell, |count| count.usable)),
+    Column::inner("WHY", |line, cell| cell.text(&line.why)),
 ];
 
 /// Groups of nodes that are told one by one.
@@ -230,54 +230,51 @@ fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
     let requests: BTreeSet<_> = counts.map(|count| (&count.claim, &count.request)).collect();
     let several = requests.len() > 1;
     let mut lines = Vec::new();
-    // What numbers do not tell, in the order of the groups.
-    let mut reasons: Vec<(&NodeGroupItem, Vec<&str>)> = Vec::new();
     let (told, rest) = groups.split_at(page.told(GROUPS, groups.len()));
     for group in told {
         let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
-        let nodes = folded(&names);
-        lines.extend(group.devices.iter().map(|count| NodeLine {
-            nodes: nodes.clone(),
+        let line = |count: Option<&DeviceCount>| NodeLine {
+            nodes: folded(&names),
             several,
-            count: count.clone(),
-        }));
-        match reasons.iter_mut().find(|(known, _)| known.has_reason_of(group)) {
-            Some((_, known)) => known.extend(names),
-            None => reasons.push((group, names)),
+            count: count.cloned(),
+            why: words::why(group, count),
+        };
+        if group.devices.is_empty() {
+            lines.push(line(None));
         }
+        lines.extend(group.devices.iter().map(|count| line(Some(count))));
     }
     doc.gap();
     doc.section("Nodes", |section| {
         section.table(Table::new(NODES, page.detail(), &lines));
-        for (group, names) in reasons {
-            let Some(reason) = &group.reason else { continue };
-            let names = format!("{}: ", folded(&names));
-            section.line(2, [span(Tone::Strong, names), plain(reason)]);
-        }
         let rest: usize = rest.iter().map(|group| group.nodes.len()).sum();
         if rest > 0 {
-            section.remark(format_args!(
-                "{}: -o wide",
-                counted(rest, "more node", "more nodes")
-            ));
+            section.remark(counted(rest, "more node", "more nodes"));
         }
     });
 }
 
-/// What would help, each with its command.
+/// Fixes that are shown with their commands.
+const FIXES: usize = 3;
+
+/// Fixes with their commands.
 fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
     /// Where the text of a fix begins.
     const INDENT: &str = "     ";
     if report.fixes.is_empty() {
         return;
     }
-    doc.gap().line(0, [span(Tone::Strong, "What would help:")]);
-    for (number, fix) in (1..).zip(&report.fixes) {
-        let text = format!(" {} ({})", fix.message, proof(fix));
+    doc.gap().line(0, [span(Tone::Strong, "Fix:")]);
+    let (told, rest) = told_fixes(report, page);
+    for (number, fix) in (1..).zip(told) {
+        let text = format!(" {} ({})", fix.message, words::proof(fix));
         doc.line(
             INDENT.len(),
             [span(Tone::Strong, format!("  {number}.")), plain(text)],
         );
+        if let Some(note) = &fix.note {
+            doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
+        }
         if let Some(command) = &fix.command {
             let emit =
                 (is_live && page.is_terminal() && !fix.remakes.is_empty()).then(|| emitting(report, number));
@@ -287,41 +284,24 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
                 _ => doc.command(INDENT, command),
             };
         }
-        if let Some(note) = &fix.note {
-            doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
-        }
         if let Some(look) = &fix.look {
             doc.command(format_args!("{INDENT}see: "), look);
         }
     }
+    if !rest.is_empty() {
+        doc.line(2, [plain(format!("  {}", words::more_fixes(rest)))]);
+    }
 }
 
-/// How sure it is that the fix helps, and what comes of it.
-fn proof(fix: &FixItem) -> String {
-    let mut proof = match (fix.proven, fix.nodes.as_slice()) {
-        (false, _) => "not tested".to_owned(),
-        (true, []) => "tested".to_owned(),
-        (true, nodes) => {
-            let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
-            format!("tested: fits on {}", shortened(&names))
-        }
-    };
-    if fix.proven && !fix.minimal {
-        proof.push_str("; a smaller change may exist");
-    }
-    let more = fix
-        .gets
-        .iter()
-        .map(GetsItem::text)
-        .chain(fix.risky.then(|| RISKY.to_owned()));
-    for text in more {
-        proof.push_str("; ");
-        proof.push_str(&text);
-    }
-    proof
+/// The fixes that are shown, and the others.
+fn told_fixes(report: &Explanation, page: Page) -> (&[FixItem], &[FixItem]) {
+    let safe = report.fixes.iter().filter(|fix| !fix.risky).count();
+    // Where all are risky, the first ones are shown with that.
+    let few = if safe == 0 { FIXES } else { FIXES.min(safe) };
+    report.fixes.split_at(page.told(few, report.fixes.len()))
 }
 
-/// What carries fix `number` out, as long as it stays what it is.
+/// Returns the command that applies fix `number`.
 fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
     let kind = if report.target.is_claim() {
         Kind::ResourceClaim

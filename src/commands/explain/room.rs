@@ -33,7 +33,7 @@ const CLASSES: &[Column<ClassRoom>] = &[
     }),
 ];
 
-/// What blocks devices, and how many.
+/// Returns the reasons with the number of devices.
 fn reasons(room: &DriverRoom) -> Vec<String> {
     let reasons = room.reasons.iter();
     reasons
@@ -67,7 +67,7 @@ fn rest(room: &NodeRoom, detail: Detail, doc: &mut Doc) {
             section.table(Table::new(DRIVERS, detail, &room.drivers));
             for room in room.drivers.iter().filter(|room| room.blocked > 0) {
                 section.text(format_args!(
-                    "{}: blocked by {}",
+                    "{}: unavailable because of {}",
                     room.driver,
                     reasons(room).join(", ")
                 ));
@@ -87,18 +87,18 @@ fn rest(room: &NodeRoom, detail: Detail, doc: &mut Doc) {
     if !room.silent_drivers.is_empty() {
         let silent = room.silent_drivers.iter();
         let silent = silent.map(|silent| format!("driver {}: {}", silent.driver, silent.reason));
-        doc.list("Publish nothing here", silent);
+        doc.list("Publish Nothing Here", silent);
     }
     if !room.obstacles.is_empty() {
         doc.list("Closed", &room.obstacles);
     }
     if !room.taints.is_empty() {
         let taints = counted(room.taints.len(), "taint", "taints");
-        let lines = std::iter::once(format!("pods have to tolerate {taints} of the node"));
+        let lines = std::iter::once(format!("pods must tolerate {taints} of the node:"));
         doc.list("Taints", lines.chain(room.taints.iter().cloned()));
     }
     if !room.unknown.is_empty() {
         doc.list("Unknown", &room.unknown);
     }
-    doc.field("Not looked at", "CPU, memory, ports and other demands of pods");
+    doc.field("Not considered", "CPU, memory, ports, other pod requirements");
 }

@@ -9,11 +9,11 @@ use dra_model::{Cluster, Key, Kind, OwnerReference, Str};
 use dra_reports::explanation::OwnerTarget;
 use dra_reports::presence::Mention;
 
-/// What is to be explained.
+/// Objects to explain.
 pub(super) enum Wanted {
     /// Everything that waits in a namespace, or in all.
     Everything(Option<Str>),
-    /// What the manifests of `-f` have.
+    /// Objects of the manifests of `-f`.
     Manifest,
     /// A pod or a claim.
     Named(Named),
@@ -23,9 +23,9 @@ pub(super) enum Wanted {
     Node(Str),
     /// A driver.
     Driver(Str),
-    /// What makes pods.
+    /// An owner of pods.
     Owner(OwnerTarget),
-    /// What makes pods, if there is one; else the pod or the claim of that name in the namespace of the first name.
+    /// An owner of pods, if it exists; otherwise the pod or claim with that name in the namespace of the first name.
     OwnerOrName(OwnerTarget, Key),
     /// A part of a slice, or a class, which is described.
     Described(String),
@@ -85,8 +85,8 @@ impl Wanted {
             [kind, name] if owner_kind(kind).is_some() && !name.contains('/') => {
                 Self::of_one(ctx, &format!("{kind}/{name}"))
             }
-            _ => Err(UsageError::new("one object is explained at a time")
-                .hint("write `pod NAME` or `pod/NAME`; without a name everything that waits is explained")),
+            _ => Err(UsageError::new("only one object can be explained at a time")
+                .hint("write `pod NAME` or `pod/NAME`, or no name for everything pending")),
         }
     }
 
@@ -104,7 +104,7 @@ impl Wanted {
                 None => Self::of_owner(ctx, kind, name),
             },
             None if is_kind(word) => Err(UsageError::new(format!("`{word}` needs a name")).hint(format!(
-                "write `{word} NAME`; without any name everything that waits is explained"
+                "write `{word} NAME`, or no kind and no name for everything pending"
             ))),
             None => objects::pod(ctx, word).map(Self::Name),
         }
@@ -124,12 +124,8 @@ impl Wanted {
                 let namespace = objects::namespace(ctx, objects::Default::Current);
                 match (known, namespace) {
                     (Some(_), Some(namespace)) => Ok(Self::Owner(target(Key::new(namespace, *name)))),
-                    (Some(kind), None) => Err(UsageError::new(format!(
-                        "a {kind} cannot be found by its name in all namespaces"
-                    ))
-                    .hint(format!(
-                        "name the namespace with `-n`, or write `{kind}/NAMESPACE/NAME`"
-                    ))),
+                    (Some(kind), None) => Err(UsageError::new(format!("a {kind} name needs a namespace"))
+                        .hint(format!("use `-n NAMESPACE`, or write `{kind}/NAMESPACE/NAME`"))),
                     (None, namespace) => {
                         let namespace = namespace.unwrap_or_else(|| ctx.current_namespace());
                         Ok(Self::OwnerOrName(
@@ -190,7 +186,7 @@ pub(super) async fn taken(ctx: &Ctx, cluster: &Cluster, key: Key) -> anyhow::Res
     let name = &key.name;
     match (there(&pod), there(&claim)) {
         (true, true) => {
-            let note = format!("`{name}` is pod/{key}; claim/{name} for the claim of that name");
+            let note = format!("`{name}` is pod/{key}; for the claim, write claim/{name}");
             ctx.printer().note(&note);
             Ok(Named::Pod(key))
         }
@@ -201,11 +197,11 @@ pub(super) async fn taken(ctx: &Ctx, cluster: &Cluster, key: Key) -> anyhow::Res
         (false, true) => {
             if cluster.gap(Kind::Pod, &key.namespace).is_some() {
                 ctx.warn(format!(
-                    "whether there is pod/{key} is not known, so `{name}` is taken for the claim"
+                    "unknown whether pod/{key} exists; `{name}` is treated as the claim"
                 ));
             } else {
                 ctx.printer()
-                    .note(&format!("`{name}` is claim/{key}, as there is no such pod"));
+                    .note(&format!("`{name}` is claim/{key}; there is no such pod"));
             }
             Ok(Named::Claim(key))
         }

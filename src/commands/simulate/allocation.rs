@@ -16,6 +16,7 @@ use dra_reports::allocation::{
     Settings, Target, Units,
 };
 use dra_reports::presence::Mention;
+use dra_reports::script::{Command, Script};
 use dra_rules::scheduling::{TaintDevices, Untaint, WhatIf, WhatIfError};
 use dra_sources::Needs;
 
@@ -109,8 +110,8 @@ const WHAT_IF: &str = "What if";
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if args.targets.is_empty() && args.files.is_empty() {
-        return Err(UsageError::new("nothing to judge")
-            .hint("name a claim or a pod, as in `claim/NAME`, or a manifest with `-f`")
+        return Err(UsageError::new("nothing to simulate")
+            .hint("name a claim, a pod or `-f FILE`")
             .into());
     }
     ctx.printer().hold_warnings();
@@ -177,7 +178,7 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         .iter()
         .map(|node| Mention::scoped(Kind::Node, node.as_str()));
     presence::demand_all(ctx, &cluster, &nodes.collect::<Vec<_>>()).await?;
-    ctx.printer().note("simulated; nothing is changed");
+    ctx.printer().note("simulation only; nothing was changed");
     let budget = judging::budget(args.budget);
     let settings = Settings {
         nodes: args.node.iter().map(|name| name.as_str().into()).collect(),
@@ -241,7 +242,7 @@ fn what_ifs(ctx: &Ctx, cluster: &Cluster, args: &Args) -> anyhow::Result<Vec<Wha
             match object.kind() {
                 Kind::Node | Kind::ResourceSlice => changes.push(WhatIf::Add(object)),
                 kind => ctx.warn(format!(
-                    "{kind} {} is neither node nor slice and is left out",
+                    "ignoring {kind} {}: only nodes and slices can be added",
                     object.metadata().key()
                 )),
             }
@@ -268,7 +269,7 @@ fn assumed(args: &Args) -> Vec<String> {
     texts.chain(taints).chain(untaints).chain(as_new).collect()
 }
 
-/// What is to be judged: what the command line names, else what the manifest holds.
+/// Objects to simulate: those of the command line, otherwise those of the manifest.
 async fn units(
     ctx: &Ctx,
     cluster: &Cluster,
@@ -299,10 +300,10 @@ async fn units(
     match (claims.is_empty(), pods.is_empty()) {
         (false, true) => Ok(Units::Claims(claims)),
         (true, false) => Ok(Units::Pods(pods)),
-        (false, false) => Err(UsageError::new("claims and pods cannot be judged together")
-            .hint("a pod is judged with the claims that it uses")
+        (false, false) => Err(UsageError::new("claims and pods cannot be simulated together")
+            .hint("simulate them separately; a pod includes the claims it uses")
             .into()),
-        (true, true) => Err(UsageError::new("the manifest has neither claims nor pods").into()),
+        (true, true) => Err(UsageError::new("the manifest contains no claims and no pods").into()),
     }
 }
 
@@ -312,7 +313,7 @@ fn unbound(ctx: &Ctx, pod: &Arc<Pod>) -> Arc<Pod> {
         return Arc::clone(pod);
     };
     ctx.warn(format!(
-        "pod/{} is bound to {node} already; only that node is looked at; `--as-new` looks at all",
+        "pod/{} is already bound to {node}, so only that node is simulated; `--as-new` simulates all nodes",
         pod.key()
     ));
     Arc::clone(pod)
@@ -392,19 +393,17 @@ impl Report for AllocationReport {
         doc.toned("Result", tone(self.result), result);
         let exactness = match self.exactness {
             Exactness::Exact => None,
-            Exactness::OneOf => Some("whether it fits is certain; the devices are one of several choices"),
+            Exactness::OneOf => Some("the fit is certain; the devices are one of several choices"),
             Exactness::MayError => {
-                Some("kube-scheduler may meet an error first, depending on an order that only it knows")
+                Some("kube-scheduler may hit an error first, depending on an order only it knows")
             }
-            Exactness::FitOnly => {
-                Some("by the rules that are known here; kube-scheduler may answer otherwise")
-            }
+            Exactness::FitOnly => Some("by the known rules; kube-scheduler may decide otherwise"),
         };
         if let Some(exactness) = exactness {
             doc.field("Exactness", exactness);
         }
         if let Some(message) = &self.message {
-            doc.field("Message", message);
+            doc.field("kube-scheduler", message);
         }
         if !self.unknown.is_empty() {
             doc.list("Unknown", &self.unknown);
@@ -417,7 +416,7 @@ impl Report for AllocationReport {
         }
         if let Some(packing) = &self.packing {
             let copies = match (packing.unlimited, packing.exact) {
-                (true, _) => "unlimited: they take nothing that runs out".to_owned(),
+                (true, _) => "unlimited: they use no limited resource".to_owned(),
                 (false, true) => packing.copies.to_string(),
                 (false, false) => format!("at least {}", packing.copies),
             };
@@ -440,6 +439,9 @@ impl Report for AllocationReport {
             doc.section("Pods", |section| {
                 section.table(Table::new(PLACEMENTS, page.detail(), &self.placements));
             });
+        }
+        if let Some(explain) = explain(self) {
+            doc.gap().command("More: ", &explain);
         }
         doc.into()
     }
@@ -475,6 +477,21 @@ fn nodes(doc: &mut Doc, nodes: &[NodeResult], page: Page) {
             section.table(table);
         });
     }
+}
+
+/// The command that explains why the only object does not fit, unless a manifest has it.
+fn explain(report: &AllocationReport) -> Option<Script> {
+    let [only] = report.targets.as_slice() else {
+        return None;
+    };
+    let kind = if only.is_pod() {
+        Kind::Pod
+    } else {
+        Kind::ResourceClaim
+    };
+    let command = Command::dra("explain").object(kind, &only.name);
+    let command = command.namespace(&only.namespace).done().ok()?;
+    (report.result == Fit::DoesNotFit).then_some(command)
 }
 
 fn target(target: &Target) -> String {

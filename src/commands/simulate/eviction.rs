@@ -3,6 +3,7 @@
 mod answer;
 mod evidence;
 mod parts;
+mod words;
 
 use std::sync::Arc;
 
@@ -163,7 +164,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     if let Some(why) = too_much_to_simulate(&cluster, &rules) {
         return Err(Unread::new(format!(
-            "the simulation would take too much memory: {why}; simulate a file that has fewer rules"
+            "the simulation would need too much memory: {why}; use a file with fewer rules"
         ))
         .into());
     }
@@ -209,7 +210,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     report.may_be_more = outcome == Outcome::Unknown;
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
-    ctx.printer().note("this is a simulation: nothing was changed");
+    ctx.printer().note("simulation only; nothing was changed");
     Ok(outcome)
 }
 
@@ -289,7 +290,7 @@ fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
     let rules: Vec<TaintRule> = loaded.cluster.rules().map(|rule| (**rule).clone()).collect();
     anyhow::ensure!(
         !rules.is_empty(),
-        UsageError::new(format!("{file} has no DeviceTaintRule"))
+        UsageError::new(format!("{file} contains no DeviceTaintRule"))
     );
     Ok(rules)
 }
@@ -324,12 +325,12 @@ fn changes(
         changes.push(put_rule(&changed, rule, now).map_err(usage)?);
         if rule.spec.device_selector.is_none() {
             ctx.warn(format!(
-                "devicetaintrule/{} has no deviceSelector: it selects nothing",
+                "devicetaintrule/{} has no deviceSelector, so it matches no device",
                 rule.metadata.name
             ));
         } else if !selects_any(cluster, rule) {
             ctx.warn(format!(
-                "devicetaintrule/{} selects no device that a slice publishes or a claim holds",
+                "devicetaintrule/{} matches no published or allocated device",
                 rule.metadata.name
             ));
         }

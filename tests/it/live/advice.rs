@@ -890,7 +890,7 @@ fn a_gate_of_kueue_is_waited_for() {
     assert_eq!(fix["kind"], "AwaitGate", "{report:#}");
     assert!(fix["command"].is_null(), "{fix:#}");
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    assert!(text(&fix["note"]).contains("Kueue removes the gate"), "{fix:#}");
+    assert!(text(&fix["note"]).contains("see the pod's Workload"), "{fix:#}");
     assert!(
         text(&fix["look"]["command"]).contains("workloads.kueue.x-k8s.io"),
         "{fix:#}"

@@ -51,7 +51,7 @@ fn with_the_role_view_the_unknown_is_named() {
             run.stdout
         );
         assert!(
-            run.stdout.contains("pod/team/too-many is not known: "),
+            run.stdout.contains("pod/team/too-many: unknown "),
             "{name}: {}",
             run.stdout
         );
@@ -101,7 +101,7 @@ fn with_the_role_view_the_unknown_is_named() {
         );
         let run = explain(&user, "runs", &[]).exits(0);
         assert!(
-            run.stdout.contains("the pod runs on gpu-node-1"),
+            run.stdout.contains("the pod is running on gpu-node-1"),
             "{name}: {}",
             run.stdout
         );
@@ -111,7 +111,7 @@ fn with_the_role_view_the_unknown_is_named() {
         .kubectl_dra(["explain", "pod/too-many", "-n", "team"])
         .run()
         .exits(1);
-    assert!(run.stdout.contains("ask for 7"), "{}", run.stdout);
+    assert!(run.stdout.contains(" to 7"), "{}", run.stdout);
 }
 
 /// A second scheduler's configuration is in a ConfigMap, as its Deployment mounts it: a snapshot keeps what it says.

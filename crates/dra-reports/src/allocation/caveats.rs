@@ -16,7 +16,7 @@ struct PartOfBroken {
     node: Str,
     /// How many more nodes would grant such a device.
     others: usize,
-    /// What is broken.
+    /// The broken link.
     broken: Broken,
 }
 

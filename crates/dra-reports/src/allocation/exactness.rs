@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::words;
 use dra_allocator::{Certainty, Choice};
-use dra_model::{Node, Pod, PoolId, Str};
+use dra_model::{Node, Pod, Str};
 use dra_rules::scheduling::{Judgment, Panic, Scheduler, Start, Verdict, doubts, orders, unlike};
 
-/// How far an answer is the scheduler's own, the surest first.
+/// Exactness of an answer, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Exactness {
@@ -19,11 +20,11 @@ pub enum Exactness {
     OneOf,
     /// In some orders of pools the scheduler meets an error first, which ends its attempt.
     MayError,
-    /// What the rules say that are known here; the scheduler may answer otherwise.
+    /// By the known rules; the scheduler may decide otherwise.
     FitOnly,
 }
 
-/// How far to trust an answer.
+/// Exactness of an answer.
 pub(crate) struct Trust {
     /// In a word.
     pub(crate) exactness: Exactness,
@@ -74,22 +75,15 @@ impl Trust {
             }
         }
         if let [(first, open), ..] = choices.as_slice() {
-            let text = open.iter().map(choice).collect::<Vec<_>>().join("; ");
-            let note = format!("order decides on {}: {text}", among(first, choices.len()));
+            let note = words::open_devices(first, choices.len(), open);
             self.lower(Exactness::OneOf, vec![note]);
         }
         if let [(first, error), ..] = errors.as_slice() {
-            let on = among(first, errors.len());
-            let note = format!(
-                "order decides on {on}: kube-scheduler may meet an error first, which ends its attempt: {error}"
-            );
+            let note = words::may_error(first, errors.len(), error);
             self.lower(Exactness::MayError, vec![note]);
         }
         if let [(first, why), ..] = differing.as_slice() {
-            let note = format!(
-                "whether it fits on {} is not known: {why}",
-                among(first, differing.len())
-            );
+            let note = words::may_differ(first, differing.len(), why);
             self.lower(Exactness::FitOnly, vec![note]);
         }
     }
@@ -109,46 +103,12 @@ impl Trust {
     }
 }
 
-/// Whether it may fit on the node or not, for all that is known.
+/// Returns whether it may fit on the node or not, for all that is known.
 pub(crate) fn is_open(judgment: &Judgment) -> bool {
     matches!(judgment.certainty, Certainty::MayDiffer(_)) && !matches!(judgment.verdict, Verdict::GaveUp)
 }
 
-/// Whether the attempt may end with an error on the node.
+/// Returns whether the attempt may end with an error on the node.
 pub(crate) fn may_error(judgment: &Judgment) -> bool {
     matches!(judgment.certainty, Certainty::MayError(_))
-}
-
-fn among(first: &str, nodes: usize) -> String {
-    match nodes - 1 {
-        0 => first.to_owned(),
-        more => format!("{first} and {more} more"),
-    }
-}
-
-fn choice(choice: &Choice) -> String {
-    let Choice {
-        claim,
-        request,
-        pools,
-        slices,
-    } = choice;
-    let places = match pools.as_slice() {
-        [pool] => format!("slices {} of pool {pool}", listed(slices.iter())),
-        pools => format!("pools {}", listed(pools.iter().map(PoolId::to_string))),
-    };
-    format!(
-        "request {request} of claim/{claim} gets its devices from one or several of the {places}, which have no fixed order"
-    )
-}
-
-/// The first few.
-fn listed(names: impl ExactSizeIterator<Item = impl ToString>) -> String {
-    const SHOWN: usize = 4;
-    let rest = names.len().saturating_sub(SHOWN);
-    let shown: Vec<String> = names.take(SHOWN).map(|name| name.to_string()).collect();
-    match rest {
-        0 => shown.join(", "),
-        _ => format!("{} and {rest} more", shown.join(", ")),
-    }
 }

@@ -8,13 +8,13 @@ use dra_rules::scheduling::{GroupCycle, GroupResult};
 pub(crate) struct Gang {
     /// The group.
     pub group: Key,
-    /// How many of its pods need a node for any to get one.
+    /// Number of its pods that need a node for any to get one.
     pub min_count: usize,
-    /// What is in the way.
+    /// Obstacles.
     pub lacks: GangLacks,
 }
 
-/// What a PodGroup lacks.
+/// Reason why a PodGroup is not placed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GangLacks {
     /// Its cycle ends with this error.

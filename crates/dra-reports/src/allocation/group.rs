@@ -13,9 +13,6 @@ use dra_rules::scheduling::{GroupCycle, GroupResult, Judging, Message, Scheduler
 /// The plugin of the scheduler that keeps a gang together.
 pub(crate) const GANG: &str = "GangScheduling";
 
-/// What is said where other nodes for the members were not all tried.
-pub(crate) const HANGS_ON_NODES: &str = "pods of one PodGroup are judged as if those before them got the first node by name, or one of a few others that were tried";
-
 impl<'s> From<&Settings<'s>> for Judging<'s> {
     fn from(settings: &Settings<'s>) -> Self {
         Self {
@@ -67,7 +64,7 @@ impl Judged {
             .lower(Exactness::FitOnly, cycle.doubt.iter().cloned().collect());
         if cycle.hangs_on_nodes {
             self.trust
-                .lower(Exactness::FitOnly, vec![HANGS_ON_NODES.to_owned()]);
+                .lower(Exactness::FitOnly, vec![words::HANGS_ON_NODES.to_owned()]);
         }
         self.notes.append(&mut self.trust.notes);
         if let GroupResult::Unknown(why) = &cycle.result {

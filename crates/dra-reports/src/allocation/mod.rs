@@ -31,14 +31,14 @@ pub(super) use caveats::caveats;
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
 pub(super) use gang::{Gang, GangLacks};
-pub(super) use group::{GANG, HANGS_ON_NODES};
+pub(super) use group::GANG;
 
 pub use packing::{Exhausted, Packing, Placed, pack};
 pub use report::{
     AllocationReport, ClaimAllocation, Fit, NodeResult, NodeScore, OpenRequest, Placement, Target,
 };
 
-/// What is to be judged.
+/// Objects to simulate.
 #[derive(Clone, Debug)]
 pub enum Units {
     /// Claims that one pod would use together.
@@ -175,7 +175,7 @@ impl Otherwise {
         self.release.clone().into_iter().chain(gates)
     }
 
-    /// Whether something speaks against what the answer takes for given.
+    /// Returns whether something speaks against what the answer takes for given.
     pub(super) fn is_doubtful(&self) -> bool {
         let mut gates = self.gates.iter();
         self.release.is_some() || gates.any(|gate| gate.on_in_api_server.is_some())

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Settings, Units};
+use super::{Settings, Units, words};
 use dra_allocator::Explanation;
 use dra_model::{Change, Claim, Cluster, Key, MOST_CONSUMERS, Node, Object, Pod, Str};
 use dra_rules::scheduling::{
@@ -17,7 +17,7 @@ use dra_rules::scheduling::{
     generate_claims, place, pod_requests,
 };
 
-/// How many more there could be.
+/// Number of further copies.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -31,7 +31,7 @@ pub struct Packing {
     pub unlimited: bool,
     /// Where they go, by node.
     pub nodes: Vec<Placed>,
-    /// What keeps the next copy from fitting, with the number of nodes, most first.
+    /// Reasons that stop the next copy, with the number of nodes, most first.
     pub runs_out: Vec<Exhausted>,
 }
 
@@ -140,7 +140,7 @@ pub fn pack(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Packin
 struct Filled {
     copies: u64,
     is_unlimited: bool,
-    /// What stops the next copy.
+    /// Reasons that stop the next copy.
     reason: Option<String>,
 }
 
@@ -161,10 +161,10 @@ fn fill(
     };
     loop {
         if settings.observer.cancelled() || before + copies >= MOST_COPIES || copies >= MOST_ON_NODE {
-            return stopped(copies, "the limit of the simulation".to_owned());
+            return stopped(copies, words::MOST_SIMULATED.to_owned());
         }
         if settings.budget.is_spent() {
-            return stopped(copies, "the budget of the search".to_owned());
+            return stopped(copies, words::BUDGET.to_owned());
         }
         if let Some(why) = cluster.meter().exhausted() {
             return stopped(copies, why.to_owned());
@@ -217,7 +217,7 @@ fn put(
                 *scheduler = scheduler.fork(cluster);
                 let granted = grant(&scheduler.pod(&made), node, settings)?;
                 if let Some(full) = granted.iter().find(|grant| is_full(cluster, &grant.claim)) {
-                    return Err(format!("consumers of claim/{}", full.claim));
+                    return Err(words::consumers_of(&full.claim));
                 }
                 // A claim that is there already can only have so many consumers.
                 takes |= granted
@@ -232,7 +232,7 @@ fn put(
     Ok(takes)
 }
 
-/// Whether others get less because of what is granted: neither access for administrators nor a share of no amount takes anything.
+/// Returns whether others get less because of what is granted: neither access for administrators nor a share of no amount takes anything.
 fn takes_something(granted: &Granted) -> bool {
     granted.allocation.devices.results.iter().any(|result| {
         let is_empty_share = result.share_id.is_some()
@@ -244,7 +244,7 @@ fn takes_something(granted: &Granted) -> bool {
     })
 }
 
-/// Whether no other consumer can be added to the claim's `status.reservedFor`.
+/// Returns whether no other consumer can be added to the claim's `status.reservedFor`.
 fn is_full(cluster: &Cluster, claim: &Key) -> bool {
     cluster
         .claim(claim)
@@ -286,12 +286,12 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
                     let mut alternatives = request.alternatives.iter();
                     !alternatives.any(|one| one.reaches(one.most()))
                 });
-                let names = short.map(|request| format!("devices for request {}", request.name));
+                let names = short.map(|request| words::devices_for(&request.name));
                 names.collect::<Vec<String>>()
             };
             let names = cycle.explain(node, short).ok().flatten().unwrap_or_default();
             if names.is_empty() {
-                "devices that fit together".to_owned()
+                words::TOGETHER.to_owned()
             } else {
                 names.join(", ")
             }
@@ -299,7 +299,7 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
         Verdict::Refused(refusal) => refusal.reasons().join(", "),
         Verdict::NotNamed => "node(s) didn't satisfy plugin(s) [NodeAffinity]".to_owned(),
         Verdict::Error(error) => error.to_string(),
-        Verdict::GaveUp => "gave up".to_owned(),
+        Verdict::GaveUp => words::UNDECIDED.to_owned(),
         Verdict::Fits(_) => String::new(),
     }
 }

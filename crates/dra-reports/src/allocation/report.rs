@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::exactness::{Exactness, is_open};
 use super::packing::Packing;
-use super::{Judged, key_parts};
+use super::{Judged, key_parts, words};
 use dra_allocator::{Certainty, Choice};
 use dra_model::{Allocation, Key, PoolId, Str};
 use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
@@ -17,13 +17,13 @@ use dra_rules::scheduling::{AssumedGate, Granted, Judgment, Verdict};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct AllocationReport {
-    /// What was judged.
+    /// The simulated objects.
     pub targets: Vec<Target>,
     /// The answer for all of it.
     pub result: Fit,
-    /// How far the answer is the scheduler's own.
+    /// Exactness of the answer.
     pub exactness: Exactness,
-    /// What the scheduler says where it does not fit.
+    /// Message of the scheduler if it does not fit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// The nodes, by name, where one pod or claims were judged.
@@ -31,7 +31,7 @@ pub struct AllocationReport {
     /// The pods, in their order, where several were judged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
-    /// How many more there could be, with `--max`.
+    /// Number of further copies, with `--max`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
     /// Changes that were assumed.
@@ -39,13 +39,13 @@ pub struct AllocationReport {
     pub assumed: Vec<String>,
     /// Plugins of the scheduler that could still refuse, because of what the pod uses.
     pub not_simulated: Vec<String>,
-    /// What would have to be known.
+    /// Information that is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
     /// Gates of which nothing tells how they are set, where the other value would change the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
-    /// What else is to be known of the answer.
+    /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -76,17 +76,17 @@ impl Target {
         Self::new(POD, key)
     }
 
-    /// Whether it is a pod.
+    /// Returns whether it is a pod.
     pub fn is_pod(&self) -> bool {
         self.kind == POD
     }
 
-    /// Whether it is a claim.
+    /// Returns whether it is a claim.
     pub fn is_claim(&self) -> bool {
         self.kind == "ResourceClaim"
     }
 
-    /// What makes pods.
+    /// An owner of pods.
     pub fn owner(kind: &str, key: &Key) -> Self {
         Self::new(kind, key)
     }
@@ -113,9 +113,9 @@ pub enum Fit {
     Error,
     /// It does if the scheduler looks at the wrong node before it has found enough others.
     MayError,
-    /// Not decided within the limits.
+    /// Undecided within the limits.
     GaveUp,
-    /// Not known, since data is missing.
+    /// Unknown, because data is missing.
     Unknown,
 }
 
@@ -125,8 +125,8 @@ impl Fit {
         match self {
             Self::Fits => Some("it fits"),
             Self::DoesNotFit => Some("it does not fit"),
-            Self::Error => Some("the scheduler fails"),
-            Self::MayError => Some("the scheduler may fail"),
+            Self::Error => Some("kube-scheduler fails"),
+            Self::MayError => Some("kube-scheduler may fail"),
             Self::GaveUp | Self::Unknown => None,
         }
     }
@@ -153,7 +153,7 @@ pub struct NodeResult {
     /// Binding conditions of devices that would be granted, which have to become true before the pod is bound.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Str>,
-    /// How the plugin for dynamic resources ranks the node, which other plugins add to. Absent where claims have no alternatives.
+    /// Score of the plugin for dynamic resources, to which other plugins add. Absent if claims have no alternatives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<NodeScore>,
     /// Requests that can get their devices from several places, of which only the scheduler's order decides.
@@ -162,7 +162,7 @@ pub struct NodeResult {
     /// The error that ends the attempt in some orders of pools.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub possible_error: Option<String>,
-    /// What each claim gets.
+    /// Allocations of the claims.
     pub claims: Vec<ClaimAllocation>,
 }
 
@@ -208,7 +208,7 @@ impl From<&Choice> for OpenRequest {
     }
 }
 
-/// What a claim gets.
+/// Allocation of a claim.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -305,7 +305,7 @@ impl NodeResult {
             }
             Verdict::GaveUp => {
                 result.result = Fit::GaveUp;
-                result.message = Some("gave up: not decided within the budget of the search".to_owned());
+                result.message = Some(words::UNDECIDED.to_owned());
             }
         }
         result
@@ -331,7 +331,7 @@ impl NodeResult {
     }
 }
 
-/// What becomes of one of several pods.
+/// Placement of one of several pods.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -350,7 +350,7 @@ pub struct Placement {
     /// Why it does not fit, in the scheduler's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What its claims get.
+    /// Allocations of its claims.
     pub claims: Vec<ClaimAllocation>,
 }
 

@@ -1,7 +1,8 @@
 //! Sentences about allocations that explanations have, too. Nothing reads them again.
 
 use super::gang::{Gang, GangLacks};
-use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, Quantity, Str};
+use dra_allocator::Choice;
+use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, PoolId, Quantity, Str};
 use dra_rules::health::Broken;
 use dra_rules::scheduling::TooManyCpus;
 
@@ -26,7 +27,7 @@ pub(crate) fn pod(key: &Key) -> String {
 /// That a claim has as many consumers as it can have.
 pub(crate) fn too_many_consumers(key: &Key) -> String {
     format!(
-        "{} has {MOST_CONSUMERS} consumers, and no claim can have more: kube-scheduler cannot reserve it for the pod",
+        "{} has {MOST_CONSUMERS} consumers, the maximum: kube-scheduler cannot reserve it for the pod",
         claim(key)
     )
 }
@@ -35,12 +36,12 @@ pub(crate) fn too_many_consumers(key: &Key) -> String {
 pub(super) fn part_of_broken(device: &DeviceId, node: &Str, others: usize, broken: &Broken) -> String {
     let others = match others {
         0 => String::new(),
-        1 => ", and so on one more node".to_owned(),
-        others => format!(", and so on {others} more nodes"),
+        1 => " (and similarly on 1 more node)".to_owned(),
+        others => format!(" (and similarly on {others} more nodes)"),
     };
     format!(
-        "it gets {device} on {node}{others}: this device draws on the counters of {}, whose taint {} says that it is broken; no taint \
-         keeps pods off the partition",
+        "it gets {device} on {node}{others}: this device is a partition of {}, whose taint {} reports it as broken, but the partition \
+         itself is not tainted",
         broken.id.device, broken.taint
     )
 }
@@ -57,11 +58,11 @@ pub(super) fn crowded(crowded: &TooManyCpus, others: usize) -> String {
     let cpus = |amount: i64| Quantity::from_nanos(i128::from(amount) * 1_000_000, Format::DecimalSi);
     let others = match others {
         0 => String::new(),
-        others => format!(" (and so on {others} more)"),
+        others => format!(" (and similarly on {others} more)"),
     };
     format!(
-        "overcommitted: on {node}{others} claims have {} CPUs of {driver} and pods request {} beside them, {} of {} in all; CPUs of claims \
-         do not count as CPUs of the node (KEP-5517)",
+        "overcommitted: on {node}{others} claims hold {} CPUs of {driver} and pods request {} more, {} of {} in total; CPUs of claims do \
+         not count as CPUs of the node (KEP-5517)",
         cpus(*of_claims),
         cpus(*of_pods),
         cpus(of_claims.saturating_add(*of_pods)),
@@ -82,13 +83,101 @@ pub(crate) fn of_gang(gang: &Gang) -> String {
         GangLacks::Fits(scheduled, first, others) => {
             let more = match others {
                 0 => String::new(),
-                more => format!(", like {more} more"),
+                more => format!(", nor do {more} more"),
             };
             let fit = if *scheduled == 1 { "fits" } else { "fit" };
-            format!("{needs}, and {scheduled} {fit}: {} does not{more}", pod(first))
+            format!(
+                "{needs}, but only {scheduled} {fit}: {} does not{more}",
+                pod(first)
+            )
         }
         GangLacks::Pods(there) => {
-            format!("{needs}, and only {there} of them have a node or can be scheduled")
+            format!("{needs}, but only {there} have a node or can be scheduled")
         }
+    }
+}
+
+/// That several devices may be allocated on this node and others.
+pub(super) fn open_devices(first: &str, nodes: usize, open: &[Choice]) -> String {
+    let choices: Vec<String> = open.iter().map(choice).collect();
+    format!(
+        "the devices on {} depend on an order only kube-scheduler knows: {}",
+        among(first, nodes),
+        choices.join("; ")
+    )
+}
+
+/// That an error may end the attempt on this node and others.
+pub(super) fn may_error(first: &str, nodes: usize, error: &str) -> String {
+    format!(
+        "on {}, depending on its order, kube-scheduler may hit an error first, which ends its attempt: {error}",
+        among(first, nodes)
+    )
+}
+
+/// That it is unknown whether it fits on this node and others.
+pub(super) fn may_differ(first: &str, nodes: usize, why: &str) -> String {
+    format!("unknown whether it fits on {}: {why}", among(first, nodes))
+}
+
+/// That other placements of a group were not all tried.
+pub(crate) const HANGS_ON_NODES: &str = "each pod of the PodGroup is simulated with the pods before it on the first fitting node by name, \
+     or on one of a few others that were tried";
+
+/// That the search was not finished.
+pub(super) const UNDECIDED: &str = "undecided within the search budget";
+
+/// Why no more copies are packed.
+pub(super) const MOST_SIMULATED: &str = "the limit of the simulation";
+
+/// Why no more copies are packed.
+pub(super) const BUDGET: &str = "the budget of the search";
+
+/// What keeps a copy off a node whose devices do not fit together.
+pub(super) const TOGETHER: &str = "devices that fit together";
+
+/// Devices that run out.
+pub(super) fn devices_for(request: &str) -> String {
+    format!("devices for request {request}")
+}
+
+/// Consumers that run out.
+pub(super) fn consumers_of(claim: &Key) -> String {
+    format!("consumers of claim/{claim}")
+}
+
+/// The first of several nodes.
+fn among(first: &str, nodes: usize) -> String {
+    match nodes - 1 {
+        0 => first.to_owned(),
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Where a request gets devices from.
+fn choice(choice: &Choice) -> String {
+    let Choice {
+        claim,
+        request,
+        pools,
+        slices,
+    } = choice;
+    let places = match pools.as_slice() {
+        [pool] => format!("slices {} of pool {pool}", listed(slices.iter())),
+        pools => format!("pools {}", listed(pools.iter().map(PoolId::to_string))),
+    };
+    format!(
+        "request {request} of claim/{claim} gets devices from one or more of the {places}, in no fixed order"
+    )
+}
+
+/// The first few.
+fn listed(names: impl ExactSizeIterator<Item = impl ToString>) -> String {
+    const SHOWN: usize = 4;
+    let rest = names.len().saturating_sub(SHOWN);
+    let shown: Vec<String> = names.take(SHOWN).map(|name| name.to_string()).collect();
+    match rest {
+        0 => shown.join(", "),
+        _ => format!("{} and {rest} more", shown.join(", ")),
     }
 }

@@ -159,7 +159,7 @@ struct Found<'c> {
 }
 
 impl Found<'_> {
-    /// Whether an attribute or a capacity of the device is that one. Without a domain it has the driver's.
+    /// Returns whether an attribute or a capacity of the device is that one. Without a domain it has the driver's.
     fn is_called(&self, known: &str, domain: &str, name: &str) -> bool {
         match known.split_once('/') {
             Some((of, own)) => of == domain && own == name,
@@ -176,7 +176,7 @@ impl Found<'_> {
     }
 }
 
-/// Whether all selectors of the request select the device; nothing where one fails or was not tried.
+/// Returns whether all selectors of the request select the device; nothing where one fails or was not tried.
 fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &SelectableDevice) -> Option<bool> {
     for selector in &spec.selectors {
         let selector = selectors.selector(&selector.cel.as_ref()?.expression);

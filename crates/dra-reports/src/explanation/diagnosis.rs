@@ -15,12 +15,13 @@ use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
 use super::absence::Absence;
 use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
+use super::outdated::Outdated;
 use crate::allocation::{Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
 
-/// What is known of a pod or of claims.
+/// Facts about a pod or claims.
 pub struct Diagnosis {
-    /// What is explained.
+    /// The explained object.
     pub target: Target,
     /// The answer.
     pub(super) answer: Answer,
@@ -30,33 +31,33 @@ pub struct Diagnosis {
     pub(super) node_groups: Vec<NodeGroup>,
     /// Whether waiting helps.
     pub(super) waiting: Option<WaitingItem>,
-    /// How far the answer is the scheduler's own.
+    /// Exactness of the answer.
     pub(super) exactness: Option<Exactness>,
-    /// What the claim has.
+    /// Devices and consumers of the claim.
     pub(super) holds: Option<Holding>,
-    /// How far the pod is on its node.
+    /// Progress of the pod on its node.
     pub(super) stage: Option<StageItem>,
-    /// What the scheduler says.
+    /// Message of the scheduler.
     pub(super) message: Option<String>,
-    /// What holds for all nodes alike.
+    /// Reasons that hold for all nodes.
     pub(super) reasons: Vec<Reason>,
     /// Nodes by the first filter that rejects them.
     pub(super) filters: Vec<FilterCount>,
     /// The nodes, by name.
     pub(super) nodes: Vec<NodeDiagnosis>,
-    /// What would help.
+    /// Fixes.
     pub(crate) fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse.
     pub(super) not_simulated: Vec<String>,
-    /// What could not be read of what decides.
+    /// Kinds that matter and could not be read.
     pub(super) gaps: Vec<Gap>,
-    /// What else would have to be known.
+    /// Other missing information.
     pub(super) unknown: Vec<String>,
     /// Warnings of the cluster about the object.
     pub(super) events: Vec<Warning>,
     /// Gates that decide and that nothing tells.
     pub(super) assumed_gates: Vec<AssumedGate>,
-    /// What else is to be known of the answer.
+    /// Notes about the answer.
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.
     pub(super) has_known_bug: bool,
@@ -71,9 +72,9 @@ pub struct Diagnosis {
 pub(crate) struct Warning {
     pub(super) reason: Str,
     pub(super) message: String,
-    /// Who says so.
+    /// Source of the warning.
     pub(super) component: Str,
-    /// How often, and since when.
+    /// Number of times, and the first time.
     pub(super) often: Option<Often>,
     /// The last time.
     pub(super) last: Option<Time>,
@@ -124,12 +125,12 @@ pub struct NodeDiagnosis {
     /// The first plugin of the scheduler that rejects the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plugin: Option<&'static str>,
-    /// What the plugin says.
+    /// Message of the plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why, down to each device.
     pub reasons: Vec<Reason>,
-    /// How the devices of its usable pools count for each request, where the plugin for devices rejects the node.
+    /// Numbers of devices for each request, if the plugin for devices rejects the node.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCount>,
 }
@@ -144,14 +145,14 @@ pub(crate) struct NodeGroup {
     pub(super) reason: Option<Brief>,
 }
 
-/// What becomes of the pod or the claims.
+/// The verdict about the pod or the claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Nothing is known yet.
     Unjudged,
-    /// What could not be read; the sentence says what.
+    /// Objects could not be read; the sentence says which.
     Unread(String),
-    /// Which node can take it hangs on kinds that could not be read.
+    /// Unknown which node fits, because kinds could not be read.
     Hidden(Vec<Gap>),
     /// It hangs on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
     Open(String),
@@ -175,7 +176,7 @@ pub(crate) enum Answer {
     Gang(Gang),
     /// A quota keeps this claim from being created; with it, this would be the answer.
     KeptByQuota(String, Box<Answer>),
-    /// The claim has its devices.
+    /// The claim is allocated.
     Allocated(Holding),
     /// The pod has ended, in this phase.
     Ended(Str),
@@ -189,7 +190,7 @@ pub(crate) enum Answer {
     Attaching(Box<Answer>, String),
     /// A component contradicts this answer.
     Contradicted(Box<Answer>, Word),
-    /// What makes pods has none, for this reason.
+    /// An owner has no pods, for this reason.
     NoPods(OwnerName, NoPods),
 }
 
@@ -212,7 +213,7 @@ pub(crate) enum NoPods {
     Unknown,
 }
 
-/// What an object says of itself.
+/// A condition of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Condition {
     pub(super) type_: Str,
@@ -232,7 +233,7 @@ impl From<&dra_model::Condition> for Condition {
     }
 }
 
-/// What becomes of a pod that has its node.
+/// State of a pod with a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Bound {
     pub(super) node: Str,
@@ -241,7 +242,7 @@ pub(crate) struct Bound {
     pub(super) how: OnNode,
 }
 
-/// How far a pod is on its node.
+/// Progress of a pod on its node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OnNode {
     /// It starts, as far as devices go.
@@ -258,7 +259,7 @@ pub(crate) enum OnNode {
     NotEnding(Fact),
     /// Whether it has its devices hangs on a kind that could not be read.
     Hidden(Kind),
-    /// How far it is is not known, for these reasons.
+    /// Unknown progress, for these reasons.
     Unknown(Vec<String>),
 }
 
@@ -322,7 +323,7 @@ impl Answer {
         }
     }
 
-    /// Whether its sentence tells the cause.
+    /// Returns whether its sentence tells the cause.
     pub(super) fn tells(&self, cause: &Cause) -> bool {
         match (self, cause) {
             (Self::Full(..), Cause::TooManyConsumers(_)) | (Self::Nowhere(_), Cause::Nowhere(_)) => true,
@@ -366,7 +367,9 @@ pub(crate) enum Cause {
     /// No node has usable devices that share an attribute, or differ in it.
     NotAlike(Alike),
     /// No node has enough devices for these requests together.
-    NotEnough(Vec<Str>),
+    NotEnough(RequestsTogether),
+    /// The cause, and the outdated slice that has devices.
+    Outdated(Box<Cause>, Outdated),
     /// The devices are held by pods that are not to end for this one.
     Held(Box<Cause>, Spared),
     /// The devices are held by pods of the subject's owner, which does not end them for it.
@@ -415,7 +418,7 @@ pub(crate) enum GangCause {
     Waits(Key, Obstacle),
 }
 
-/// What keeps a pod from the node that its claim is allocated for.
+/// Reason why a pod cannot use the node of its claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The pod names another node.
@@ -449,10 +452,10 @@ pub(crate) struct NotAll {
     /// How many others lack some, too.
     pub(super) others: usize,
     pub(super) kind: DeviceKind,
-    /// How many devices the request selects there.
+    /// Number of devices that the request selects there.
     pub(super) matching: u64,
     pub(super) in_use: u64,
-    /// Who uses these.
+    /// Their consumers.
     pub(super) users: BTreeSet<String>,
     pub(super) tainted: u64,
     /// Those that something else rules out.
@@ -470,7 +473,66 @@ pub(crate) struct Alike {
     pub(super) of: Compared,
 }
 
-/// What a constraint compares.
+/// Why it does not fit even with every device available and untainted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Never {
+    /// No reason is one for all nodes.
+    EvenEmpty,
+    /// No node meets the pod's other requirements.
+    NoNode,
+    /// The same on all nodes.
+    Same(Brief),
+    /// None of these nodes has a device of the kind.
+    NoDevice(Among, DeviceKind),
+    /// None of these nodes has more than so many devices of the kind.
+    AtMost {
+        /// The nodes.
+        among: Among,
+        /// Number of devices requested.
+        wanted: u64,
+        /// Number of devices on the node with the most.
+        most: u64,
+        /// The kind.
+        kind: DeviceKind,
+    },
+    /// None of these nodes has enough devices for the requests together.
+    NotEnough(Among, RequestsTogether),
+    /// None of these nodes has devices with the same, or with different, values.
+    NotAlike(Among, Alike),
+}
+
+/// Requests for which there are not enough devices together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RequestsTogether {
+    /// The requests.
+    pub(super) requests: Vec<Str>,
+    /// The attribute, the value and the number of devices, where all requests select the same.
+    pub(super) same: Option<(String, String, i64)>,
+}
+
+impl RequestsTogether {
+    /// The requests with these specs.
+    pub(super) fn of(requests: Vec<Str>, specs: &[&DeviceRequest]) -> Self {
+        let wanted = |spec: &DeviceRequest| match spec.selectors.as_slice() {
+            [only] => dra_cel::value_wanted(&only.cel.as_ref()?.expression),
+            _ => None,
+        };
+        let first = specs.first().and_then(|spec| wanted(spec));
+        let is_same = |spec: &&DeviceRequest| {
+            spec.device_class_name == specs[0].device_class_name && wanted(spec) == first
+        };
+        let same = first.clone().filter(|_| specs.iter().all(is_same));
+        Self {
+            requests,
+            same: same.map(|wanted| {
+                let count = specs.iter().map(|spec| spec.count).sum();
+                (wanted.name, wanted.value, count)
+            }),
+        }
+    }
+}
+
+/// Devices that a constraint compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Compared {
     /// So many devices of one request.
@@ -479,7 +541,7 @@ pub(crate) enum Compared {
     Requests(Vec<Str>),
 }
 
-/// What devices are called that a request asks for.
+/// Name of the devices that a request selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceKind {
     /// By their model.
@@ -511,7 +573,7 @@ impl DeviceKind {
     }
 }
 
-/// What is wrong with a claim that the status of a pod names.
+/// Problem of a claim in the status of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatusProblem {
     /// It does not exist any more.
@@ -595,7 +657,7 @@ impl Diagnosis {
         }
     }
 
-    /// What becomes of it.
+    /// The verdict.
     pub fn verdict(&self) -> ClusterVerdict {
         self.answer.verdict()
     }
@@ -612,7 +674,7 @@ impl Diagnosis {
         }
     }
 
-    /// Whether owners may say more of it: it waits, or does not start.
+    /// Returns whether owners may say more of it: it waits, or does not start.
     pub fn asks_for_owners(&self) -> bool {
         match self.verdict() {
             ClusterVerdict::DoesNotFit => {

@@ -51,13 +51,13 @@ pub(crate) enum Fact {
     NoDevices,
     /// Too few devices could be taken.
     TooFewDevices {
-        /// How many the request takes; nothing where it takes all that match.
+        /// Number of devices that the request takes; none if it takes all that match.
         wanted: Option<i64>,
-        /// How many could be taken, each by itself.
+        /// Number of devices that could be allocated, each on its own.
         free: usize,
-        /// The same with those that were not tried.
+        /// The same including untested devices.
         most: usize,
-        /// How many the node reaches.
+        /// Number of devices of the node.
         total: usize,
     },
     /// So many more devices are ruled out.
@@ -78,29 +78,29 @@ pub(crate) enum Fact {
     UnreservedByScheduler(Key, Vec<String>),
     /// A component says otherwise.
     Contradicted(Word),
-    /// What gathers the nodes of pods lacks some, for which these pods have to get theirs.
+    /// An owner that collects nodes lacks some; these pods have no node yet.
     Gathering(OwnerName, Incomplete, Vec<Key>),
-    /// What keeps a pod that has its node: code and sentence of the stage.
+    /// Problem of a pod with a node: code and sentence.
     Stage(&'static str, String),
 }
 
-/// How many slices of a pool are there.
+/// Number of slices of a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slices {
     /// Those of the newest generation.
     pub there: usize,
-    /// How many there have to be.
+    /// Expected number.
     pub expected: i64,
     /// The generation.
     pub generation: i64,
 }
 
-/// What a check looked at that rules a device out.
+/// Evidence of a check that rules a device out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evidence {
     /// Nothing more is known.
     None,
-    /// Who holds the device, and what is left of it.
+    /// Claims that hold the device, and what is left of it.
     Held(Vec<Key>, Option<Shortage>),
     /// An amount that is short.
     Short(Shortage),
@@ -131,7 +131,7 @@ pub(crate) struct Lacking {
     pub similar: Option<(String, String)>,
 }
 
-/// Which amounts of a capacity are allowed.
+/// Allowed amounts of a capacity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Allowed {
     /// No more than this.
@@ -147,14 +147,14 @@ pub(crate) enum Allowed {
 pub(crate) struct Term {
     /// As it is written.
     pub text: String,
-    /// What it sees.
+    /// Values that it sees.
     pub seen: Vec<Seen>,
 }
 
-/// What a term sees of a device.
+/// Value that a term sees.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Seen {
-    /// How the expression gets there.
+    /// Path in the expression.
     pub path: String,
     /// The last name of the path.
     pub name: String,
@@ -197,18 +197,18 @@ pub(crate) enum Together {
 pub(crate) struct Word {
     /// Whose it is.
     pub who: Speaker,
-    /// What it says.
+    /// The message.
     pub said: String,
     /// When it said it last; not known of events without a time.
     pub at: Option<Time>,
-    /// How often it said it, and since when.
+    /// Number of times, and the first time.
     pub often: Option<Often>,
 }
 
-/// How often something was said that was said more than once.
+/// Number of times that a message was repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Often {
-    /// How often.
+    /// Number of times.
     pub times: i32,
     /// The first time.
     pub since: Option<Time>,
@@ -250,7 +250,7 @@ pub(crate) enum Speaker {
 }
 
 impl Fact {
-    /// What kind of reason, in one word that stays.
+    /// Kind of the reason, a stable word.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Obstacle(obstacle) => match obstacle {
@@ -327,7 +327,7 @@ impl Fact {
         }
     }
 
-    /// What these are the numbers of.
+    /// What the numbers count.
     pub(crate) fn limited(&self) -> Limited {
         match self {
             Self::RuledOut(_, Evidence::Short(shortage) | Evidence::Held(_, Some(shortage)))
@@ -339,13 +339,13 @@ impl Fact {
         }
     }
 
-    /// Whether the fact is about the node or about requests together rather than about a single request or device.
+    /// Returns whether the fact is about the node or about requests together rather than about a single request or device.
     pub(super) fn is_of_pool(&self) -> bool {
         matches!(self, Self::PoolIncomplete(..) | Self::PoolInvalid(..))
     }
 }
 
-/// What there is too little of.
+/// A limited resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Limited {
     /// Devices.
@@ -365,7 +365,7 @@ pub(crate) enum Brief {
     Elsewhere(Key, Option<Str>),
     /// A pool of so many slices, which has to have so many.
     Slices(usize, i64),
-    /// What the terms of a selector see.
+    /// Values that the terms of a selector see.
     Seen(Vec<Seen>),
     /// Requests that cannot be served together.
     Requests(Vec<(Key, Str)>),

@@ -8,13 +8,15 @@ use serde_json::json;
 use super::diagnosis::{Answer, Diagnosis, Unserved};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
+use super::words::fixes::{self as words, About};
 use super::{gets, waiting};
-use crate::listing::some;
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
 use crate::script::{self, Command, delete, delete_in, lift_node_taint, patch, recreate_pod};
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
-use dra_model::{AllocatedDevice, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str};
+use dra_model::{
+    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str, lookup,
+};
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal};
@@ -56,12 +58,7 @@ impl Diagnosis {
         let Readiness::Pending { condition, device } = state else {
             return;
         };
-        let target = format!(
-            "condition {condition} of device {device} in claim/{}",
-            claim.key()
-        );
-        let message = format!("wait until the driver reports {target} as true");
-        let who = format!("the driver of device {device} attaches it and reports that");
+        let [target, message, who] = words::binding(condition, device, &claim.key());
         let fix = FixItem::unproven("AwaitBinding", target, message, Remedy::by_hand(who));
         let look = Command::dra("describe").claim(&claim.metadata.namespace, &claim.metadata.name);
         self.fixes.push(fix.look(look.done()));
@@ -83,7 +80,7 @@ impl Diagnosis {
         }
         let quota = &refusal.quota.metadata;
         let target = format!("resourcequota/{}", quota.key());
-        let message = format!("raise {target}, or delete claims that it counts");
+        let message = words::raise(&target);
         let remedy = Remedy::raising(quotas, &quota.namespace, wanted);
         let look = Command::kubectl("describe")
             .object(Kind::ResourceQuota, &quota.name)
@@ -122,12 +119,10 @@ impl Diagnosis {
         self.fixes.extend(items.into_iter().map(|(_, item)| item));
         if fixes.found.is_empty() {
             if !self.fixes.iter().any(|fix| fix.proven) {
-                self.notes
-                    .push("no change of those that are tried makes it fit".to_owned());
+                self.notes.push(words::NO_FIX.to_owned());
             }
         } else if !fixes.complete {
-            self.notes
-                .push("other equally small changes may exist".to_owned());
+            self.notes.push(words::MORE_FIXES.to_owned());
         }
     }
 }
@@ -139,7 +134,7 @@ impl FixItem {
         Self::unproven(
             "RestoreDriver",
             format!("driver/{driver}"),
-            format!("have driver {driver} publish its devices of {}", some(nodes)),
+            words::publish(driver, nodes),
             Remedy::by_hand(mend_link(driver, link)),
         )
         .look(look_at_link(link))
@@ -153,32 +148,30 @@ impl FixItem {
         let (deployment, _) = Rollout::of(cluster, pod)?;
         let key = &deployment.key;
         let command = script::recreate_strategy(key);
-        let message =
-            format!("have deployment/{key} end old pods before it makes new ones: strategy Recreate");
-        let mut remedy = Remedy::command(command).note(
-            "until the new pod is ready there is none; maxSurge 0 with maxUnavailable 1 does the same pod by pod",
-        );
+        let mut remedy = Remedy::command(command).note(words::STRATEGY);
         if !deployment.references.is_empty() {
-            remedy = remedy.note("what manages the deployment may set the strategy again: change it there");
+            remedy = remedy.note(words::MANAGED);
         }
         Some(Self {
             proven: true,
             minimal: true,
             nodes: nodes.to_vec(),
-            ..Self::unproven("ChangeStrategy", format!("deployment/{key}"), message, remedy)
+            ..Self::unproven(
+                "ChangeStrategy",
+                format!("deployment/{key}"),
+                words::strategy(key),
+                remedy,
+            )
         })
     }
 }
 
-/// What is said of a change that hands out devices which somebody reports as unhealthy.
-pub const RISKY: &str = "risky: devices reported unhealthy";
-
-/// What is known of the health of devices.
+/// Reported health of devices.
 struct Risks<'a> {
     cluster: &'a Cluster,
     /// Keys and effects of taints of devices that say so.
     taints: BTreeSet<(&'a Str, &'a Str)>,
-    /// What else is reported; only where a taint may matter.
+    /// Other reports; only if a taint may matter.
     health: Option<HealthIndex<'a>>,
 }
 
@@ -203,7 +196,7 @@ impl<'a> Risks<'a> {
         risks
     }
 
-    /// Whether `found` passes over a taint that says of devices that they are unhealthy, or hands out one of which somebody else does.
+    /// Reports whether `found` ignores a taint of unhealthy devices, or allocates a device that is reported unhealthy elsewhere.
     fn is_risky(&self, found: &Found) -> bool {
         let says = |fix: &Fix| match fix {
             Fix::Tolerate { key, effect, .. } | Fix::LiftTaint { key, effect, .. } => {
@@ -236,11 +229,11 @@ fn passes_taint(found: &Found) -> bool {
     })
 }
 
-/// Who is helped.
+/// The pod or claims that a fix is for.
 struct Helped<'a> {
     cluster: &'a Cluster,
     pod: Option<&'a Arc<Pod>>,
-    /// The pod was given a claim of somebody else, and gets one of its own when it is created again.
+    /// The pod was given another consumer's claim, and gets its own when it is recreated.
     is_recreated: bool,
     /// A manifest has it: nothing that runs ends for what is not there.
     is_new: bool,
@@ -253,7 +246,8 @@ impl Helped<'_> {
         let recreation = recreation.map(|pod| self::recreation(self.cluster, pod));
         let single = |fix: &Fix| {
             let remedy = self.remedy(std::slice::from_ref(fix), false);
-            let (kind, target, message) = self.words(fix);
+            let (kind, target) = self.target(fix);
+            let message = words::change(fix, &self.about(fix));
             FixChange {
                 kind,
                 target,
@@ -359,16 +353,12 @@ impl Helped<'_> {
     fn other(&self, fix: &Fix) -> Remedy {
         match fix {
             Fix::Release { claim, .. } => self.release(claim),
-            Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(format!(
-                "the driver {} publishes the taint {key}: whoever runs the driver has it lifted",
-                pool.driver
-            )),
+            Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(words::taint_of_driver(pool, key)),
             Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
             Fix::OfferResource { class, resource } => {
                 let change = json!({"spec": {"extendedResourceName": resource}});
-                Remedy::command(patch(Kind::DeviceClass, None, class, &["--type=merge"], &change)).note(
-                    format!("every pod that asks for {resource} gets devices of class {class} then"),
-                )
+                Remedy::command(patch(Kind::DeviceClass, None, class, &["--type=merge"], &change))
+                    .note(words::offered(resource, class))
             }
             Fix::Uncordon { node } => {
                 Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
@@ -386,13 +376,13 @@ impl Helped<'_> {
         let others = self.others(claim);
         if !others.is_empty() {
             if self.is_new {
-                return Remedy::by_hand("whoever owns them decides, once the manifest is applied");
+                return Remedy::by_hand(words::NOT_APPLIED);
             }
             return end_some(self.cluster, claim, &others);
         }
         if self.is_own(key) {
             // The scheduler deallocates it in `PostFilter`. Without the claim the pod could not run at all.
-            return Remedy::default().note(format!("kube-scheduler deallocates claim/{key} automatically"));
+            return Remedy::default().note(words::deallocated(key));
         }
         // The controller deallocates what no pod uses only when it is deleted.
         Remedy::command(delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]))
@@ -432,186 +422,148 @@ impl Helped<'_> {
         )
     }
 
-    /// Whether the constraint wants different values.
+    /// Returns whether the constraint wants different values.
     fn is_distinct(&self, claim: &Key, place: usize) -> bool {
         let found = self.cluster.claim(claim);
         let constraint = found.and_then(|claim| claim.spec.devices.constraints.get(place));
         constraint.is_some_and(|constraint| constraint.distinct_attribute.is_some())
     }
 
-    /// Kind, target and message of a change.
-    fn words(&self, fix: &Fix) -> (&'static str, String, String) {
-        let target = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
-        let place = |claim: &Key, request: &str| format!("{} request {request}", self.object(claim));
-        let own = self
-            .pod
-            .map_or_else(String::new, |pod| format!("pod/{}", pod.key()));
+    /// Kind and target of a change.
+    fn target(&self, fix: &Fix) -> (&'static str, String) {
+        let of_request = |claim: &Key, request: &str| format!("claim/{claim} request {request}");
+        let own = || {
+            self.pod
+                .map_or_else(String::new, |pod| format!("pod/{}", pod.key()))
+        };
         match fix {
-            Fix::Release { claim, .. } => (
-                "ReleaseClaim",
-                format!("claim/{claim}"),
-                self.words_of_release(claim),
-            ),
-            Fix::Tolerate {
-                claim,
-                request,
-                key,
-                effect,
-            } => (
-                "TolerateTaint",
-                target(claim, request),
-                format!(
-                    "tolerate the device taint {key}:{effect} in {}",
-                    place(claim, request)
-                ),
-            ),
-            Fix::TolerateNode { key, effect } => (
-                "TolerateNodeTaint",
-                own.clone(),
-                format!("tolerate the node taint {key}:{effect} in {own}"),
-            ),
-            Fix::Fewer {
-                claim,
-                request,
-                count,
-            } => (
-                "FewerDevices",
-                target(claim, request),
-                format!("ask for {count} in {}", place(claim, request)),
-            ),
-            Fix::FewerExtended {
-                container,
-                resource,
-                count,
-            } => (
-                "FewerDevices",
-                format!("{own} container {container}"),
-                format!("ask for {count} of {resource} in container {container} of {own}"),
-            ),
-            Fix::LessCapacity {
-                claim,
-                request,
-                capacity,
-                amount,
-            } => (
-                "LessCapacity",
-                target(claim, request),
-                format!("ask for {amount} of {capacity} in {}", place(claim, request)),
-            ),
+            Fix::Release { claim, .. } => ("ReleaseClaim", format!("claim/{claim}")),
+            Fix::Tolerate { claim, request, .. } => ("TolerateTaint", of_request(claim, request)),
+            Fix::TolerateNode { .. } => ("TolerateNodeTaint", own()),
+            Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),
+            Fix::FewerExtended { container, .. } => {
+                ("FewerDevices", format!("{} container {container}", own()))
+            }
+            Fix::LessCapacity { claim, request, .. } => ("LessCapacity", of_request(claim, request)),
             Fix::DropTerm {
                 claim,
                 request,
                 selector,
-                term,
                 ..
             } => (
                 "RelaxSelector",
-                format!("{} selector #{selector}", target(claim, request)),
-                format!("leave out `{term}` in {}", place(claim, request)),
+                format!("{} selector #{selector}", of_request(claim, request)),
             ),
             Fix::GuardTerm {
                 claim,
                 request,
                 selector,
-                term,
-                guarded,
                 ..
             } => (
                 "GuardSelector",
-                format!("{} selector #{selector}", target(claim, request)),
-                format!("write `{guarded}` for `{term}` in {}", place(claim, request)),
+                format!("{} selector #{selector}", of_request(claim, request)),
             ),
-            Fix::DropConstraint {
-                claim,
-                place,
-                attribute,
-            } => (
-                "DropConstraint",
-                format!("claim/{claim} constraint #{place}"),
-                format!(
-                    "leave out the constraint on {attribute} in {}, which gives up {}",
-                    self.object(claim),
-                    if self.is_distinct(claim, *place) {
-                        "that the devices differ in it"
-                    } else {
-                        "the alignment of the devices"
-                    }
-                ),
-            ),
-            Fix::UseClass {
-                claim,
-                request,
-                class,
-            } => (
-                "UseClass",
-                target(claim, request),
-                format!("name class {class} in {}", place(claim, request)),
-            ),
-            Fix::DropNodeLabel { key } => (
-                "RelaxNodeSelector",
-                own.clone(),
-                format!("leave out the node selector on {key} in {own}"),
-            ),
-            Fix::DropNodeAffinity => (
-                "RelaxNodeAffinity",
-                own.clone(),
-                format!("leave out the required node affinity in {own}"),
-            ),
-            Fix::LiftTaint { pool, key, effect } => (
-                "LiftTaint",
-                format!("pool/{pool}"),
-                format!("have the driver lift the taint {key}:{effect} from the devices of pool {pool}"),
-            ),
-            Fix::DeleteRule { rule } => (
-                "LiftTaint",
-                format!("devicetaintrule/{rule}"),
-                format!("delete devicetaintrule/{rule}"),
-            ),
-            Fix::OfferResource { class, resource } => (
-                "OfferResource",
-                format!("deviceclass/{class}"),
-                format!("set extendedResourceName of deviceclass/{class} to {resource}"),
-            ),
-            Fix::Uncordon { node } => (
-                "Uncordon",
-                format!("node/{node}"),
-                format!("let node/{node} take pods again"),
-            ),
-            Fix::LiftNodeTaint { node, key, effect } => (
-                "LiftNodeTaint",
-                format!("node/{node}"),
-                format!("lift the taint {key}:{effect} from node/{node}"),
-            ),
+            Fix::DropConstraint { claim, place, .. } => {
+                ("DropConstraint", format!("claim/{claim} constraint #{place}"))
+            }
+            Fix::UseClass { claim, request, .. } => ("UseClass", of_request(claim, request)),
+            Fix::DropNodeLabel { .. } => ("RelaxNodeSelector", own()),
+            Fix::DropNodeAffinity => ("RelaxNodeAffinity", own()),
+            Fix::LiftTaint { pool, .. } => ("LiftTaint", format!("pool/{pool}")),
+            Fix::DeleteRule { rule } => ("LiftTaint", format!("devicetaintrule/{rule}")),
+            Fix::OfferResource { class, .. } => ("OfferResource", format!("deviceclass/{class}")),
+            Fix::Uncordon { node } => ("Uncordon", format!("node/{node}")),
+            Fix::LiftNodeTaint { node, .. } => ("LiftNodeTaint", format!("node/{node}")),
         }
     }
 
-    fn words_of_release(&self, key: &Key) -> String {
+    /// What the sentence of a change names.
+    fn about(&self, fix: &Fix) -> About {
+        About {
+            pod: self
+                .pod
+                .map_or_else(String::new, |pod| format!("pod/{}", pod.key())),
+            object: fix
+                .edits_claim()
+                .map_or_else(String::new, |claim| self.object(claim)),
+            before: self.before(fix),
+        }
+    }
+
+    /// The state that a change replaces.
+    fn before(&self, fix: &Fix) -> Before {
+        let spec = |claim: &Key, request: &str| self.cluster.claim(claim)?.asked_for(request);
+        let amount = |amount: Option<String>| amount.map_or(Before::Unknown, Before::Amount);
+        match fix {
+            Fix::Release { claim, .. } => self.consumers(claim),
+            Fix::Fewer { claim, request, .. } => {
+                let spec = spec(claim, request);
+                let counts = spec.filter(|spec| spec.allocation_mode == AllocationMode::ExactCount);
+                amount(counts.map(|spec| spec.count.to_string()))
+            }
+            Fix::LessCapacity {
+                claim,
+                request,
+                capacity,
+                ..
+            } => {
+                let wanted = spec(claim, request).and_then(|spec| spec.capacity.as_ref());
+                let wanted = wanted.and_then(|wanted| lookup(&wanted.requests, capacity));
+                amount(wanted.map(ToString::to_string))
+            }
+            Fix::FewerExtended {
+                container, resource, ..
+            } => {
+                let spec = self.pod.map(|pod| &pod.spec);
+                let mut all = spec
+                    .into_iter()
+                    .flat_map(|spec| spec.containers.iter().chain(&spec.init_containers));
+                let container = all.find(|known| known.name == *container);
+                let wanted = container.and_then(|container| lookup(&container.resources.requests, resource));
+                amount(wanted.map(ToString::to_string))
+            }
+            Fix::DropConstraint { claim, place, .. } if self.is_distinct(claim, *place) => Before::Distinct,
+            _ => Before::Unknown,
+        }
+    }
+
+    /// Consumers of the claim that a change releases.
+    fn consumers(&self, key: &Key) -> Before {
         let claim = self.cluster.claim(key);
         let users = claim.map_or_else(Vec::new, |claim| self.others(claim));
         if users.iter().any(|entry| !entry.is_pod()) {
-            return format!("end the consumers of claim/{key}");
+            Before::Unknown
+        } else if !users.is_empty() {
+            Before::Pods(users.iter().map(|entry| entry.name.clone()).collect())
+        } else if self.is_own(key) {
+            Before::Deallocated
+        } else {
+            Before::Idle
         }
-        let pods: Vec<&str> = users.iter().map(|entry| entry.name.as_str()).collect();
-        if !pods.is_empty() {
-            return format!("end the pods that use claim/{key}: {}", pods.join(", "));
-        }
-        if self.is_own(key) {
-            return format!("wait until the scheduler deallocates claim/{key}, which no other pod uses");
-        }
-        format!("delete claim/{key}, which no pod uses")
     }
 }
 
-/// A pod that was given a claim of somebody else gets one of its own when it is created again.
+/// The state that a change replaces.
+pub(super) enum Before {
+    /// A number or an amount.
+    Amount(String),
+    /// A constraint that wants different values.
+    Distinct,
+    /// Pods with these names use the claim.
+    Pods(Vec<Str>),
+    /// kube-scheduler deallocates the claim automatically.
+    Deallocated,
+    /// No pod uses the claim.
+    Idle,
+    /// Nothing that the sentence names.
+    Unknown,
+}
+
+/// A pod that was given another consumer's claim gets its own when it is recreated.
 fn recreation(cluster: &Cluster, pod: &Arc<Pod>) -> FixChange {
     let key = pod.key();
-    let message = match pod.metadata.controller() {
-        Some(owner) => format!(
-            "delete pod/{key}, so that {} makes it again with claims of its own",
-            manager(owner)
-        ),
-        None => format!("delete pod/{key} and create it again, so that it gets claims of its own"),
-    };
+    let owner = pod.metadata.controller().map(manager);
+    let message = words::recreate(&key, owner.as_deref());
     let remedy = change_pod(cluster, pod, pod, &[], true);
     FixChange {
         kind: "RecreatePod",
@@ -629,7 +581,7 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
     }
     let key = before.key();
     if before.metadata.is_only_written() {
-        return Remedy::by_hand(format!("pod/{key} does not exist yet: change its manifest"));
+        return Remedy::by_hand(words::in_manifest(&key));
     }
     let operations = change_of_pod(before, after);
     let in_place = fixes.iter().all(|fix| fix.is_made_in_place());
@@ -638,18 +590,12 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
             let change = Remedy::command(script::change(Kind::Pod, &key, operations));
             match owner {
                 None => change,
-                Some(owner) => change.note(format!("{} makes further pods without it", manager(owner))),
+                Some(owner) => change.note(words::others_without(&manager(owner))),
             }
         }
         Some(_) if fixes.is_empty() => replace_pods(cluster, &key.namespace, [before]),
-        Some(owner) => Remedy::by_hand(format!(
-            "{} makes pod/{key}: its owner changes the pod template there, or in what {} is made by",
-            manager(owner),
-            manager(owner)
-        )),
+        Some(owner) => Remedy::by_hand(words::in_template(&key, &manager(owner))),
         None if operations.is_empty() => Remedy::command(recreate_pod(&key)),
-        None => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(format!(
-            "what is changed of a pod needs another one: pod/{key} is made again"
-        )),
+        None => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::immutable_pod(&key)),
     }
 }

@@ -6,6 +6,7 @@
 use serde_json::json;
 
 use super::items::FixItem;
+use super::words::fixes as words;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
 use dra_model::{Kind, Pod, Str};
@@ -39,31 +40,14 @@ pub(super) fn lifted(pod: &Pod, gates: &[Str], queued: Option<&Queued>) -> Vec<F
 fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixItem {
     let key = pod.key();
     let is_kueue = domain == KUEUE || domain.ends_with(".kueue.x-k8s.io");
-    let (message, who, look) = if let Some(queued) = queued.filter(|queued| is_kueue && queued.gave_up) {
-        let (message, who) = corrected(queued);
-        (message, who, workload(pod, gate, Some(queued)))
+    let ((message, who), look) = if let Some(queued) = queued.filter(|queued| is_kueue && queued.gave_up) {
+        (words::corrected(queued), workload(pod, gate, Some(queued)))
     } else if is_kueue {
-        (
-            format!("wait until Kueue admits pod/{key}, and removes its gate {gate}"),
-            "Kueue removes the gate when it admits the pod's Workload (workloads.kueue.x-k8s.io), which says what it waits for; to \
-             remove the gate by hand goes past the queue and its quota"
-                .to_owned(),
-            workload(pod, gate, queued),
-        )
+        (words::admitted(&key, gate), workload(pod, gate, queued))
     } else {
-        let owner = pod.metadata.controller();
+        let owner = pod.metadata.controller().map(manager);
         (
-            format!("wait until the controller of {domain} removes the gate {gate} of pod/{key}"),
-            match owner {
-                Some(owner) => format!(
-                    "the controller of {domain} removes the gate when the pod may start: look at pod/{key} and at {}, which made it",
-                    manager(owner)
-                ),
-                None => format!(
-                    "the controller of {domain} removes the gate when the pod may start: look at the labels, annotations and events of \
-                     pod/{key}"
-                ),
-            },
+            words::ungated(&key, gate, domain, owner.as_deref()),
             describe(pod),
         )
     };
@@ -74,12 +58,9 @@ fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixI
 pub(super) fn requeued(queued: &Queued) -> FixItem {
     let workload = &queued.workload;
     let (message, who) = if queued.gave_up {
-        corrected(queued)
+        words::corrected(queued)
     } else {
-        (
-            format!("wait until Kueue admits workload/{workload}"),
-            "Kueue has the pods made when it admits the Workload".to_owned(),
-        )
+        words::workload_admitted(workload)
     };
     let look = Command::kubectl("describe")
         .object(WORKLOAD, &workload.name)
@@ -94,26 +75,14 @@ pub(super) fn requeued(queued: &Queued) -> FixItem {
     .look(look)
 }
 
-/// What has to change of a Workload that Kueue does not try again, and who changes it.
-fn corrected(queued: &Queued) -> (String, String) {
-    (
-        format!("correct what Kueue says of workload/{}, and have the workload made again", queued.workload),
-        "to wait does not help: Kueue does not try the workload again as it is. What its words name is in its configuration or its queues, \
-         which its administrator changes, or in what the pods ask for, which their owner changes"
-            .to_owned(),
-    )
-}
-
 /// Gates that no domain is known to own. The API server lets gates be removed, and none added.
 fn remove(pod: &Pod, gates: &[&Str]) -> FixItem {
     let key = pod.key();
     let names: Vec<&str> = gates.iter().map(|gate| gate.as_str()).collect();
     let target = names.join(", ");
-    let message = format!("remove the scheduling gates {target}");
+    let message = words::remove_gates(&target);
     let remedy = if pod.metadata.is_only_written() {
-        Remedy::by_hand(format!(
-            "pod/{key} does not exist yet: leave them out of its manifest"
-        ))
+        Remedy::by_hand(words::gates_in_manifest(&key))
     } else {
         let all = pod.spec.scheduling_gates.iter().enumerate();
         // Behind what goes, places move up: the last goes first.
@@ -125,8 +94,7 @@ fn remove(pod: &Pod, gates: &[&Str]) -> FixItem {
                 json!({"op": "remove", "path": path}),
             ]
         });
-        Remedy::command(script::change(Kind::Pod, &key, operations.collect()))
-            .note("only once whoever set the gates agrees: they hold the pod back until something is ready")
+        Remedy::command(script::change(Kind::Pod, &key, operations.collect())).note(words::GATES)
     };
     FixItem::unproven("RemoveGates", target, message, remedy).look(describe(pod))
 }
@@ -205,7 +173,7 @@ mod tests {
              {\"op\":\"test\",\"path\":\"/spec/schedulingGates/0/name\",\"value\":\"first\"},\
              {\"op\":\"remove\",\"path\":\"/spec/schedulingGates/0\"}]'"
         );
-        assert!(all[1].1.starts_with("Kueue removes the gate"), "{}", all[1].1);
+        assert!(all[1].1.starts_with("see the pod's Workload"), "{}", all[1].1);
         assert!(
             all[2]
                 .1

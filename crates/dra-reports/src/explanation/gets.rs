@@ -6,6 +6,7 @@ use dra_model::{Cluster, Device, DeviceId, DeviceRequest, Key, Str, lookup};
 use dra_rules::scheduling::{Fix, Found};
 
 use super::items::GetsItem;
+use super::words::fixes as words;
 
 /// Devices among which is looked for one that was asked for.
 const MOST_LOOKED_AT: usize = 2_000;
@@ -46,7 +47,7 @@ fn gets(
         for (name, capacity) in &device.capacity {
             if let Some(other) = lookup(&asked.capacity, name).filter(|other| other.value != capacity.value) {
                 let name = name.rsplit('/').next().unwrap_or(name);
-                differs.push(format!("{name} {} instead of {}", capacity.value, other.value));
+                differs.push(words::differs(name, &capacity.value, &other.value));
             }
         }
     }
@@ -75,7 +76,7 @@ fn seen(selectors: &ClassSelectors, term: &str, driver: &Str, device: &Device) -
     let seen = terms.iter().flat_map(|term| &term.seen);
     seen.filter_map(|seen| {
         let value = seen.value.as_ref().ok()?;
-        Some(format!("{} is {value}", seen.name))
+        Some(words::sees(&seen.name, value))
     })
     .collect()
 }

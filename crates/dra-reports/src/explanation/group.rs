@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::diagnosis::{Answer, Cause, Diagnosis, GangCause, NodeDiagnosis, Reason};
 use super::fact::Fact;
 use super::items::ClusterVerdict;
-use super::{Explained, Settings};
-use crate::allocation::{Exactness, GANG, Gang, HANGS_ON_NODES};
+use super::{Explained, Settings, words};
+use crate::allocation::words::HANGS_ON_NODES;
+use crate::allocation::{Exactness, GANG, Gang};
 use dra_model::{Component, Node, Pod};
 use dra_rules::reservation::PodGroups;
 use dra_rules::scheduling::{
@@ -34,12 +35,7 @@ impl Explained<'_> {
         let before = cycle.turns.iter().take_while(|turn| turn.pod.key() != pod.key());
         let before = before.filter(|turn| turn.got.is_some()).count();
         if before > 0 && cycle.turn(&pod.key()).is_some() {
-            report.notes.push(format!(
-                "the pods of podgroup/{} are placed together: {before} before it {} taken to have {} devices",
-                cycle.group,
-                if before == 1 { "is" } else { "are" },
-                if before == 1 { "its" } else { "their" },
-            ));
+            report.notes.push(words::placed_before(&cycle.group, before));
         }
         let hanging = cycle.hangs_on_nodes.then(|| HANGS_ON_NODES.to_owned());
         for doubt in cycle.doubt.iter().cloned().chain(hanging) {

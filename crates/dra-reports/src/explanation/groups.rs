@@ -131,7 +131,7 @@ enum Common {
 }
 
 impl Reason {
-    /// What is left of an amount that is short.
+    /// Available part of a limited amount.
     fn left(&self) -> Option<Quantity> {
         self.fact.amounts().map(|amounts| amounts.left)
     }
@@ -423,7 +423,7 @@ impl Asked<'_> {
         })
     }
 
-    /// Who uses the devices of the node that the request would take.
+    /// Consumers of the node's devices that the request would take.
     fn users(&self, node: &NodeDiagnosis, claim: &Key, name: &Str) -> BTreeSet<String> {
         let cluster = self.cycle.scheduler().cluster();
         let mut users = BTreeSet::new();
@@ -450,7 +450,7 @@ impl Asked<'_> {
     }
 }
 
-/// Whether the node reaches no device that the request of `wanted` selects.
+/// Returns whether the node reaches no device that the request of `wanted` selects.
 fn has_none(node: &NodeDiagnosis, wanted: &DeviceCount) -> bool {
     node.devices.iter().all(|count| {
         count.claim != wanted.claim || count.request != wanted.request || count.matching + count.unknown == 0

@@ -2,21 +2,22 @@
 
 use serde::Serialize;
 
+use super::words::fixes as words;
 use crate::Sentence;
 use crate::remedy::{Remake, Remedy};
 use crate::script::{NoCommand, Script};
 use dra_model::{Format, Key, Quantity, Str};
 
-/// What an allocated claim holds, and for whom.
+/// Devices and consumers of an allocated claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Holding {
-    /// The only node that reaches them, if there is one.
+    /// Their only node, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// The devices: `driver/pool/device`.
     pub devices: Vec<String>,
-    /// Who has it reserved: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, else `RESOURCE.GROUP/NAME`.
+    /// Consumers: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`, otherwise `RESOURCE.GROUP/NAME`.
     pub consumers: Vec<String>,
 }
 
@@ -29,14 +30,14 @@ pub struct WaitingItem {
     pub helps: Helps,
     /// The answer in a sentence.
     pub summary: Sentence,
-    /// Any so many of the `consumers` have to end.
+    /// Number of `consumers` that have to finish.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub count: Option<usize>,
-    /// Whose end helps: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
+    /// Consumers that have to finish: `pod/NAMESPACE/NAME`, `podgroup/NAMESPACE/NAME`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub consumers: Vec<String>,
-    /// Where it fits then.
+    /// Nodes that it fits on then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
     /// Whether the end of others, who were not tried, may help too. Absent where not.
@@ -49,54 +50,54 @@ pub struct WaitingItem {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Helps {
-    /// Nothing, as long as devices, classes and labels of nodes stay as they are: it does not fit with every device free and untainted
+    /// Waiting does not help while devices, classes and labels of nodes stay unchanged: it does not fit even with every device available and untainted
     /// either.
     Never,
-    /// The end of one consumer suffices.
+    /// It fits once one consumer finishes.
     WhenOneEnds,
-    /// So many consumers have to end.
+    /// It fits once this number of consumers finish.
     WhenEnd,
-    /// It fits once devices have no taints.
+    /// It fits once the taints of devices are removed.
     WhenUntainted,
     /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, which it does automatically.
     WhenDeallocated,
-    /// It fits once nodes are not cordoned any more.
+    /// It fits once nodes are uncordoned.
     WhenUncordoned,
     /// It may fit once drivers have published again what the start of a kubelet deleted, which they do within a minute.
     WhenPublished,
     /// Nothing, as long as its owner is as it is: pods of the same owner have what it needs, and the owner does not end them for it.
     Kept,
-    /// Not known; the summary says why.
+    /// Unknown; the summary has the reason.
     Unknown,
 }
 
-/// What becomes of the pod or the claims.
+/// The verdict about the pod or the claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClusterVerdict {
-    /// At least one node can take it.
+    /// It fits on at least one node.
     Fits,
-    /// It has its node.
+    /// It has a node.
     Bound,
     /// It has its node, but not its devices: the kubelet does not let it start, or they may go to others.
     Broken,
-    /// The claim has its devices.
+    /// The claim is allocated.
     Allocated,
-    /// It has ended.
+    /// It has finished.
     Ended,
-    /// The scheduler does not look at it yet.
+    /// The scheduler does not consider it yet.
     Waits,
-    /// No node can take it.
+    /// It fits on no node.
     DoesNotFit,
-    /// The attempt ends with an error.
+    /// The scheduling attempt ends with an error.
     Error,
-    /// Not decided within the limits.
+    /// Undecided within the limits.
     GaveUp,
-    /// Not known, since data is missing.
+    /// Unknown, because data is missing.
     Unknown,
 }
 
-/// How many nodes a filter rejects before any other.
+/// Number of nodes that a filter rejects first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -105,11 +106,11 @@ pub struct FilterCount {
     pub plugin: &'static str,
     /// The number of nodes.
     pub nodes: u64,
-    /// What it says, with the number of nodes.
+    /// Messages, with the number of nodes.
     pub messages: Vec<String>,
 }
 
-/// How the devices of a node's usable pools count for a request. What is in use by a claim is not counted as tainted too.
+/// Numbers of a node's devices for a request, without incomplete and invalid pools. Devices in use are not counted as tainted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -120,7 +121,7 @@ pub struct DeviceCount {
     pub claim: Key,
     /// `request` or `request/subrequest`.
     pub request: Str,
-    /// How many devices the request takes; absent where it takes all that match and none does.
+    /// Number of devices that the request takes; absent if it takes all that match and none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted: Option<u64>,
     /// Devices that class and request select on this node.
@@ -139,7 +140,7 @@ pub struct DeviceCount {
 }
 
 impl DeviceCount {
-    /// Whether there are surely too few.
+    /// Returns whether there are surely too few.
     pub fn is_short(&self) -> bool {
         self.wanted
             .is_none_or(|wanted| self.usable + self.unknown < wanted)
@@ -155,15 +156,15 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What is wanted of something and what is left of how much.
+/// Requested, available and total amount.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Amounts {
-    /// What the request takes of what is short, where the reason is a limit.
+    /// Requested amount of a limited resource.
     pub wanted: Quantity,
-    /// What is left of it; negative where claims took more than there is.
+    /// Available amount; negative if claims use more than there is.
     pub left: Quantity,
-    /// What there is in all.
+    /// Total amount.
     pub total: Quantity,
 }
 
@@ -230,17 +231,17 @@ pub struct FixItem {
     /// Kind of the change; `Several` where it takes more than one.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub kind: &'static str,
-    /// What is changed.
+    /// Object of the change.
     pub target: String,
-    /// For people.
+    /// Message.
     pub message: String,
-    /// A command that does it as it stands, where there is one.
+    /// The command, if there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Who can do it where there is no command, and what is to be known of the command.
+    /// What to know before running the command, or who can do it if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// A command that shows more and changes nothing.
+    /// A read-only command that shows more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
     /// Whether a simulation of the changed cluster shows that it helps.
@@ -250,10 +251,10 @@ pub struct FixItem {
     /// The changes one by one, where there is more than one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FixChange>,
-    /// Where it fits then.
+    /// Nodes that it fits on then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
-    /// Which devices requests with relaxed selectors get on the first of these nodes.
+    /// Devices that requests with relaxed selectors get on the first of these nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gets: Vec<GetsItem>,
     /// Whether it hands out devices that are reported as unhealthy. Absent where not.
@@ -264,7 +265,7 @@ pub struct FixItem {
     pub remakes: Vec<Remake>,
 }
 
-/// What a request gets that asks for less than before.
+/// Device of a request with a relaxed selector.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -275,11 +276,11 @@ pub struct GetsItem {
     pub request: Str,
     /// Its first device: `driver/pool/device`.
     pub device: String,
-    /// How many more it gets. Absent where there are none.
+    /// Number of further devices. Absent if there are none.
     #[serde(skip_serializing_if = "is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub more: usize,
-    /// How the device differs from one that was asked for, as far as that is known.
+    /// Known differences to a requested device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
 }
@@ -293,12 +294,7 @@ impl GetsItem {
     /// `gets gpu-1, memory 10Gi instead of 80Gi`.
     pub fn text(&self) -> String {
         let device = self.device.rsplit('/').next().unwrap_or(&self.device);
-        let more = match self.more {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let differs: String = self.differs.iter().map(|text| format!(", {text}")).collect();
-        format!("gets {device}{more}{differs}")
+        words::gets(device, self.more, &self.differs)
     }
 }
 
@@ -310,20 +306,20 @@ pub struct FixChange {
     /// Kind of the change.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     pub kind: &'static str,
-    /// What is changed.
+    /// Object of the change.
     pub target: String,
-    /// For people.
+    /// Message.
     pub message: String,
-    /// A command that does it as it stands, where there is one.
+    /// The command, if there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Who can do it where there is no command, and what is to be known of the command.
+    /// What to know before running the command, or who can do it if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl FixItem {
-    /// What has to happen first, and cannot be simulated.
+    /// A fix that cannot be simulated.
     pub(super) fn unproven(
         kind: &'static str,
         target: impl Into<String>,

@@ -10,6 +10,7 @@ mod gets;
 mod group;
 mod groups;
 mod items;
+mod outdated;
 mod own;
 mod owned;
 mod reasons;
@@ -46,7 +47,6 @@ use dra_rules::scheduling::{
 pub use super::remedy::Remake;
 pub(crate) use diagnosis::Why;
 pub use diagnosis::{Diagnosis, NodeDiagnosis};
-pub use fixes::RISKY;
 pub use items::{
     Amounts, ClusterVerdict, DeviceCount, FilterCount, FixChange, FixItem, GetsItem, Helps, Holding,
     WaitingItem,
@@ -55,6 +55,7 @@ pub(crate) use own::Own;
 pub(crate) use owned::unmade_owners;
 pub use owned::{OwnerTarget, explain_owner};
 pub use report::{AlikeReason, Explanation, NodeGroupItem};
+pub use words::fixes::RISKY;
 pub(crate) use words::why;
 
 /// The kinds that an explanation reads.
@@ -113,15 +114,7 @@ pub fn explain_new_pods(
     if !others.is_empty() {
         let all = pods.len();
         let number = placed + 1;
-        report.notes.push(match placed {
-            0 => format!("it is the first of {all} pods"),
-            1 => format!(
-                "it is pod {number} of {all}; the one before it fits, and is taken to be placed on the first node by name"
-            ),
-            placed => format!(
-                "it is pod {number} of {all}; the {placed} before it fit, and are taken to be placed, each on the first node by name"
-            ),
-        });
+        report.notes.push(words::nth_pod(number, all));
     }
     Some(report)
 }
@@ -184,7 +177,7 @@ fn with_quotas(
         undecided(&mut report, cluster, &key.namespace);
     }
     if let Some((template, refusal)) = refused {
-        let of_template = format!("the claim from template/{}", template.metadata.key());
+        let of_template = words::claim_from(&template.metadata.key());
         report.add_refusal(&of_template, &refusal, &quotas, quotas.to_be_made(asking));
     }
     report
@@ -227,7 +220,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
         && claim.status.allocation.is_some()
     {
         let state = dra_rules::reservation::ClaimState::of(claim);
-        report.notes.push(format!("the claim is {state}"));
+        report.notes.push(words::claim_is(state));
     }
     explained.start(&mut report, &start);
     explained.otherwise(&mut report, cluster, || Units::Claims(claims.to_vec()));
@@ -248,7 +241,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     report
 }
 
-/// What is explained, and on what.
+/// The explained object, and its cluster.
 struct Explained<'e> {
     scheduler: &'e Scheduler,
     pod: Option<&'e Arc<Pod>>,
@@ -299,9 +292,7 @@ impl<'e> Explained<'e> {
             Some(gate) if report.verdict() == ClusterVerdict::Error => {
                 report.message = self.said();
                 let text = gate.text();
-                report.conclude(Answer::Open(format!(
-                    "by the defaults every attempt fails; {text}"
-                )));
+                report.conclude(Answer::Open(words::fails_by_default(&text)));
             }
             _ => report.notes.extend(otherwise.notes()),
         }
@@ -328,7 +319,7 @@ impl<'e> Explained<'e> {
         report.message = self.said();
     }
 
-    /// What the scheduler has said last in the status of the pod, as long as it has no node.
+    /// Last message of the scheduler in the status of a pod without a node.
     fn said(&self) -> Option<String> {
         let conditions = &self.pod?.status.conditions;
         let condition = conditions
@@ -355,8 +346,8 @@ impl<'e> Explained<'e> {
             Obstacle::Claim(problem) if self.told_unmade(report, problem) => return,
             Obstacle::Claim(ClaimProblem::Missing { claim }) => {
                 let target = format!("claim/{claim}");
-                let message = format!("create {target}");
-                let who = "the owner of the pod decides what the claim is to ask for";
+                let message = words::fixes::create(&target);
+                let who = words::fixes::create_how(Kind::ResourceClaim);
                 FixItem::unproven("CreateClaim", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
@@ -366,8 +357,8 @@ impl<'e> Explained<'e> {
             }
             Obstacle::Request(RequestProblem::NoClass { class, .. }) => {
                 let target = format!("deviceclass/{class}");
-                let message = format!("create {target}");
-                let who = "an administrator of the cluster creates device classes, often with the driver of the devices";
+                let message = words::fixes::create(&target);
+                let who = words::fixes::create_how(Kind::DeviceClass);
                 let look = Command::kubectl("get").arg("deviceclasses").done();
                 FixItem::unproven("CreateClass", target, message, by_hand(who)).look(look)
             }
@@ -398,23 +389,19 @@ impl<'e> Explained<'e> {
                 let end = if claim.status.reserved_for.is_empty() {
                     Remedy::default()
                 } else if entries.any(|entry| entry.is_pod_group() && group == Some(&entry.name)) {
-                    Remedy::by_hand(format!(
-                        "the pod's own PodGroup uses {target}: the owner of the group ends it with its pods"
-                    ))
+                    Remedy::by_hand(words::fixes::of_own_group(&target))
                 } else if spared(self.cluster(), self.pod, claim).is_some() {
-                    Remedy::by_hand(format!(
-                        "pods use {target} that have the same owner, or may have: that owner ends them"
-                    ))
+                    Remedy::by_hand(words::fixes::of_own_owner(&target))
                 } else {
                     end_consumers(self.cluster(), claim)
                 };
                 (
-                    format!("wait until {target} is gone, and create it again"),
+                    words::fixes::wait_and_create(&target),
                     end.and(Remedy::command(again)),
                 )
             }
             _ => (
-                format!("wait until {target} is gone, so that a new one is made"),
+                words::fixes::wait_for_new(&target),
                 Remedy::command(
                     Command::kubectl("wait")
                         .arg("--for=delete")
@@ -427,13 +414,11 @@ impl<'e> Explained<'e> {
         FixItem::unproven("WaitForDeletion", target, message, remedy)
     }
 
-    /// What helps once the pod was created again, with claims of its own.
+    /// Finds fixes for the pod once it is recreated with its own claims.
     fn recreated(&self, report: &mut Diagnosis) {
         let Some(pod) = self.pod else { return };
         if let Some(other) = other_scheduler(self.cluster().environment(), pod) {
-            return report.notes.push(format!(
-                "whether it fits once it is created again is not known: {other}"
-            ));
+            return report.notes.push(words::unknown_recreated(&other));
         }
         let mut cluster = self.cluster().clone();
         let mut fresh = Pod::clone(pod);
@@ -449,17 +434,11 @@ impl<'e> Explained<'e> {
         let cycle = match scheduler.pod(&made) {
             Start::Cycle(cycle) => cycle,
             Start::Obstacle(obstacle) => {
-                let note = format!("created again, it would not fit either: {}", obstacle.text());
-                report.notes.push(note);
+                report.notes.push(words::not_even_recreated(&obstacle.text()));
                 return;
             }
             Start::Unknown(gaps) => {
-                let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
-                let note = format!(
-                    "whether it fits once it is created again is not known without {}",
-                    kinds.join(", ")
-                );
-                report.notes.push(note);
+                report.notes.push(words::unread_recreated(&gaps));
                 return;
             }
         };
@@ -570,6 +549,7 @@ impl<'e> Explained<'e> {
                 }
                 report.notes.push(words::republishing(&found));
             }
+            outdated::add(report, cycle, &selectors);
             let is_of_resources = |node: &NodeDiagnosis| node.plugin == Some("NodeResourcesFit");
             if report.nodes.iter().any(is_of_resources)
                 && let Some(pod) = self.pod

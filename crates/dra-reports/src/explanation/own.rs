@@ -106,7 +106,10 @@ impl Cause {
             }
             Self::Alike(brief) => brief.erase(own),
             Self::OnNode(_, fact) => fact.erase(own),
-            Self::Held(cause, _) | Self::Kept(cause, ..) | Self::Deallocated(cause) => cause.erase(own),
+            Self::Held(cause, _)
+            | Self::Kept(cause, ..)
+            | Self::Outdated(cause, _)
+            | Self::Deallocated(cause) => cause.erase(own),
             Self::Alternatives(_, causes) => {
                 for (_, cause) in causes {
                     cause.erase(own);

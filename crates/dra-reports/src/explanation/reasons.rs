@@ -292,7 +292,7 @@ pub(super) fn limits(
     found
 }
 
-/// What rules a device out, with what the check looked at.
+/// The check that rules a device out, with its evidence.
 fn of_device(
     cluster: &Cluster,
     explanation: &mut Explanation<'_>,
@@ -348,7 +348,7 @@ fn of_device(
     Fact::RuledOut(ruled_out, evidence.unwrap_or(Evidence::None))
 }
 
-/// Which amounts `policy` allows, instead of `wanted`.
+/// Amounts that `policy` allows instead of `wanted`.
 fn allowed(wanted: &Quantity, policy: &RequestPolicy) -> Allowed {
     if let Some(range) = &policy.valid_range {
         return match range.max.as_ref().filter(|max| wanted > *max) {

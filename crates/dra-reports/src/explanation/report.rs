@@ -20,7 +20,7 @@ use dra_rules::scheduling::AssumedGate;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// What is explained.
+    /// The explained object.
     pub target: Target,
     /// The answer.
     pub verdict: ClusterVerdict,
@@ -32,34 +32,34 @@ pub struct Explanation {
     /// The nodes that are rejected, in groups of those with the same reason: those that lack least first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroupItem>,
-    /// Whether waiting helps. Absent where the scheduler did not reject every node.
+    /// Whether waiting helps. Absent unless the scheduler rejects every node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<WaitingItem>,
-    /// How far the answer is the scheduler's own. Absent where the scheduler has nothing to decide any more.
+    /// Exactness of the answer. Absent if the scheduler has nothing to decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exactness: Option<Exactness>,
-    /// What the claim has, if it is allocated.
+    /// Devices and consumers of an allocated claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<Holding>,
-    /// How far the devices of a pod are on its node, and what keeps it there.
+    /// Progress of a pod with devices on its node, and what blocks it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<StageItem>,
-    /// What the scheduler says; absent where it says nothing, or something that depends on what is not simulated.
+    /// Message of the scheduler; absent if there is none, or if it depends on something that is not simulated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What holds for all nodes alike.
+    /// Reasons that hold for all nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Reason>,
     /// Nodes by the first filter of the scheduler that rejects them, in the scheduler's order.
     pub filters: Vec<FilterCount>,
     /// The nodes, by name.
     pub nodes: Vec<NodeDiagnosis>,
-    /// What would help: what can only be waited for, what the object asks for, idle claims, those of others, taints, and last what is
+    /// Fixes: no action needed, what the object requests, idle claims, claims of others, taints, and last what is
     /// risky.
     pub fixes: Vec<FixItem>,
     /// Plugins of the scheduler that could still refuse, because of what the pod uses.
     pub not_simulated: Vec<String>,
-    /// What would have to be known.
+    /// Information that is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
     /// Those of it that the summary does not name.
@@ -71,7 +71,7 @@ pub struct Explanation {
     /// Gates of which nothing tells how they are set, where the other value would change the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
-    /// What else is to be known of the answer.
+    /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Whether the summary tells the cause.
@@ -127,7 +127,6 @@ impl From<Diagnosis> for Explanation {
             }),
             nodes: group.nodes,
             devices: group.devices,
-            brief: group.reason,
         };
         Self {
             verdict: known.answer.verdict(),
@@ -219,12 +218,12 @@ impl AlikeReason {
         alike
     }
 
-    /// What kind of reason, in one word that stays.
+    /// Kind of the reason, a stable word.
     pub fn code(&self) -> &'static str {
         self.fact.code()
     }
 
-    /// For people.
+    /// Message.
     pub fn message(&self) -> Sentence {
         words::of_reason(self.claim.as_ref(), &self.fact).into()
     }
@@ -243,18 +242,9 @@ pub struct NodeGroupItem {
     /// The cause in words, where numbers do not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Sentence>,
-    #[serde(skip)]
-    brief: Option<Brief>,
     /// Whether the cause of the report is that of these nodes.
     #[serde(skip)]
     pub is_cause: bool,
-}
-
-impl NodeGroupItem {
-    /// Whether the nodes of both are rejected for the same reason, which numbers do not tell.
-    pub fn has_reason_of(&self, other: &Self) -> bool {
-        self.brief.is_some() && self.brief == other.brief
-    }
 }
 
 /// A reason as it is serialized.
@@ -271,13 +261,13 @@ pub(super) struct ReasonItem<'r> {
     /// `driver/pool/device`.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
-    /// What kind of reason, in one word that stays.
+    /// Kind of the reason, a stable word.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[A-Z][A-Za-z]+$")))]
     code: &'static str,
     /// The numbers of a limit, where the reason is one.
     #[serde(flatten)]
     amounts: Option<Amounts>,
-    /// For people.
+    /// Message.
     message: Sentence,
 }
 
@@ -296,12 +286,12 @@ impl Serialize for Reason {
 }
 
 impl Reason {
-    /// What kind of reason, in one word that stays.
+    /// Kind of the reason, a stable word.
     pub fn code(&self) -> &'static str {
         self.fact.code()
     }
 
-    /// For people.
+    /// Message.
     pub fn message(&self) -> Sentence {
         words::of_reason(self.claim.as_ref(), &self.fact).into()
     }

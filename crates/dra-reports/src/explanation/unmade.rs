@@ -3,7 +3,8 @@
 use super::diagnosis::{Cause, Diagnosis, StatusProblem};
 use super::fact::Fact;
 use super::items::FixItem;
-use super::{Explained, word};
+use super::words::Upcoming;
+use super::{Explained, word, words};
 use crate::remedy::Remedy;
 use dra_model::{Key, Kind};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
@@ -64,42 +65,31 @@ impl Explained<'_> {
             return true;
         }
         report.cause = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);
-        let found = match &own.next {
-            Next::Adopt(claim) => Some(format!("claim/{}, which was made for it", claim.key())),
-            _ => None,
-        };
-        let owner = own
-            .group
-            .map(|group| format!("podgroup/{}", group.metadata.key()));
-        let template = match &own.next {
-            Next::Make(template) => format!("template/{}", template.metadata.key()),
-            _ => String::new(),
-        };
         if self.is_refused {
             return true;
         }
-        let note = match (&own.lacks, found) {
-            (Lacks::Name, Some(found)) => {
-                format!("the claim controller is to name {found}, in the status of the pod")
+        let group = own.group.map(|group| group.metadata.key());
+        let key;
+        let next = match (&own.lacks, &own.next) {
+            (lacks, Next::Adopt(claim)) => {
+                key = claim.key();
+                Upcoming::Name {
+                    claim: &key,
+                    replaces: !matches!(lacks, Lacks::Name),
+                }
             }
-            (_, Some(found)) => format!(
-                "the claim controller is to name {found}, in the status of the pod instead: nothing has to be deleted"
-            ),
-            (Lacks::Name, None) => "the claim controller is to make the claim from its template".to_owned(),
-            (Lacks::Owner(_), None) => format!(
-                "the claim controller is to make another claim from {template}, and to name it in the status of the pod: nothing has to be \
-                 deleted"
-            ),
-            (Lacks::Claim(_), None) => {
-                let again = owner.as_ref().map_or("the pod", String::as_str);
-                format!(
-                    "the claim controller is to make another claim from {template}, with another name; where its process made the old one \
-                     itself, only an hour later: until then restart kube-controller-manager, or make {again} again"
-                )
+            (Lacks::Name, _) => Upcoming::Create,
+            (lacks, Next::Make(template)) => {
+                key = template.metadata.key();
+                match lacks {
+                    Lacks::Claim(_) => Upcoming::CreateLater(&key, group.as_ref()),
+                    _ => Upcoming::CreateAnother(&key),
+                }
             }
+            _ => return true,
         };
-        report.notes.push(note);
-        if let (Lacks::Claim(_), Next::Make(_), None) = (&own.lacks, &own.next, owner) {
+        report.notes.push(words::upcoming(&next));
+        if let (Lacks::Claim(_), Next::Make(_), None) = (&own.lacks, &own.next, group) {
             self.recreated(report);
         }
         true
@@ -129,14 +119,14 @@ impl Diagnosis {
         self.reasons
             .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
-        let message = format!("create {target}");
-        let remedy = Remedy::by_hand("the owner of the pod decides what its claims are to ask for");
+        let message = words::fixes::create(&target);
+        let remedy = Remedy::by_hand(words::fixes::create_how(Kind::ResourceClaimTemplate));
         self.fixes
             .push(FixItem::unproven("CreateTemplate", target, message, remedy));
     }
 }
 
-/// Whether the scheduler says `problem` of a pod that lacks this.
+/// Returns whether the scheduler says `problem` of a pod that lacks this.
 fn is_about(problem: &ClaimProblem, lacks: &Lacks) -> bool {
     match (problem, lacks) {
         (ClaimProblem::Name(_), Lacks::Name) => true,

@@ -1,26 +1,22 @@
-//! Whether waiting helps, in words.
+//! Whether waiting helps.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::absence::absence;
-use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Republishing};
+use super::diagnosis::{Alike, Among, Cause, Compared, DeviceKind, Diagnosis, Never, Republishing};
 use super::items::{ClusterVerdict, DeviceCount, FixItem, Helps, WaitingItem};
 use super::reasons::Limit;
-use super::words::{self, held, listed_names as listed};
-use super::{Explained, groups, reasons};
+use super::words;
+use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Together, attribute_of};
-use dra_model::{AttributeValue, Claim, Cluster, Constraint, Key, Node, Pod, Slice, Str};
+use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
 use dra_rules::owners::{gathered_with, gathering, incomplete};
 use dra_rules::scheduling::{
-    Consumer, Cycle, GroupResult, Kept, Lack, Scheduler, Spared, Start, Subject, Uncertain, Waiting, emptied,
-    waiting,
+    Consumer, Cycle, GroupResult, Kept, Lack, Scheduler, Start, Subject, Uncertain, Waiting, emptied, waiting,
 };
-
-/// Consumers and nodes that the sentence names.
-const NAMED: usize = 3;
 
 /// Nodes on which is found out what keeps requests from being served together.
 const MOST_TOGETHER: usize = 16;
@@ -30,12 +26,7 @@ const MOST_TOGETHER: usize = 16;
 pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
     let empty = emptied(explained.scheduler, &explained.subject);
     if let Some(group) = never_together(explained, &empty) {
-        report.waiting = Some(item(
-            Helps::Never,
-            format!(
-                "waiting never helps: with every device free and untainted, too few pods of podgroup/{group} fit at once"
-            ),
-        ));
+        report.waiting = Some(item(Helps::Never, words::never_together(&group)));
         return;
     }
     let found = waiting(
@@ -52,12 +43,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         };
         lasting(&cycle, judged, rest, is_absent)
     };
-    let unknown = |why: String| {
-        item(
-            Helps::Unknown,
-            format!("whether waiting helps is not known: {why}"),
-        )
-    };
+    let unknown = |why: &str| item(Helps::Unknown, words::unknown_wait(why));
     let new = match found {
         Waiting::Never(judged) => {
             let units = match &explained.subject {
@@ -66,33 +52,23 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             };
             let hanging = hanging_on(explained.cluster(), empty.cluster(), &units, explained.settings);
             match hanging {
-                Some(why) => unknown(why),
+                Some(why) => unknown(&why),
                 None => {
                     let lasting = lasting(&judged, Among::Left(1));
-                    let text = lasting
-                        .as_ref()
-                        .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
-                    let new = item(Helps::Never, format!("waiting never helps: {text}"));
+                    let why = lasting.as_ref().map(|lasting| &lasting.why);
+                    let new = item(Helps::Never, words::never(why.unwrap_or(&Never::EvenEmpty)));
                     report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
                     new
                 }
             }
         }
         Waiting::Unknown(Uncertain::Pools { pools, elsewhere }) => {
-            let names: Vec<String> = pools.iter().map(ToString::to_string).collect();
-            let (which, is) = match names.len() {
-                1 => ("pool", "cannot be used as it is"),
-                _ => ("pools", "cannot be used as they are"),
-            };
-            let why = format!("{which} {} {is}", listed(&names, "and"));
             let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));
-            let rest = lasting.as_ref().map(|lasting| {
-                let text = lasting
-                    .as_ref()
-                    .map_or(EVEN_EMPTY, |lasting| lasting.text.as_str());
-                format!("; elsewhere it never helps: {text}")
+            let why = lasting.as_ref().map(|lasting| {
+                let why = lasting.as_ref().map(|lasting| &lasting.why);
+                why.unwrap_or(&Never::EvenEmpty)
             });
-            let new = unknown(format!("{why}{}", rest.unwrap_or_default()));
+            let new = item(Helps::Unknown, words::unusable_pools(&pools, why));
             let cause = lasting.flatten().and_then(|lasting| lasting.cause);
             report.cause = cause.or(report.cause.take());
             new
@@ -108,7 +84,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             }
             WaitingItem {
                 nodes,
-                ..item(Helps::Unknown, spared(&consumers, &why, others))
+                ..item(Helps::Unknown, words::spared(&consumers, &why, others))
             }
         }
         Waiting::Kept {
@@ -136,7 +112,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             owner,
             nodes,
         } => {
-            let summary = words::rolled_out(&consumers, &owner, &have(&nodes));
+            let summary = words::rolled_out(&consumers, &owner, &nodes);
             WaitingItem {
                 consumers: consumers.iter().map(ToString::to_string).collect(),
                 count: Some(1),
@@ -144,26 +120,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 ..item(Helps::WhenOneEnds, summary)
             }
         }
-        Waiting::Unknown(why) => unknown(why_unknown(&why)),
+        Waiting::Unknown(why) => unknown(&words::why_unknown(&why)),
         Waiting::Untainted(nodes) => WaitingItem {
             nodes: nodes.clone(),
-            ..item(
-                Helps::WhenUntainted,
-                format!(
-                    "waiting helps when devices lose their taints: {} enough then",
-                    have(&nodes)
-                ),
-            )
+            ..item(Helps::WhenUntainted, words::when_untainted(&nodes))
         },
         Waiting::Uncordoned(nodes) => WaitingItem {
             nodes: nodes.clone(),
-            ..item(
-                Helps::WhenUncordoned,
-                format!(
-                    "waiting helps when nodes are uncordoned: {} enough then",
-                    have(&nodes)
-                ),
-            )
+            ..item(Helps::WhenUncordoned, words::when_uncordoned(&nodes))
         },
         Waiting::Ends {
             consumers,
@@ -178,30 +142,20 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
 
 /// Says that drivers publish again what the start of a kubelet deleted.
 pub(super) fn add_republishing(report: &mut Diagnosis, found: &Republishing) {
-    let nodes: Vec<String> = found.nodes.iter().map(ToString::to_string).collect();
     report.waiting = Some(WaitingItem {
         nodes: found.nodes.clone(),
-        ..item(
-            Helps::WhenPublished,
-            format!(
-                "waiting helps if {} enough once drivers have published their devices again, which they do within a minute",
-                have_of(&nodes)
-            ),
-        )
+        ..item(Helps::WhenPublished, words::when_published(&found.nodes))
     });
 }
 
 /// Says that no node and no class offers a resource.
 pub(super) fn add_unoffered(report: &mut Diagnosis, resource: &str) {
-    let text = format!("waiting never helps: no node and no class offers {resource}");
-    report.waiting = Some(item(Helps::Never, text));
+    report.waiting = Some(item(Helps::Never, words::never_offered(resource)));
 }
 
 /// Says of an attempt that an error ends what can be said of waiting.
 pub(super) fn add_error(report: &mut Diagnosis) {
-    let text =
-        "whether waiting helps is not known: the error ends every attempt, whatever is free".to_owned();
-    report.waiting = Some(item(Helps::Unknown, text));
+    report.waiting = Some(item(Helps::Unknown, words::error_ends_all()));
 }
 
 /// The PodGroup of the pod, if it does not fit on the emptied cluster either.
@@ -213,19 +167,11 @@ fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
 
 /// Says that kube-scheduler deallocates `claims`, with which the pod fits on `nodes` then: nothing else has to happen, whatever was said.
 pub(super) fn add_deallocation(report: &mut Diagnosis, claims: &[&Key], nodes: &[Str]) {
-    let names: Vec<String> = claims.iter().map(|key| format!("claim/{key}")).collect();
-    let summary = format!(
-        "waiting helps: {} enough when kube-scheduler has deallocated {}, which it does automatically",
-        have(nodes),
-        listed(&names, "and")
-    );
     report.waiting = Some(WaitingItem {
         nodes: nodes.to_vec(),
-        ..item(Helps::WhenDeallocated, summary)
+        ..item(Helps::WhenDeallocated, words::when_deallocated(claims, nodes))
     });
 }
-
-const EVEN_EMPTY: &str = "with every device free and untainted it does not fit either";
 
 fn item(helps: Helps, summary: String) -> WaitingItem {
     WaitingItem {
@@ -245,38 +191,18 @@ fn ends(
     complete: bool,
     lacks: &[Lack],
 ) -> WaitingItem {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
-    let who = match (consumers.len(), count) {
-        (1, _) => format!("{} ends", listed(&names, "and")),
-        (2..=NAMED, 1) => format!("{} ends", listed(&names, "or")),
-        (_, 1) => format!("any one of {} ends", listed(&names, "and")),
-        (all, count) if all == count => format!("{} end", listed(&names, "and")),
-        (all, count) => format!("any {count} of {all} end: {}", listed(&names, "and")),
-    };
-    let others = if complete {
-        ""
+    let helps = if count == 1 {
+        Helps::WhenOneEnds
     } else {
-        "; the end of others, who were not tried, may help too"
+        Helps::WhenEnd
     };
+    let summary = words::when_finished(consumers, count, &nodes, complete, lacks);
     WaitingItem {
         count: Some(count),
-        consumers: names,
-        summary: format!(
-            "waiting helps: {} enough when {who}{}{others}",
-            have(&nodes),
-            words::lacking(lacks)
-        )
-        .into(),
+        consumers: consumers.iter().map(ToString::to_string).collect(),
         nodes,
         bounded: !complete,
-        ..item(
-            if count == 1 {
-                Helps::WhenOneEnds
-            } else {
-                Helps::WhenEnd
-            },
-            String::new(),
-        )
+        ..item(helps, summary)
     }
 }
 
@@ -305,79 +231,9 @@ pub(super) fn add_circle(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
     }
 }
 
-/// That only the end of those who are spared would help.
-fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
-    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
-    let (hold, are) = if names.len() == 1 {
-        ("holds", "is")
-    } else {
-        ("hold", "are")
-    };
-    let (who, more) = (listed(&names, "and"), if others { ", as others do" } else { "" });
-    match why {
-        Spared::Kin(owner) if owner.kind == "Deployment" => format!(
-            "{who} {hold} what it needs{more}, and {are} of the same {owner}: a rollout keeps old pods until new ones are ready, unless \
-             its maxUnavailable lets it end some; strategy Recreate, or maxSurge 0 with maxUnavailable 1, ends them before"
-        ),
-        Spared::Kin(owner) if owner.kind == "Job" => format!(
-            "{who} {hold} what it needs{more}, and {are} of the same {owner}: it fits when enough of them have completed, which helps \
-             unless they wait for it"
-        ),
-        Spared::Kin(owner) => {
-            format!(
-                "{who} {hold} what it needs{more}, and {are} of the same {owner}: what that does next is not simulated"
-            )
-        }
-        Spared::MaybeKin(one, other) => format!(
-            "{who} {hold} what it needs{more}; whether {one} and {other} have the same owner, which would keep it, is not known"
-        ),
-        Spared::Group(group) => {
-            format!("{who} {hold} what it needs{more}, and {are} of the same podgroup/{group}")
-        }
-        Spared::Written => {
-            format!("{who} of the manifest {hold} what it needs{more}, and {are} placed before it")
-        }
-    }
-}
-
-fn have(nodes: &[Str]) -> String {
-    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
-    have_of(&names)
-}
-
-fn have_of(names: &[String]) -> String {
-    match names.len() {
-        1..=3 => format!("{} has", listed(names, "or")),
-        _ => format!("one of {} has", listed(names, "or")),
-    }
-}
-
-fn why_unknown(why: &Uncertain) -> String {
-    match why {
-        Uncertain::Scheduler(doubt) => doubt.clone(),
-        Uncertain::Missing(gaps) => {
-            let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
-            format!("{} could not be read", kinds.join(", "))
-        }
-        Uncertain::Obstacle(text) => text.clone(),
-        Uncertain::Error(error) => format!("with every device free, an error ends the attempt: {error}"),
-        Uncertain::GaveUp => "the search ended before".to_owned(),
-        Uncertain::Allocated(claim) => format!("claim/{claim} is allocated already"),
-        Uncertain::Pools { .. } => "pools cannot be used as they are".to_owned(),
-        Uncertain::Spared { why, .. } => held(why),
-        Uncertain::NotFound(nodes) => {
-            let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
-            format!(
-                "it fits on {} with every device free and untainted, but whose end suffices was not found",
-                listed(&names, "and")
-            )
-        }
-    }
-}
-
-/// What keeps it from fitting for good.
+/// Permanent reason why it does not fit.
 struct Lasting {
-    text: String,
+    why: Never,
     /// As the cause of the report, where the numbers of the devices do not show it.
     cause: Option<Cause>,
 }
@@ -393,14 +249,13 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
     let among = match judged.len() {
         0 => {
             return Some(Lasting {
-                text: "no node is what the pod asks for".to_owned(),
+                why: Never::NoNode,
                 cause: None,
             });
         }
         some if some == all => Among::All,
         _ => rest,
     };
-    let which = words::which(among);
     let mut short: Option<BTreeSet<Short>> = None;
     let mut counts: Vec<Counted> = Vec::new();
     let mut limits: Vec<Together> = Vec::new();
@@ -443,13 +298,13 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
                 return None;
             }
             return Some(Lasting {
-                text: words::brief(brief),
+                why: Never::Same((**brief).clone()),
                 cause: Some(Cause::Alike((**brief).clone())),
             });
         }
         let kind = DeviceKind::of(spec);
-        let text = match (wanted, most) {
-            (_, 0) => {
+        let why = match most {
+            0 => {
                 let absence = if is_absent {
                     None
                 } else {
@@ -457,18 +312,20 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
                 };
                 if is_absent || absence.is_some() {
                     return Some(Lasting {
-                        text: EVEN_EMPTY.to_owned(),
+                        why: Never::EvenEmpty,
                         cause: absence.map(Cause::Absent),
                     });
                 }
-                format!("{which} reaches a {}, free or not", words::one(&kind))
+                Never::NoDevice(among, kind)
             }
-            (_, most) => format!(
-                "it wants {wanted} {}, and {which} has more than {most}",
-                words::several(&kind)
-            ),
+            most => Never::AtMost {
+                among,
+                wanted,
+                most,
+                kind,
+            },
         };
-        return Some(Lasting { text, cause: None });
+        return Some(Lasting { why, cause: None });
     };
     match first {
         Together::Constraints(names, _) => {
@@ -506,10 +363,21 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             if short.is_some_and(|short| !short.iter().any(is_of_them)) {
                 return None;
             }
+            let specs = requests.iter().map(|(claim, name)| {
+                let claim = claims.get(*claim)?;
+                groups::spec(claim, name)
+            });
+            let specs: Vec<&DeviceRequest> = specs.flatten().collect();
             let names: Vec<Str> = requests.iter().map(|(_, name)| name.clone()).collect();
+            let specs = if specs.len() == names.len() {
+                specs.as_slice()
+            } else {
+                &[]
+            };
+            let together = diagnosis::RequestsTogether::of(names, specs);
             Some(Lasting {
-                text: words::not_enough(among, &names),
-                cause: Some(Cause::NotEnough(names)),
+                why: Never::NotEnough(among, together.clone()),
+                cause: Some(Cause::NotEnough(together)),
             })
         }
         _ => None,
@@ -599,7 +467,7 @@ fn of_constraint(
         of,
     };
     Lasting {
-        text: words::never_alike(&alike, among),
+        why: Never::NotAlike(among, alike.clone()),
         cause: Some(Cause::NotAlike(alike)),
     }
 }

@@ -20,7 +20,7 @@ impl Word {
         }
     }
 
-    /// Whether it was said after all that is known to have changed. Without a time it may have been.
+    /// Returns whether it was said after all that is known to have changed. Without a time it may have been.
     fn is_newer_than(&self, changed: Option<Time>) -> bool {
         match (self.at, changed) {
             (Some(at), Some(changed)) => at >= changed,
@@ -137,7 +137,7 @@ pub(super) fn of_kubelet(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
     report.contradict(word);
 }
 
-/// Whether the kubelet complains about the devices of a pod.
+/// Returns whether the kubelet complains about the devices of a pod.
 fn is_about_devices(event: &Event) -> bool {
     let names_devices = || {
         let said = event.message.as_str();

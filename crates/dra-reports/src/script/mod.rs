@@ -401,6 +401,18 @@ pub struct Arguments {
 }
 
 impl Script {
+    /// `kubectl dra` with the words that the user typed.
+    pub fn typed<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+        let program = ["kubectl", "dra"].into_iter();
+        Self {
+            runs: vec![Run {
+                argv: program.chain(words).map(str::to_owned).collect(),
+                stdout: None,
+                then: None,
+            }],
+        }
+    }
+
     /// This one, and what follows it.
     #[must_use]
     pub fn then(mut self, how: Then, next: Self) -> Self {

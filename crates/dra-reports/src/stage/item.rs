@@ -11,25 +11,25 @@ use crate::script::Script;
 use dra_model::{AllocatedDevice, Cluster, Pod, Str, Time};
 use dra_rules::kubelet::{Party, PodStage, Stage, Stages};
 
-/// How far the devices of a pod are on its node, and what keeps it there.
+/// Progress of a pod with devices on its node, and what blocks it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StageItem {
-    /// How far it is.
+    /// Progress.
     pub stage: Stage,
-    /// Where it is.
+    /// Its node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
     /// Its devices: `driver/pool/device`.
     pub devices: Vec<String>,
-    /// What keeps it there, or endangers it while it runs.
+    /// Problem that blocks it, or endangers it while it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stuck: Option<StuckItem>,
-    /// That it waits for its containers to end.
+    /// What the terminating pod is waiting for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
-    /// What would have to be known.
+    /// Information that is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
 }
@@ -40,7 +40,7 @@ pub struct StageItem {
 pub struct PodStageItem {
     /// The pod: `namespace/name`.
     pub pod: String,
-    /// How far it is.
+    /// Progress.
     #[serde(flatten)]
     pub at: StageItem,
 }
@@ -59,15 +59,15 @@ impl PodStageItem {
     }
 }
 
-/// How many pods are at a stage.
+/// Number of pods at a stage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageCount {
     /// The stage.
     pub stage: Stage,
-    /// How many.
+    /// Number.
     pub count: usize,
-    /// How many of them something keeps there.
+    /// Number of stuck pods.
     pub stuck: usize,
 }
 
@@ -87,31 +87,31 @@ impl StageCount {
     }
 }
 
-/// What keeps a pod at its stage, or endangers it while it runs.
+/// Problem that blocks a pod at its stage, or endangers it while it is running.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct StuckItem {
-    /// In one word that stays.
+    /// Stable code.
     pub cause: &'static str,
-    /// Whose turn it is.
+    /// Who has to act.
     pub owner: Party,
     /// Whether it keeps the pod from going on, rather than being a danger to one that runs.
     pub holds_up: bool,
-    /// Since when, as far as it shows.
+    /// Start time, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Time>,
-    /// In a sentence.
+    /// Message.
     pub message: String,
-    /// What shows it.
+    /// Evidence.
     pub evidence: Vec<String>,
-    /// A command that lets the pod go on, where there is one.
+    /// The command that resolves it, if there is one.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub command: Option<Script>,
-    /// Who can do it where there is no command, and what is to be known of the command.
+    /// What to know before running the command, or who can do it if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// A command that shows more and changes nothing.
+    /// A read-only command that shows more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub look: Option<Script>,
 }

@@ -7,7 +7,8 @@ mod tests;
 mod words;
 
 pub use item::{PodStageItem, StageCount, StageItem, StuckItem};
-pub(super) use remedy::{advise, look_at_link, mend_link, pods_on};
+pub(super) use remedy::{advise, look_at_link, pods_on};
+pub(super) use words::advice::link as mend_link;
 pub use words::party_text;
 pub(super) use words::{
     broken_link_text, cause_of_node, cause_text, kept_off_text, problem_text, republishing_text, stuck_text,

@@ -173,11 +173,11 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
     let crashing = json!({"phase": "Running", "containerStatuses": [
         {"name": "plugin", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]});
     let prefix = "Reserved DriverNotRegistered";
-    let said = "driver gpu.example.com is not registered with the kubelet of node-1";
+    let said = "driver gpu.example.com is not registered with the kubelet on node-1";
     for (scene, expected) in [
         (
             base(),
-            format!("{prefix} Driver: {said}: no pod on node-1 seems to be the driver's"),
+            format!("{prefix} Driver: {said}: no pod on node-1 appears to be the driver's"),
         ),
         (
             base().plugin(PLUGIN, "node-2", &ready()),
@@ -189,14 +189,13 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
                 .event(NOT_REGISTERED, &json!({}))
                 .plugin(PLUGIN, "node-2", &ready()),
             format!(
-                "{prefix} Administrator: {said}: daemonset/kube-system/{PLUGIN} has no pod there, as it does not tolerate the taint \
-                 gpu=yes:NoSchedule of the node"
+                "{prefix} Administrator: {said}: daemonset/kube-system/{PLUGIN} has no pod there: it does not tolerate the node's taint gpu=yes:NoSchedule"
             ),
         ),
         (
             base().plugin(PLUGIN, "node-1", &crashing),
             format!(
-                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 crashes (container plugin: CrashLoopBackOff)"
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is crashing (container plugin: CrashLoopBackOff)"
             ),
         ),
         (
@@ -206,7 +205,7 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
         (
             base().plugin(PLUGIN, "node-1", &ready()),
             format!(
-                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet has no registration of it"
             ),
         ),
         // The kubelet has started since, or before.
@@ -215,8 +214,7 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
                 .plugin(PLUGIN, "node-1", &ready())
                 .with(Kind::Event, &kubelet_starts("2026-11-21T11:50:00Z")),
             format!(
-                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet, which was \
-                 started at 2026-11-21T11:50:00Z, does not know it"
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet (started at 2026-11-21T11:50:00Z) has no registration of it"
             ),
         ),
         (
@@ -224,7 +222,7 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
                 .plugin(PLUGIN, "node-1", &ready())
                 .with(Kind::Event, &kubelet_starts("2026-11-21T10:50:00Z")),
             format!(
-                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet does not know it"
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 is ready since 2026-11-21T11:00:00Z, but the kubelet has no registration of it"
             ),
         ),
         (
@@ -235,14 +233,13 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
                 "/var/lib/k0s/kubelet/plugins_registry/",
             ),
             format!(
-                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 registers in /var/lib/kubelet/plugins_registry, and the kubelet \
-                 looks for plugins in /var/lib/k0s/kubelet/plugins_registry/, where those of others register"
+                "{prefix} Driver: {said}: pod/kube-system/{PLUGIN}-node-1 registers in /var/lib/kubelet/plugins_registry, but the kubelet looks for plugins in /var/lib/k0s/kubelet/plugins_registry/, where other drivers register"
             ),
         ),
         // Another driver's pod is none of this one, and one that wants devices is no driver.
         (
             base().plugin("nic-dra", "node-1", &ready()),
-            format!("{prefix} Driver: {said}: no pod on node-1 seems to be the driver's"),
+            format!("{prefix} Driver: {said}: no pod on node-1 appears to be the driver's"),
         ),
         // What may not be seen is not said.
         (
@@ -257,10 +254,11 @@ fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
 #[test]
 fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_it() {
     let base = || scene().node("True", &json!([]));
-    let expected = "Reserved DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet of node-1: no pod on \
-                    node-1 seems to be the driver's";
+    let expected = "Reserved DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet on node-1: no pod on \
+                    node-1 appears to be the driver's";
     assert_eq!(base().event(NOT_REGISTERED, &json!({})).told(), expected);
-    let silent = "Unknown: why its containers are not made: no event of the kubelet is left, as they are kept for an hour";
+    let silent =
+        "Unknown: why its containers are not created: no kubelet event is left (events are kept for an hour)";
     let of = |uid: &str| json!({"kind": "Pod", "namespace": "n", "name": "p", "uid": uid});
     for other in [
         json!({"involvedObject": of("older")}),
@@ -287,7 +285,7 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     };
     assert_eq!(
         base().pod(pulled).told(),
-        "Starting ContainerNotStarted User: container main is not started: ImagePullBackOff"
+        "Starting ContainerNotStarted User: container main has not started: ImagePullBackOff"
     );
     // Runs: whatever was said before is over.
     assert_eq!(
@@ -303,7 +301,7 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     // A text that is not known is shown as it stands.
     assert_eq!(
         base().event("etwas ganz Neues", &json!({})).told(),
-        "Reserved Unrecognized Administrator: the kubelet says what is not known here: Failed to prepare dynamic resources: prepare dynamic \
+        "Reserved Unrecognized Administrator: the kubelet reports an unrecognized problem: Failed to prepare dynamic resources: prepare dynamic \
          resources: etwas ganz Neues"
     );
 }
@@ -317,7 +315,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
     );
     assert_eq!(
         refused.told(),
-        "Reserved PrepareRefused Driver: the driver refuses to prepare claim c: MIG is off"
+        "Reserved PrepareRefused Driver: the driver refuses to prepare claim/n/c: MIG is off"
     );
     // The driver has the device for a claim that is gone, or is there, or may be.
     let uid = "0c6e7f0a-1111-2222-3333-444455556666";
@@ -330,9 +328,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
     assert_eq!(
         taken().told(),
         format!(
-            "Reserved PreparedForDeletedClaim Kubelet: the driver refuses to prepare claim c, as the kubelet of node-1 has yet to give the \
-             devices back that it has for a claim with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use \
-             them; the driver says: g0 is already allocated to different claim {uid}"
+            "Reserved PreparedForDeletedClaim Kubelet: the driver refuses to prepare claim/n/c: the kubelet on node-1 has not released the devices of a deleted claim (UID {uid}) yet. Its pod was force-deleted and may still use them; driver: g0 is already allocated to different claim {uid}"
         )
     );
     let other = json!({"metadata": {"namespace": "m", "name": "other", "uid": uid}});
@@ -356,7 +352,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
     let dead = base().event("NodePrepareResources: rpc error: code = Unavailable", &json!({}));
     assert_eq!(
         dead.told(),
-        "Reserved DriverFails Driver: the driver did not prepare the devices, and gave no reason of its own: rpc error: code = Unavailable"
+        "Reserved DriverFails Driver: the driver failed to prepare the devices and gave no reason: rpc error: code = Unavailable"
     );
     let earlier = |uid: &str| {
         base().event(
@@ -416,7 +412,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
 #[test]
 fn a_claim_that_the_kubelet_cannot_read_keeps_the_pod_from_starting() {
     let told = |text: &str| scene().node("True", &json!([])).event(text, &json!({})).told();
-    let prefix = "Reserved ClaimUnreadable Administrator: the kubelet of node-1";
+    let prefix = "Reserved ClaimUnreadable Administrator: the kubelet on node-1";
     for text in [
         "resourceclaims.resource.k8s.io \"c\" is forbidden: User \"system:node:node-1\" cannot get resource \"resourceclaims\" in API group \
          \"resource.k8s.io\" in the namespace \"n\": no relationship found between node 'node-1' and this object",
@@ -429,7 +425,7 @@ fn a_claim_that_the_kubelet_cannot_read_keeps_the_pod_from_starting() {
     ] {
         assert_eq!(
             told(&format!("fetch ResourceClaim c: {text}")),
-            format!("{prefix} cannot read claim c, which exists: {text}")
+            format!("{prefix} cannot read claim/n/c, although it exists: {text}")
         );
     }
     let text = "the server could not find the requested resource";
@@ -440,7 +436,7 @@ fn a_claim_that_the_kubelet_cannot_read_keeps_the_pod_from_starting() {
         assert_eq!(
             told(&format!("{words}: {text}")),
             format!(
-                "{prefix} (v1.35.8) reads claims by a version of the API resource.k8s.io that the API server does not serve: {text}"
+                "{prefix} (v1.35.8) reads claims through an API version of resource.k8s.io that the API server does not serve: {text}"
             )
         );
     }
@@ -478,7 +474,7 @@ fn a_kubelet_without_a_feature_is_told_with_its_version() {
     let said = "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)";
     assert_eq!(
         base().event(said, &json!({})).told(),
-        "Reserved KubeletTooOld Administrator: the kubelet of node-1 (v1.35.8) does not have the feature DRAWorkloadResourceClaims, which \
+        "Reserved KubeletTooOld Administrator: the kubelet on node-1 (v1.35.8) lacks feature DRAWorkloadResourceClaims, which \
          the claim needs"
     );
     assert!(!base().told().contains("KubeletTooOld"));
@@ -486,10 +482,7 @@ fn a_kubelet_without_a_feature_is_told_with_its_version() {
         "ResourceClaim c: DRAOptionalNodeOperations feature gate is disabled on kubelet",
         &json!({}),
     );
-    assert!(
-        off.told()
-            .contains("does not have the feature DRAOptionalNodeOperations")
-    );
+    assert!(off.told().contains("lacks feature DRAOptionalNodeOperations"));
 }
 
 #[test]
@@ -504,15 +497,13 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
             "source": {"component": "kubelet"}, "involvedObject": {"kind": "Node", "name": "node-1", "uid": "node-1"}, "lastTimestamp": at})
     };
     let base = || scene().node("True", &json!([])).pod(lost);
-    let plain =
-        "Starting DevicesUnresolvable User: the container runtime does not find gpu.example.com/gpu=g0";
+    let plain = "Starting DevicesUnresolvable User: the container runtime cannot find gpu.example.com/gpu=g0";
     let has_run = |pod: &mut Value| pod["status"]["phase"] = json!("Running");
     assert_eq!(base().pod(has_run).told(), plain);
     // Where no container has run, nothing shows that the driver has ever written the file, unless another pod runs with the claim.
     assert_eq!(
         base().told(),
-        "Starting DevicesUnresolvable Driver: the container runtime does not find gpu.example.com/gpu=g0: the driver has not written a CDI \
-         file for it that the container runtime reads"
+        "Starting DevicesUnresolvable Driver: the container runtime cannot find gpu.example.com/gpu=g0: the driver wrote no CDI file for it where the runtime looks"
     );
     let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
         "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
@@ -520,8 +511,7 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
     assert_eq!(
         base().with(Kind::Event, &reboot("2026-11-21T11:55:00Z")).told(),
         format!(
-            "{plain}, as node-1 was started anew at 2026-11-21T11:55:00Z: what the driver had written was lost, and it has not \
-             written it again"
+            "{plain}: node-1 rebooted at 2026-11-21T11:55:00Z, which deleted the driver's CDI files, and the driver has not rewritten them"
         )
     );
     // The kubelet has forgotten what it had prepared, in the words of older kubelets and newer ones.
@@ -535,8 +525,7 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
         };
         assert_eq!(
             base().pod(forgotten).told(),
-            "Starting PreparationForgotten User: the kubelet of node-1 does not know any more what was prepared for claim c, as after it was \
-             started without its checkpoint: it does not have it prepared again for a pod that has its sandbox"
+            "Starting PreparationForgotten User: the kubelet on node-1 has no record of preparing claim/n/c, as after a restart without its checkpoint; it does not prepare claims again for a pod that already has a sandbox"
         );
     }
     // An earlier boot.
@@ -566,7 +555,7 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
     };
     assert_eq!(
         health("Unhealthy").told(),
-        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: too hot"
+        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported unhealthy: too hot"
     );
     assert_eq!(health("Healthy").told(), "Running");
     // A device of a device plugin is none of a claim.
@@ -583,7 +572,7 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
     };
     assert_eq!(
         condition("False").told(),
-        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported to be unhealthy: link down"
+        "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported unhealthy: link down"
     );
     assert_eq!(condition("True").told(), "Running");
     let unpublished = || {
@@ -593,7 +582,7 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
         })
     };
     assert!(unpublished().told().starts_with(
-        "Running DeviceNotPublished Driver: gpu.example.com/node-1/g0 is not in the slices of the driver any more"
+        "Running DeviceNotPublished Driver: gpu.example.com/node-1/g0 is no longer in the driver's slices"
     ));
     // A kubelet that has just started had the slices deleted.
     assert_eq!(
@@ -624,7 +613,7 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
     };
     assert_eq!(
         base().pod(crashing).told(),
-        "Starting ContainerEnds User: container main ends again and again"
+        "Starting ContainerEnds User: container main keeps exiting"
     );
 }
 
@@ -633,14 +622,12 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     let base = || scene().node("True", &json!([])).ending();
     assert_eq!(
         base().told(),
-        "Unpreparing DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet of node-1: no pod on node-1 seems \
-         to be the driver's"
+        "Unpreparing DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet on node-1: no pod on node-1 appears to be the driver's"
     );
     let served = || base().published().plugin(PLUGIN, "node-1", &ready());
     assert_eq!(
         served().told(),
-        "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only the \
-         logs of the kubelet and of the driver tell why"
+        "Unpreparing UnprepareFails Driver: its containers have exited, but driver gpu.example.com does not unprepare its devices; only the logs of the kubelet and the driver report why"
     );
     // Which of several it is nothing tells.
     let other = |claim: &mut Value| {
@@ -651,7 +638,7 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
         "pool": {"name": "node-1", "generation": 1, "resourceSliceCount": 1}, "devices": [{"name": "n0"}]}});
     let told = served().claim(other).with(Kind::ResourceSlice, &nic).told();
     assert!(
-        told.contains("driver gpu.example.com or driver nic.example.com does not take its devices back"),
+        told.contains("driver gpu.example.com or driver nic.example.com does not unprepare its devices"),
         "{told}"
     );
     let early = |pod: &mut Value| pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:59:30Z");
@@ -659,13 +646,13 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     let running = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
     assert_eq!(
         base().pod(running).told(),
-        "Unpreparing waits: containers have not ended"
+        "Unpreparing waits: containers are still running"
     );
     let kill =
         json!({"reason": "FailedKillPod", "message": "error killing pod: failed to \"KillPodSandbox\""});
     assert_eq!(
         served().event("", &kill).told(),
-        "Unpreparing KillFails Administrator: the kubelet of node-1 does not get its containers ended: error killing pod: failed to \
+        "Unpreparing KillFails Administrator: the kubelet on node-1 cannot stop its containers: error killing pod: failed to \
          \"KillPodSandbox\""
     );
     assert!(
@@ -681,7 +668,7 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     let unready = scene().node("False", &json!([])).ending().pod(running);
     assert_eq!(
         unready.told(),
-        "Unpreparing waits: containers have not ended, and node node-1 is not ready"
+        "Unpreparing waits: containers are still running, and node/node-1 is not ready"
     );
     // Others on the node use the claim: the driver is not asked yet.
     let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
@@ -699,7 +686,7 @@ fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
     };
     assert_eq!(
         base().pod(finalizer).told(),
-        "Gone Finalizers Administrator: it has ended, and stays for the finalizer example.com/keep"
+        "Gone Finalizers Administrator: its containers have exited, but finalizer example.com/keep keeps the pod"
     );
     assert_eq!(
         base()
@@ -723,8 +710,7 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
                 pod["status"]["containerStatuses"] = json!([{"name": "main", "state": state}]);
             })
     };
-    let fails = "Unpreparing UnprepareFails Driver: its containers have ended, and driver gpu.example.com does not take its devices back: only \
-                 the logs of the kubelet and of the driver tell why";
+    let fails = "Unpreparing UnprepareFails Driver: its containers have exited, but driver gpu.example.com does not unprepare its devices; only the logs of the kubelet and the driver report why";
     for (policy, code, expected) in [
         ("Never", 0, fails),
         ("Never", 1, fails),
@@ -732,12 +718,12 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
         (
             "OnFailure",
             1,
-            "Starting ContainerEnds User: container main does not run: it ended with exit code 1, and is started again",
+            "Starting ContainerEnds User: container main is not running: it exited with code 1, and is restarted",
         ),
         (
             "Always",
             0,
-            "Starting ContainerEnds User: container main does not run: it ended with exit code 0, and is started again",
+            "Starting ContainerEnds User: container main is not running: it exited with code 0, and is restarted",
         ),
     ] {
         assert_eq!(ended(policy, code).told(), expected, "{policy} {code}");
@@ -746,7 +732,7 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
     assert_eq!(stuck.since.unwrap().to_string(), "2026-11-21T11:50:30Z");
     assert_eq!(
         stuck.evidence[0],
-        "its last container ended at 2026-11-21T11:50:30Z"
+        "its last container exited at 2026-11-21T11:50:30Z"
     );
     let just_now = |pod: &mut Value| {
         pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] =
@@ -779,7 +765,7 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
     assert_eq!(ended("Never", 0).pod(failed("Never")).told(), fails);
     assert_eq!(
         ended("Never", 0).pod(failed("OnFailure")).told(),
-        "Starting ContainerEnds User: container first does not run: it ended with exit code 3, and is started again"
+        "Starting ContainerEnds User: container first is not running: it exited with code 3, and is restarted"
     );
     // The driver is gone: this finding is the only one that tells of a Job that never ends.
     let gone = scene().node("True", &json!([])).pod(|pod| {
@@ -804,13 +790,13 @@ fn a_pod_waits_for_its_device_to_be_attached() {
         claim["allocation"]["devices"]["results"][0]["bindingFailureConditions"] = json!(["broken"]);
     };
     let base = || scene().pod(unbound).claim(attach);
-    let late = "Reserved BindingTimedOut Driver: gpu.example.com/node-1/g0 was not attached in time: its driver has yet to set attached";
+    let late = "Reserved BindingTimedOut Driver: gpu.example.com/node-1/g0 was not attached in time: its driver has not set attached";
     assert_eq!(base().told(), late);
     let recent =
         |claim: &mut Value| claim["allocation"]["allocationTimestamp"] = json!("2026-11-21T11:58:00Z");
     assert_eq!(
         base().claim(recent).told(),
-        "Reserved BindingPending Driver: gpu.example.com/node-1/g0 is not attached yet: its driver has yet to set attached"
+        "Reserved BindingPending Driver: gpu.example.com/node-1/g0 is not attached yet: its driver has not set attached"
     );
     let condition = |type_: &str| {
         let device = json!({"driver": DRIVER, "pool": "node-1", "device": "g0",
@@ -871,7 +857,7 @@ fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
         failed
             .note
             .unwrap()
-            .contains("kube-scheduler takes the allocation back by itself"),
+            .contains("kube-scheduler deallocates the claim and retries automatically"),
         "it is told who acts"
     );
     // Where no rule can taint it, only the driver can.
@@ -886,7 +872,7 @@ fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
         timed_out
             .note
             .unwrap()
-            .contains("kube-scheduler takes the allocation back by itself"),
+            .contains("kube-scheduler deallocates the claim and retries automatically"),
         "it is told who acts"
     );
     // `explain` tells the stage of a pod that has no node yet.
@@ -1025,11 +1011,11 @@ fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
     };
     assert_eq!(
         explained(foreign()),
-        "Broken [\"RemoveFinalizer\"]: the pod is not gone: it has ended, and stays for the finalizer example.com/keep"
+        "Broken [\"RemoveFinalizer\"]: the pod has finished but is not gone: its containers have exited, but finalizer example.com/keep keeps the pod"
     );
     assert_eq!(
         explained(kept(json!(["example.com/keep"]), "2026-11-21T11:59:30Z")),
-        "Ended []: the pod has ended: Failed"
+        "Ended []: the pod has finished: Failed"
     );
     let found = |scene: Scene| {
         let list = findings::check(&scene.build(), &findings::CheckRequest::now(now()));
@@ -1042,7 +1028,7 @@ fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
     assert_eq!(
         found(foreign()),
         [
-            "is not gone: it has ended, and stays for the finalizer example.com/keep (since 2026-11-21T11:55:00Z)"
+            "is not gone: its containers have exited, but finalizer example.com/keep keeps the pod (since 2026-11-21T11:55:00Z)"
         ]
     );
     assert_eq!(
@@ -1118,7 +1104,7 @@ fn a_healthy_cluster_has_no_finding_and_every_pod_runs_with_its_devices() {
         let node = pod.node().unwrap();
         assert_eq!(
             report.summary.to_string(),
-            format!("the pod runs on {node} with {DRIVER}/{node}/g{device}")
+            format!("the pod is running on {node} with {DRIVER}/{node}/g{device}")
         );
         assert!(stage.stage == Stage::Running && stage.stuck.is_none());
         running += 1;
@@ -1144,17 +1130,17 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
     for (scene, expected) in [
         (
             base().event("", &says("FailedCreatePodSandBox", "NRI: resource busy")),
-            "Prepared SandboxFails Administrator: its devices are prepared, and the container runtime does not make its sandbox: NRI: \
+            "Prepared SandboxFails Administrator: its devices are prepared, but the container runtime fails to create its sandbox: NRI: \
              resource busy"
                 .to_owned(),
         ),
         (
             base().event("", &says("FailedCreatePodSandBox", runtime)),
-            format!("Prepared RuntimeDown Administrator: the container runtime of node-1 does not answer the kubelet: {runtime}"),
+            format!("Prepared RuntimeDown Administrator: the container runtime on node-1 does not respond to the kubelet: {runtime}"),
         ),
         (
             base().event("", &says("FailedMount", "secret \"s\" not found")),
-            "Reserved VolumesNotMounted User: the kubelet does not get its volumes mounted: secret \"s\" not found".to_owned(),
+            "Reserved VolumesNotMounted User: the kubelet cannot mount its volumes: secret \"s\" not found".to_owned(),
         ),
         // What was not there yet mostly is at the next try.
         (
@@ -1167,13 +1153,13 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
         ),
         (
             base().event("", &says("NetworkNotReady", "cni plugin not initialized")),
-            "Reserved NetworkNotReady Administrator: the network of node-1 is not ready, without which the kubelet makes no pod: cni plugin not \
+            "Reserved NetworkNotReady Administrator: the network of node-1 is not ready, so the kubelet starts no pods: cni plugin not \
              initialized"
                 .to_owned(),
         ),
         (
             base().event("", &says("FailedValidation", "duplicate pod name")),
-            "Reserved Unrecognized Administrator: the kubelet says what is not known here: duplicate pod name".to_owned(),
+            "Reserved Unrecognized Administrator: the kubelet reports an unrecognized problem: duplicate pod name".to_owned(),
         ),
         (
             scene().with(
@@ -1181,16 +1167,16 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
                 &json!({"metadata": {"name": "node-1"}, "status": {"conditions": [
                     {"type": "Ready", "status": "False", "message": "PLEG is not healthy"}]}}),
             ),
-            "Reserved NodeNotReady Administrator: node node-1 is not ready: PLEG is not healthy".to_owned(),
+            "Reserved NodeNotReady Administrator: node/node-1 is not ready: PLEG is not healthy".to_owned(),
         ),
         (
             base().pod(waiting("CreateContainerConfigError", "configmap \"c\" not found")),
-            "Starting ContainerNotStarted User: container main is not started: CreateContainerConfigError: configmap \"c\" not found"
+            "Starting ContainerNotStarted User: container main has not started: CreateContainerConfigError: configmap \"c\" not found"
                 .to_owned(),
         ),
         (
             base().pod(waiting("ImageInspectError", runtime)),
-            format!("Starting RuntimeDown Administrator: the container runtime of node-1 does not answer the kubelet: {runtime}"),
+            format!("Starting RuntimeDown Administrator: the container runtime on node-1 does not respond to the kubelet: {runtime}"),
         ),
         (
             base().pod(waiting("CrashLoopBackOff", "back-off")).pod(|pod| {
@@ -1198,7 +1184,7 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
                 pod["status"]["containerStatuses"][0]["lastState"] =
                     json!({"terminated": {"exitCode": 137, "reason": "OOMKilled"}});
             }),
-            "Starting ContainerEnds User: container main does not run: it ended with exit code 137 (OOMKilled), and is started again"
+            "Starting ContainerEnds User: container main is not running: it exited with code 137 (OOMKilled), and is restarted"
                 .to_owned(),
         ),
         (
@@ -1206,14 +1192,14 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
                 pod["status"] = json!({"phase": "Failed", "reason": "OutOfexample.com/gpu",
                     "message": "Pod was rejected: Node didn't have enough resource: example.com/gpu"});
             }),
-            "Gone PodFailed User: the kubelet of node-1 refused it: OutOfexample.com/gpu: Node didn't have enough resource: example.com/gpu"
+            "Gone PodFailed User: the kubelet on node-1 rejected it: OutOfexample.com/gpu: Node didn't have enough resource: example.com/gpu"
                 .to_owned(),
         ),
         (
             base().pod(|pod| {
                 pod["status"] = json!({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."});
             }),
-            "Gone PodFailed User: it has failed: Evicted: The node was low on resource: memory.".to_owned(),
+            "Gone PodFailed User: it failed: Evicted: The node was low on resource: memory.".to_owned(),
         ),
     ] {
         assert_eq!(scene.told(), expected);
@@ -1225,7 +1211,7 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
     // How often the kubelet has said it, and since when.
     assert_eq!(
         sandbox().item().stuck.unwrap().evidence,
-        ["the kubelet said at 2026-11-21T11:59:00Z, 14 times since 2026-11-21T11:51:00Z: resource busy"]
+        ["kubelet at 2026-11-21T11:59:00Z, 14 times since 2026-11-21T11:51:00Z: resource busy"]
     );
     // A pod that is ready runs.
     let ready = |pod: &mut Value| {
@@ -1258,8 +1244,7 @@ fn a_driver_that_does_not_answer_is_told_from_one_that_refuses() {
         assert_eq!(
             scene().node("True", &json!([])).event(&said, &json!({})).told(),
             format!(
-                "Reserved DriverDown Driver: driver gpu.example.com does not answer the kubelet of node-1: its process is not running, or \
-                 has just ended: {text}"
+                "Reserved DriverDown Driver: driver gpu.example.com does not respond to the kubelet on node-1: its process is not running, or just exited: {text}"
             )
         );
     }
@@ -1285,7 +1270,7 @@ fn containers_that_cannot_be_ended_run_on() {
     assert_eq!(
         told,
         format!(
-            "Running RuntimeDown Administrator: the container runtime of node-1 does not answer the kubelet: {text}"
+            "Running RuntimeDown Administrator: the container runtime on node-1 does not respond to the kubelet: {text}"
         )
     );
 }

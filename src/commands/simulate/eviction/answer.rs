@@ -1,33 +1,29 @@
-//! An eviction as people read it: how many pods end and what becomes of them, then each pod.
+//! An eviction as people read it: how many pods are evicted and what happens to them, then each pod.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts::{STEPS, after, fitting_nodes, steps};
-use super::{SIMULATED, evidence};
-use crate::output::{Column, Doc, Page, Table, Tone, counted, width_of};
+use super::parts::{STEPS, after, steps};
+use super::{SIMULATED, evidence, words};
+use crate::output::{Column, Doc, Page, Table, Tone};
 use dra_model::{Str, Time};
-use dra_reports::findings::some;
 use dra_rules::owners::Replacing;
-use dra_rules::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict};
+use dra_rules::simulation::{BudgetItem, EvictionReport, Fit, PodItem, PodVerdict, ReasonItem};
 
 /// Pods that are told one by one.
 const TOLD: usize = 20;
 
-/// Columns of the picture of how long a pod goes on, and how many it has at least where words need the room.
-const BAR: usize = 10;
-const LEAST_BAR: usize = 4;
-
-/// What becomes of the work of a pod that has to go.
+/// Fate of the work of an evicted pod.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    /// Another pod takes its place, and fits.
+pub(super) enum Fate {
+    /// The pod is recreated, and fits.
     Restarts,
-    /// Another pod takes its place, and waits.
+    /// The pod is recreated, and pending.
     Waits,
+    /// Unknown whether it is recreated, or whether it fits then.
     Unknown,
-    /// It had ended already.
+    /// The pod had already finished.
     Done,
-    /// No other pod takes its place.
+    /// The pod is not recreated.
     Lost,
 }
 
@@ -48,98 +44,48 @@ impl Fate {
     }
 }
 
-/// A pod that has to go, in what it shares with the others.
+/// An evicted pod.
 struct Going<'r> {
     pod: &'r PodItem,
-    page: Page,
     start: Time,
-    /// When the last one is gone.
-    end: Time,
+    /// Budgets that its eviction violates.
     budgets: Vec<&'r BudgetItem>,
-    /// Columns of the picture.
-    bar: usize,
 }
 
 impl<'r> Going<'r> {
     const COLUMNS: &'r [Column<Self>] = &[
         Column::inner("POD", |going, cell| {
-            cell.text(going.name());
+            cell.text(format_args!("{}/{}", going.pod.namespace, going.pod.name));
         }),
-        Column::inner("ENDS", |going, cell| {
+        Column::inner("EVICTED", |going, cell| {
             if let Some(at) = going.pod.at {
-                cell.text(after(going.start, at));
+                cell.text(soon(going.start, at));
             }
         }),
         Column::inner("GONE", |going, cell| {
             if let Some(at) = going.pod.gone_at.or(going.pod.at) {
-                cell.text(after(going.start, at));
+                cell.text(soon(going.start, at));
             }
         }),
-        Column::inner("", |going, cell| {
-            let gone = going.pod.gone_at.or(going.pod.at).unwrap_or(going.start);
-            let seconds = |at: Time| {
-                at.unix_seconds()
-                    .saturating_sub(going.start.unix_seconds())
-                    .max(0) as u64
-            };
-            let bar = going.page.bar(seconds(gone), seconds(going.end), going.bar);
-            cell.text(bar);
-        }),
-        Column::inner("THEN", |going, cell| {
+        Column::inner("AFTERWARDS", |going, cell| {
             let fate = Fate::of(going.pod);
             let tone = match fate {
                 Fate::Restarts | Fate::Done => Tone::Good,
                 Fate::Waits | Fate::Unknown => Tone::Notice,
                 Fate::Lost => Tone::Bad,
             };
-            cell.toned(tone, going.then());
+            cell.toned(tone, words::afterwards(going.pod, fate, &going.budgets));
         }),
     ];
-
-    fn name(&self) -> String {
-        format!("{}/{}", self.pod.namespace, self.pod.name)
-    }
-
-    /// What follows for the pod, and for its budgets.
-    fn then(&self) -> String {
-        let budgets = self.budgets.iter();
-        let broken = budgets.map(|budget| format!("; breaks PDB {}", budget.name));
-        let broken: String = broken.collect();
-        format!("{}{broken}", then(self.pod, Fate::of(self.pod)))
-    }
 }
 
-/// Columns that words leave to the picture, as far as it can give some up.
-fn room(going: &[Going<'_>], page: Page) -> usize {
-    /// Instants, and the space between all columns.
-    const OTHERS: usize = 20;
-    let names = going.iter().map(|one| width_of(&one.name())).max();
-    let fates = going.iter().map(|one| width_of(&one.then())).max();
-    let words = names.unwrap_or(0) + fates.unwrap_or(0);
-    page.width().saturating_sub(words + OTHERS).clamp(LEAST_BAR, BAR)
-}
-
-/// What follows for the pod.
-fn then(pod: &PodItem, fate: Fate) -> String {
-    let owner = pod.owner.as_ref().map(named).unwrap_or_default();
-    match fate {
-        Fate::Restarts => {
-            let nodes = pod
-                .replacement
-                .as_ref()
-                .map(|replacement| fitting_nodes(&replacement.nodes));
-            format!("{owner}: {}", nodes.unwrap_or_default())
-        }
-        Fate::Waits => format!("{owner}: waits, fits nowhere"),
-        Fate::Unknown => format!("{owner}: not known whether it fits"),
-        Fate::Done => "had ended already".to_owned(),
-        Fate::Lost if pod.owner.is_none() => "lost: no controller".to_owned(),
-        Fate::Lost => format!("lost: {owner} makes no other"),
+/// Time after the start, or `now`.
+fn soon(start: Time, at: Time) -> String {
+    if at == start {
+        "now".to_owned()
+    } else {
+        after(start, at)
     }
-}
-
-fn named(owner: &OwnerItem) -> String {
-    format!("{}/{}", owner.kind.to_lowercase(), owner.name)
 }
 
 /// The report on `page`.
@@ -151,19 +97,21 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     let gone = evicted.iter().filter_map(|pod| pod.gone_at.or(pod.at)).max();
     let end = gone.unwrap_or(report.start);
     head(&mut doc, report, &evicted, page, end);
-    let reasons = evicted
-        .iter()
-        .flat_map(|pod| &*pod.reasons)
-        .map(ToString::to_string);
-    // Rules that do not exist tell nothing by their names.
-    let (simulated, others): (BTreeSet<String>, BTreeSet<String>) =
-        reasons.partition(|reason| reason.starts_with(&format!("rule/{SIMULATED}")));
+    let reasons = evicted.iter().flat_map(|pod| &*pod.reasons);
+    // A simulated rule has no name that the user knows.
+    let (simulated, others): (Vec<&ReasonItem>, Vec<&ReasonItem>) = reasons.partition(|reason| {
+        let rule = reason.rule.as_ref();
+        rule.is_some_and(|rule| rule.starts_with(SIMULATED))
+    });
+    let texts = |reasons: &[&ReasonItem], text: fn(&ReasonItem) -> String| -> Vec<String> {
+        let texts: BTreeSet<String> = reasons.iter().map(|reason| text(reason)).collect();
+        texts.into_iter().collect()
+    };
     if !others.is_empty() {
-        doc.remark(format_args!("because of {}", some(&others)));
+        doc.remark(words::because(&texts(&others, ToString::to_string)));
     }
-    if !simulated.is_empty() {
-        let text = "as if the devices that the flags choose were tainted (--key: with another taint)";
-        doc.remark(text);
+    for taint in texts(&simulated, |reason| reason.taint.to_string()) {
+        doc.remark(words::simulated(&taint));
     }
     let mut budgets: BTreeMap<(&Str, &Str), Vec<&BudgetItem>> = BTreeMap::new();
     for budget in report.disruption_budgets.iter().filter(|budget| budget.violated) {
@@ -173,29 +121,24 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     }
     if !evicted.is_empty() {
         let going = evicted[..page.told(TOLD, evicted.len())].iter().map(|pod| Going {
-            bar: BAR,
             pod,
-            page,
             start: report.start,
-            end,
             budgets: budgets
                 .get(&(&pod.namespace, &pod.name))
                 .cloned()
                 .unwrap_or_default(),
         });
-        let mut going: Vec<Going<'_>> = going.collect();
-        let bar = room(&going, page);
-        for one in &mut going {
-            one.bar = bar;
-        }
+        let going: Vec<Going<'_>> = going.collect();
         doc.gap().table(Table::new(Going::COLUMNS, page.detail(), going));
     }
     let rest = evicted.len() - page.told(TOLD, evicted.len());
     if rest > 0 {
-        let rest = counted(rest, "more pod", "more pods");
-        doc.remark(format_args!("and {rest}: -o wide lists them"))
-            .gap()
-            .table(Table::with(STEPS, page.detail(), &report.start, steps(report)));
+        doc.remark(words::not_shown(rest)).gap().table(Table::with(
+            STEPS,
+            page.detail(),
+            &report.start,
+            steps(report),
+        ));
     }
     doc.gap();
     let mut say = |text: String| {
@@ -203,128 +146,63 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     };
     if !report.claims.is_empty() {
         let devices = report.claims.iter().map(|claim| claim.devices.len()).sum();
-        say(format!(
-            "{} {}",
-            counted(report.claims.len(), "claim releases", "claims release"),
-            counted(devices, "device", "devices")
-        ));
+        say(words::released(report.claims.len(), devices));
     }
     if tolerating > 0 {
-        let pods = counted(tolerating, "pod tolerates", "pods tolerate");
-        say(format!("{pods} the taints for good, and stays"));
+        say(words::tolerating(tolerating));
     }
     for pod in &report.missed {
-        say(format!(
-            "the controller misses pod/{}/{}: {}",
-            pod.namespace, pod.name, pod.why
-        ));
+        say(words::missed(pod));
     }
     for text in drain(&evicted, report) {
         say(text);
     }
-    if !evicted.is_empty() && !page.is_wide() {
-        say("the conditions of rules, and every event: -o wide".to_owned());
-    }
     if !simulated.is_empty() {
-        say("as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`".to_owned());
+        say(words::RULE.to_owned());
     }
     evidence::tolerations(&mut doc, report, page);
     if page.is_wide() {
         evidence::add(&mut doc, report);
+    } else if !evicted.is_empty() {
+        doc.gap().more();
     }
     doc
 }
 
-/// How many pods end, and what becomes of their work.
+/// Number of evicted pods, and what happens to their work.
 fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page, end: Time) {
-    let unsure = if report.gave_up {
-        "the simulation gave up"
-    } else {
-        "see the warnings"
-    };
     let is_unsure = report.gave_up || report.may_be_more;
     if evicted.is_empty() {
-        let (tone, text) = if is_unsure {
-            (Tone::Notice, format!("whether a pod ends is not known: {unsure}"))
+        if is_unsure {
+            doc.verdict(page, Tone::Notice, words::unknown(report.gave_up));
         } else {
-            (Tone::Good, "no pod ends".to_owned())
-        };
-        doc.verdict(page, tone, text);
+            doc.verdict(page, Tone::Good, words::NONE_EVICTED);
+        }
         return;
     }
     let mut fates: BTreeMap<Fate, usize> = BTreeMap::new();
     for pod in evicted {
         *fates.entry(Fate::of(pod)).or_default() += 1;
     }
-    let fates: Vec<String> = fates
-        .into_iter()
-        .map(|(fate, count)| match fate {
-            Fate::Restarts => format!("{count} can restart"),
-            Fate::Waits => format!("{count} would wait for devices"),
-            Fate::Unknown => format!("{count} may restart, which is not known"),
-            Fate::Done => format!("{count} had ended already"),
-            Fate::Lost => format!("{count} {} lost", if count == 1 { "is" } else { "are" }),
-        })
-        .collect();
     let within = after(report.start, end);
-    let pods = counted(evicted.len(), "pod ends", "pods end");
-    let more = if is_unsure {
-        format!(", and perhaps more: {unsure}")
-    } else {
-        String::new()
-    };
-    let fates = fates.join(", ");
-    doc.verdict(
-        page,
-        Tone::Bad,
-        format_args!("{pods} within {within}: {fates}{more}"),
-    );
+    let doubt = is_unsure.then_some(report.gave_up);
+    let text = words::evicted(evicted.len(), &within, fates, doubt);
+    doc.verdict(page, Tone::Bad, text);
 }
 
-/// How `kubectl drain` would go about the same pods.
+/// How `kubectl drain` would treat the same pods.
 fn drain(evicted: &[&PodItem], report: &EvictionReport) -> Vec<String> {
-    let mut texts = Vec::new();
-    let broken: Vec<&BudgetItem> = report
-        .disruption_budgets
-        .iter()
-        .filter(|budget| budget.violated)
-        .collect();
-    if !broken.is_empty() {
-        let budgets: Vec<String> = broken
-            .iter()
-            .map(|budget| {
-                format!(
-                    "{}/{} allows {} and loses {}",
-                    budget.namespace,
-                    budget.name,
-                    budget.disruptions_allowed,
-                    budget.pods.len()
-                )
-            })
-            .collect();
-        texts.push(format!(
-            "Device taints ignore PodDisruptionBudgets: {}. `kubectl drain` would wait there.",
-            some(&budgets)
-        ));
-    }
-    let named = |pods: &mut dyn Iterator<Item = &&PodItem>| -> Vec<String> {
+    let budgets = report.disruption_budgets.iter();
+    let violated: Vec<&BudgetItem> = budgets.filter(|budget| budget.violated).collect();
+    let named = |is: fn(&PodItem) -> bool| -> Vec<String> {
+        let pods = evicted.iter().filter(|pod| is(pod));
         pods.map(|pod| format!("{}/{}", pod.namespace, pod.name))
             .collect()
     };
-    let bare = named(&mut evicted.iter().filter(|pod| pod.owner.is_none()));
-    if !bare.is_empty() {
-        texts.push(format!(
-            "`kubectl drain` would refuse pods without a controller, unless --force is given: {}",
-            some(&bare)
-        ));
-    }
-    let is_daemon = |pod: &&&PodItem| pod.owner.as_ref().is_some_and(|owner| owner.kind == "DaemonSet");
-    let daemons = named(&mut evicted.iter().filter(is_daemon));
-    if !daemons.is_empty() {
-        texts.push(format!(
-            "`kubectl drain --ignore-daemonsets` would leave pods of DaemonSets alone: {}",
-            some(&daemons)
-        ));
-    }
-    texts
+    let bare = named(|pod| pod.owner.is_none());
+    let daemons = named(|pod| pod.owner.as_ref().is_some_and(|owner| owner.kind == "DaemonSet"));
+    let violated = (!violated.is_empty()).then(|| words::budgets(&violated));
+    let refused = (!bare.is_empty()).then(|| words::refused(&bare));
+    let ignored = (!daemons.is_empty()).then(|| words::ignored(&daemons));
+    violated.into_iter().chain(refused).chain(ignored).collect()
 }

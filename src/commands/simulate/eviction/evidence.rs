@@ -129,16 +129,16 @@ pub(super) fn add(doc: &mut Doc, report: &EvictionReport) {
     doc.section("Timeline", |section| {
         section.table(Table::with(EVENTS, detail, start, &report.events));
     });
-    doc.section("Claims released", |section| {
+    doc.section("Claims Released", |section| {
         section.table(Table::with(CLAIMS, detail, start, &report.claims));
     });
-    doc.section("Tolerating for good", |section| {
+    doc.section("Tolerating Permanently", |section| {
         section.table(Table::new(TOLERATING, detail, of_verdict(PodVerdict::Tolerates)));
     });
-    doc.section("Missed by the controller", |section| {
+    doc.section("Not Evicted By The Controller", |section| {
         section.table(Table::new(MISSED, detail, &report.missed));
     });
-    doc.section("Disruption budgets", |section| {
+    doc.section("Disruption Budgets", |section| {
         section.table(Table::with(BUDGETS, detail, start, &report.disruption_budgets));
     });
     doc.section("Rules", |section| {

@@ -8,7 +8,7 @@ use crate::output::{Column, human_duration, list_or_none};
 use dra_model::{Str, Time};
 use dra_rules::simulation::{EventType, EvictionReport};
 
-/// What happens at one instant.
+/// Events at one instant.
 pub(super) struct Step {
     at: Time,
     deleted: usize,

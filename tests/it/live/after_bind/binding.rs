@@ -82,7 +82,7 @@ fn a_pod_waits_for_its_device_to_be_attached() {
     assert_eq!(told["verdict"], "Fits", "{told:#}");
     let summary = told["summary"].as_str().unwrap_or_default();
     assert!(
-        summary.contains(", and waits: gpu.example.com/node/gpu-0 is not attached yet"),
+        summary.contains(", but is pending: gpu.example.com/node/gpu-0 is not attached yet"),
         "{told:#}"
     );
     assert_eq!(described(0)["stuck"]["cause"], "BindingPending");
@@ -120,7 +120,7 @@ fn a_device_that_was_not_attached_in_time_is_given_up_by_the_scheduler() {
     assert!(stuck["command"].is_null(), "{told:#}");
     let note = stuck["note"].as_str().unwrap_or_default();
     assert!(
-        note.contains("kube-scheduler takes the allocation back by itself"),
+        note.contains("kube-scheduler deallocates the claim and retries automatically"),
         "{told:#}"
     );
     assert_eq!(codes_of_claim(&cluster, &claim, 0), ["DRA027"]);

@@ -101,7 +101,7 @@ fn nothing_is_said_of_pods_that_run() {
             "{report:?}"
         );
         let node = pod.node().expect("a node");
-        let expected = format!("the pod runs on {node} with {DRIVER}/{node}/gpu-");
+        let expected = format!("the pod is running on {node} with {DRIVER}/{node}/gpu-");
         assert!(
             report.summary.to_string().starts_with(&expected),
             "{}",

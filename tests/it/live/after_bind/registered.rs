@@ -78,7 +78,7 @@ fn a_pod_does_not_start_without_its_driver() {
     let report = waits_for(&machine, &cluster, "stopped", cause, 0, CLOSING);
     assert_eq!(owner(&report), "Driver");
     assert!(
-        message(&report).ends_with("no pod on stopped seems to be the driver's"),
+        message(&report).ends_with("no pod on stopped appears to be the driver's"),
         "{report:#}"
     );
     assert_eq!(report["stage"]["stage"], "Reserved");
@@ -128,14 +128,14 @@ fn a_pod_does_not_start_without_its_driver() {
     let report = waits_for(&machine, &cluster, "tainted", cause, 0, &[]);
     assert_eq!(owner(&report), "Administrator", "{report:#}");
     assert!(
-        message(&report).contains("its nodeSelector asks for example.com/driver=yes, which the node lacks"),
+        message(&report).contains("its nodeSelector requires example.com/driver=yes, which the node lacks"),
         "{report:#}"
     );
     serve(&cluster, "tainted");
     let report = waits_for(&machine, &cluster, "tainted", cause, 0, &[]);
     assert_eq!(owner(&report), "Administrator", "{report:#}");
     assert!(
-        message(&report).contains("does not tolerate the taint example.com/gpu=yes:NoSchedule"),
+        message(&report).contains("does not tolerate the node's taint example.com/gpu=yes:NoSchedule"),
         "{report:#}"
     );
     obey(&cluster, &report);
@@ -159,7 +159,7 @@ fn a_pod_does_not_start_without_its_driver() {
     cluster.create(&on("crashing", "crashing"));
     let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
     assert!(
-        message(&report).contains("crashes (container plugin: CrashLoopBackOff)"),
+        message(&report).contains("is crashing (container plugin: CrashLoopBackOff)"),
         "{report:#}"
     );
     // Its pod is started, and not ready.
@@ -170,7 +170,7 @@ fn a_pod_does_not_start_without_its_driver() {
     set_status(&cluster, &plugin, true, &json!({"running": {}}));
     let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
     assert!(
-        message(&report).contains("but the kubelet does not know it"),
+        message(&report).contains("but the kubelet has no registration of it"),
         "{report:#}"
     );
     // The kubelet was restarted since, and has yet to hear of the driver.
@@ -183,7 +183,7 @@ fn a_pod_does_not_start_without_its_driver() {
     let report = wait_for("the restart is told", || {
         let report = waits_for(&machine, &cluster, "crashing", cause, 0, &[]);
         message(&report)
-            .contains("but the kubelet, which was started at")
+            .contains("but the kubelet (started at")
             .then_some(report)
     });
     obey(&cluster, &report);

@@ -121,7 +121,7 @@ fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
         &["DriverNotRegistered", "DeviceNotPublished"],
     );
     assert_eq!(owner(&told), "User");
-    assert!(message(&told).contains("was started anew at"), "{told:#}");
+    assert!(message(&told).contains("rebooted at"), "{told:#}");
     assert_eq!(codes(&cluster, "e"), ["DRA083"]);
     is_told_everywhere(&machine, &cluster, "e", "DevicesUnresolvable", 0);
     obey(&cluster, &told);

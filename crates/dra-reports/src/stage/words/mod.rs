@@ -1,5 +1,7 @@
 //! The sentences about the stage of a pod on its node.
 
+pub(super) mod advice;
+
 use crate::listing::some;
 use crate::warnings::missing;
 use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
@@ -13,9 +15,9 @@ use dra_rules::reservation::{Unlisted, UnlistedDevices};
 pub fn party_text(party: Party) -> &'static str {
     match party {
         Party::User => "the owner of the pod",
-        Party::Driver => "whoever runs the driver",
+        Party::Driver => "the driver's owner",
         Party::Kubelet => "the kubelet",
-        Party::Administrator => "an administrator of the cluster",
+        Party::Administrator => "an administrator",
     }
 }
 
@@ -31,39 +33,41 @@ pub(crate) fn stuck_text(stuck: &Stuck<'_>, pod: &Pod) -> String {
 /// Why `pod` is stuck, in a sentence without a full stop that goes on from the pod's name and a colon.
 pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
     let node = pod.node().map_or("", Str::as_str);
+    let named = |claim: &Str| format!("claim/{}/{claim}", pod.metadata.namespace);
     match cause {
         Cause::DriverNotRegistered { driver, plugin } => {
-            let registered = format!("driver {driver} is not registered with the kubelet of {node}");
+            let registered = format!("driver {driver} is not registered with the kubelet on {node}");
             match of_plugin(plugin, node) {
                 Some(why) => format!("{registered}: {why}"),
                 None => registered,
             }
         }
         Cause::DriverFails { text } => {
-            format!("the driver did not prepare the devices, and gave no reason of its own: {text}")
+            format!("the driver failed to prepare the devices and gave no reason: {text}")
         }
         Cause::PrepareRefused { claim, text } => {
-            format!("the driver refuses to prepare claim {claim}: {text}")
+            let claim = named(claim);
+            format!("the driver refuses to prepare {claim}: {text}")
         }
         Cause::Claim(problem) => problem_text(problem, pod),
         Cause::DriverDown { drivers, text } => {
             let drivers = either(drivers.iter().map(|driver| format!("driver {driver}")));
             format!(
-                "{drivers} does not answer the kubelet of {node}: its process is not running, or has just ended: {text}"
+                "{drivers} does not respond to the kubelet on {node}: its process is not running, or just exited: {text}"
             )
         }
         Cause::EarlierClaim { claim, uid, lasts } => {
+            let claim = named(claim);
             let why = if *lasts {
-                "the driver does not take the devices back"
+                "the driver fails to unprepare its devices"
             } else {
-                "its pod was deleted by force, and the driver has yet to take the devices back"
+                "its pod was force-deleted, and the driver has not unprepared its devices yet"
             };
-            format!(
-                "the kubelet of {node} still has an earlier claim {claim} prepared, with UID {uid}: {why}"
-            )
+            format!("the kubelet on {node} still has an earlier {claim} prepared (UID {uid}): {why}")
         }
         Cause::BeingUnprepared { claim, .. } => format!(
-            "the driver takes back the devices of claim {claim} from an earlier pod; the kubelet prepares them again after that"
+            "the driver is still unpreparing the devices of {} for an earlier pod; the kubelet prepares them again afterwards",
+            named(claim)
         ),
         Cause::PreparedForDeletedClaim {
             claim,
@@ -71,19 +75,21 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             text,
             lasts: true,
         } => format!(
-            "the driver refuses to prepare claim {claim}, as it still has the devices on its list for a claim with UID {uid}, which does not \
-                 exist any more; the driver says: {text}"
+            "the driver refuses to prepare {}: its records still assign the devices to a deleted claim (UID {uid}); driver: \
+             {text}",
+            named(claim)
         ),
         Cause::PreparedForDeletedClaim { claim, uid, text, .. } => format!(
-            "the driver refuses to prepare claim {claim}, as the kubelet of {node} has yet to give the devices back that it has for a claim \
-                 with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use them; the driver says: {text}"
+            "the driver refuses to prepare {}: the kubelet on {node} has not released the devices of a deleted claim (UID \
+             {uid}) yet. Its pod was force-deleted and may still use them; driver: {text}",
+            named(claim)
         ),
         Cause::DevicesUnresolvable {
             devices,
             has_run: false,
             rebooted: None,
         } => format!(
-            "the container runtime does not find {}: the driver has not written a CDI file for it that the container runtime reads",
+            "the container runtime cannot find {}: the driver wrote no CDI file for it where the runtime looks",
             some(devices)
         ),
         Cause::DevicesUnresolvable {
@@ -91,50 +97,51 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
         } => {
             let since = match rebooted {
                 Some(at) => format!(
-                    ", as {node} was started anew at {at}: what the driver had written was lost, and it has not written it again"
+                    ": {node} rebooted at {at}, which deleted the driver's CDI files, and the driver has not rewritten them"
                 ),
                 None => String::new(),
             };
-            format!("the container runtime does not find {}{since}", some(devices))
+            format!("the container runtime cannot find {}{since}", some(devices))
         }
         Cause::PreparationForgotten { claim } => format!(
-            "the kubelet of {node} does not know any more what was prepared for claim {claim}, as after it was started without its \
-                 checkpoint: it does not have it prepared again for a pod that has its sandbox"
+            "the kubelet on {node} has no record of preparing {}, as after a restart without its checkpoint; it does not \
+             prepare claims again for a pod that already has a sandbox",
+            named(claim)
         ),
         Cause::NetworkNotReady { text } => {
-            format!("the network of {node} is not ready, without which the kubelet makes no pod: {text}")
+            format!("the network of {node} is not ready, so the kubelet starts no pods: {text}")
         }
-        Cause::VolumesNotMounted { text } => format!("the kubelet does not get its volumes mounted: {text}"),
+        Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
         Cause::SandboxFails { text } => {
-            format!("its devices are prepared, and the container runtime does not make its sandbox: {text}")
+            format!("its devices are prepared, but the container runtime fails to create its sandbox: {text}")
         }
         Cause::RuntimeDown { text } => {
-            format!("the container runtime of {node} does not answer the kubelet: {text}")
+            format!("the container runtime on {node} does not respond to the kubelet: {text}")
         }
         Cause::ContainerNotStarted(container, waiting) => {
             format!(
-                "container {container} is not started: {}{}",
+                "container {container} has not started: {}{}",
                 waiting.reason,
                 said(&waiting.message)
             )
         }
         Cause::ContainerEnds(container, end) => match end {
-            Some(end) => format!("container {container} does not run: {}", end_text(end)),
-            None => format!("container {container} ends again and again"),
+            Some(end) => format!("container {container} is not running: {}", end_text(end)),
+            None => format!("container {container} keeps exiting"),
         },
         Cause::PodFailed { reason, message } => {
             let message = message.map(Str::as_str).unwrap_or_default();
             match message.strip_prefix("Pod was rejected: ") {
-                Some(why) => format!("the kubelet of {node} refused it: {reason}: {why}"),
-                None => format!("it has failed: {reason}{}", said(message)),
+                Some(why) => format!("the kubelet on {node} rejected it: {reason}: {why}"),
+                None => format!("it failed: {reason}{}", said(message)),
             }
         }
         Cause::KillFails { text } => {
-            format!("the kubelet of {node} does not get its containers ended: {text}")
+            format!("the kubelet on {node} cannot stop its containers: {text}")
         }
         Cause::KubeletTooOld { version, gate } => {
             format!(
-                "the kubelet of {node}{} does not have the feature {gate}, which the claim needs",
+                "the kubelet on {node}{} lacks feature {gate}, which the claim needs",
                 in_brackets(version)
             )
         }
@@ -144,34 +151,42 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             text,
             ..
         } => format!(
-            "the kubelet of {node}{} reads claims by a version of the API resource.k8s.io that the API server does not serve: {text}",
+            "the kubelet on {node}{} reads claims through an API version of resource.k8s.io that the API server does not serve: {text}",
             in_brackets(version)
         ),
         Cause::ClaimUnreadable { claim, text, .. } => {
-            format!("the kubelet of {node} cannot read claim {claim}, which exists: {text}")
+            format!(
+                "the kubelet on {node} cannot read {}, although it exists: {text}",
+                named(claim)
+            )
         }
         Cause::DeviceNotPublished { devices } => format!(
-            "{} {} not in the slices of the driver any more: the pod keeps what it has; some drivers leave devices out that are in use",
+            "{} {} no longer in the driver's slices. The pod keeps its devices; some drivers do not publish devices that are in use",
             some(devices),
             if devices.len() == 1 { "is" } else { "are" }
         ),
         Cause::DeviceUnhealthy { device, text } if text.is_empty() => {
-            format!("{device} is reported to be unhealthy")
+            format!("{device} is reported unhealthy")
         }
-        Cause::DeviceUnhealthy { device, text } => format!("{device} is reported to be unhealthy: {text}"),
+        Cause::DeviceUnhealthy { device, text } => format!("{device} is reported unhealthy: {text}"),
         Cause::UnprepareFails { drivers } => format!(
-            "its containers have ended, and {} does not take its devices back: only the logs of the kubelet and of the driver tell why",
+            "its containers have exited, but {} does not unprepare its devices; only the logs of the kubelet and the driver report why",
             either(drivers.iter().map(|(driver, _)| format!("driver {driver}")))
         ),
         Cause::NodeSilent { node } => {
-            format!("node {node} is not ready: its kubelet does nothing for the pod until it is")
+            format!(
+                "node/{node} is not ready: its kubelet has stopped reporting, and does nothing for the pod until it responds"
+            )
         }
-        Cause::NodeNotReady { node, text } => format!("node {node} is not ready{}", said(text)),
+        Cause::NodeNotReady { node, text } => format!("node/{node} is not ready{}", said(text)),
         Cause::Finalizers(names) => {
-            format!("it has ended, and stays for the finalizer {}", some(names))
+            format!(
+                "its containers have exited, but finalizer {} keeps the pod",
+                some(names)
+            )
         }
         Cause::Binding { device, attaching } => attaching_text(device, attaching),
-        Cause::Unrecognized { text } => format!("the kubelet says what is not known here: {text}"),
+        Cause::Unrecognized { text } => format!("the kubelet reports an unrecognized problem: {text}"),
     }
 }
 
@@ -179,7 +194,8 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
 pub(crate) fn cause_of_node(cause: &Cause<'_>) -> String {
     match cause {
         Cause::NodeNotReady { text, .. } => format!("is not ready{}", said(text)),
-        _ => "is not ready: its kubelet is silent, and does nothing for pods until it is back".to_owned(),
+        _ => "is not ready: its kubelet has stopped reporting, and does nothing for pods until it responds"
+            .to_owned(),
     }
 }
 
@@ -195,7 +211,7 @@ pub(crate) fn problem_text(problem: &Problem, pod: &Pod) -> String {
 
 /// That there is no template for claims of the pod.
 pub(crate) fn template_missing(template: &Key, pod: &str) -> String {
-    format!("resource claim template {template} not found, from which claims of {pod} are made")
+    format!("resourceclaimtemplate/{template} not found; {pod} needs it for its claims")
 }
 
 fn attaching_text(device: &DeviceId, attaching: &Attaching<'_>) -> String {
@@ -208,25 +224,24 @@ fn attaching_text(device: &DeviceId, attaching: &Attaching<'_>) -> String {
         Attaching::Pending(missing) => ("is not attached yet", missing),
     };
     let missing: Vec<&str> = missing.iter().map(|type_| type_.as_str()).collect();
-    format!(
-        "{device} {words}: its driver has yet to set {}",
-        missing.join(", ")
-    )
+    format!("{device} {words}: its driver has not set {}", missing.join(", "))
 }
 
 /// What shows why the pod is stuck.
 pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
     match evidence {
-        Evidence::ToBeGone(since) => format!("the pod was to be gone at {since}"),
-        Evidence::ToEnd(since) => format!("the pod was to end at {since}"),
-        Evidence::LastContainerEnded(since) => format!("its last container ended at {since}"),
-        Evidence::Stopped => "no container of it runs any more".to_owned(),
+        Evidence::ToBeGone(since) => format!("the pod should have been gone at {since}"),
+        Evidence::ToEnd(since) => format!("the pod should have terminated at {since}"),
+        Evidence::LastContainerEnded(since) => format!("its last container exited at {since}"),
+        Evidence::Stopped => "none of its containers is running".to_owned(),
         Evidence::BindingFailed(claim, condition) => format!(
-            "claim/{} has the condition {} of the device",
+            "claim/{} has condition {} for the device",
             claim.key(),
             condition.type_
         ),
-        Evidence::BindingMissing(claim) => format!("claim/{} lacks the condition of the device", claim.key()),
+        Evidence::BindingMissing(claim) => {
+            format!("claim/{} lacks the condition for the device", claim.key())
+        }
         Evidence::Heartbeat(node, heartbeat) => heartbeat_text(node, *heartbeat),
         Evidence::Problem(problem) => problem_text(problem, pod),
         Evidence::Event(event) => {
@@ -236,16 +251,20 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
                 (times @ 2.., Some(first)) => format!(", {times} times since {first}"),
                 _ => String::new(),
             };
-            format!("the kubelet said{when}{often}: {}", event.message.trim())
+            format!("kubelet{when}{often}: {}", event.message.trim())
         }
-        Evidence::Waiting(Waiting { container, reason }) => format!("container {container} waits: {reason}"),
-        Evidence::Ended(container) => format!("the status of the pod has container {container} as ended"),
-        Evidence::Failed => "the pod has the phase Failed".to_owned(),
-        Evidence::Status(container) => format!("the kubelet reports it for container {}", container.name),
+        Evidence::Waiting(Waiting { container, reason }) => {
+            format!("container {container} is waiting: {reason}")
+        }
+        Evidence::Ended(container) => format!("the pod's status reports container {container} as terminated"),
+        Evidence::Failed => "the pod's phase is Failed".to_owned(),
+        Evidence::Status(container) => {
+            format!("the pod's status reports it for container {}", container.name)
+        }
         Evidence::Condition(claim, condition) => {
-            format!("claim/{} has {}=False of it", claim.key(), condition.type_)
+            format!("claim/{} reports {}=False for it", claim.key(), condition.type_)
         }
-        Evidence::NoSlice => "no ResourceSlice of the newest generation has it".to_owned(),
+        Evidence::NoSlice => "no ResourceSlice of the newest generation lists it".to_owned(),
     }
 }
 
@@ -256,16 +275,16 @@ fn heartbeat_text(node: &Str, heartbeat: Heartbeat) -> String {
         Heartbeat::Silent { since } => ("Unknown", since),
     };
     let since = since.map(|at| format!(" since {at}")).unwrap_or_default();
-    format!("node/{node} has the condition Ready={word}{since}")
+    format!("node/{node} has condition Ready={word}{since}")
 }
 
 /// What `pod` waits for, where that is not about devices.
 pub(crate) fn waits_text(waits: Waits, pod: &Pod) -> String {
     if waits.node_is_ready {
-        "containers have not ended".to_owned()
+        "containers are still running".to_owned()
     } else {
         format!(
-            "containers have not ended, and node {} is not ready",
+            "containers are still running, and node/{} is not ready",
             pod.node().map_or("", Str::as_str)
         )
     }
@@ -277,10 +296,7 @@ fn end_text(end: &ContainerEnd) -> String {
         "" | "Error" | "Completed" => String::new(),
         reason => format!(" ({reason})"),
     };
-    format!(
-        "it ended with exit code {}{reason}, and is started again",
-        end.exit_code
-    )
+    format!("it exited with code {}{reason}, and is restarted", end.exit_code)
 }
 
 /// What is said, behind what it is about.
@@ -300,11 +316,11 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
     match unknown {
         Unknown::Gap(gap) => missing(gap),
         Unknown::OtherNamespaces => {
-            "pods of other namespaces, of which one may be the driver's, were not read: `kubectl dra explain` does"
+            "pods of other namespaces were not read, and one of them may be the driver's; `kubectl dra explain` reads them"
                 .to_owned()
         }
         Unknown::NoEvents => {
-            "why its containers are not made: no event of the kubelet is left, as they are kept for an hour"
+            "why its containers are not created: no kubelet event is left (events are kept for an hour)"
                 .to_owned()
         }
     }
@@ -314,10 +330,10 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
 pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
     match kept_off {
         KeptOff::Labels(labels) => format!(
-            "its nodeSelector asks for {}, which the node lacks",
+            "its nodeSelector requires {}, which the node lacks",
             some(labels.iter().map(|(key, value)| format!("{key}={value}")))
         ),
-        KeptOff::Taint(taint) => format!("it does not tolerate the taint {taint} of the node"),
+        KeptOff::Taint(taint) => format!("it does not tolerate the node's taint {taint}"),
     }
 }
 
@@ -338,7 +354,7 @@ fn in_brackets(version: &str) -> String {
 fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
     Some(match plugin {
         Plugin::Hidden(_) => return None,
-        Plugin::None { elsewhere: None, .. } => format!("no pod on {node} seems to be the driver's"),
+        Plugin::None { elsewhere: None, .. } => format!("no pod on {node} appears to be the driver's"),
         Plugin::None {
             elsewhere: Some(pod),
             kept_off,
@@ -346,19 +362,22 @@ fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
             let set = daemon_set_of(pod).cloned().unwrap_or_default();
             no_pod(&Key::new(pod.metadata.namespace.clone(), set), kept_off.as_ref())
         }
-        Plugin::Crashing(pod, waiting) => format!("{} crashes ({})", named(pod), waiting_text(waiting)),
+        Plugin::Crashing(pod, waiting) => format!("{} is crashing ({})", named(pod), waiting_text(waiting)),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
         Plugin::OtherFolder(pod, own, other) => format!(
-            "{} registers in {own}, and the kubelet looks for plugins in {other}, where those of others register",
+            "{} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register",
             named(pod)
         ),
         Plugin::Ready(pod, since, started) => {
             let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
             let kubelet = match started {
-                Some(started) => format!("the kubelet, which was started at {started},"),
+                Some(started) => format!("the kubelet (started at {started})"),
                 None => "the kubelet".to_owned(),
             };
-            format!("{} is ready{since}, but {kubelet} does not know it", named(pod))
+            format!(
+                "{} is ready{since}, but {kubelet} has no registration of it",
+                named(pod)
+            )
         }
     })
 }
@@ -367,7 +386,7 @@ fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
 fn no_pod(set: &Key, kept_off: Option<&KeptOff>) -> String {
     let set = format!("daemonset/{set} has no pod there");
     match kept_off {
-        Some(why) => format!("{set}, as {}", kept_off_text(why)),
+        Some(why) => format!("{set}: {}", kept_off_text(why)),
         None => set,
     }
 }
@@ -377,10 +396,10 @@ pub(crate) fn republishing_text(nodes: &[Str], since: Time, who: &str) -> String
     let names = some(nodes);
     match nodes {
         [_] => format!(
-            "the kubelet of {names} was started at {since}, which deleted what was published for the node: {who} it again within a minute"
+            "the kubelet on {names} started at {since}, which deleted the node's slices: {who} them again within a minute"
         ),
         _ => format!(
-            "the kubelets of {names} were started at {since}, which deleted what was published for the nodes: {who} it again within a minute"
+            "the kubelets on {names} started at {since}, which deleted the nodes' slices: {who} them again within a minute"
         ),
     }
 }
@@ -399,24 +418,24 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             } = refused;
             let times = match times {
                 1 => String::new(),
-                times => format!(" {times} times"),
+                times => format!(", {times} times"),
             };
             let last = last.map(|last| format!(", last at {last}")).unwrap_or_default();
             let maker = format!("{}/{maker}", kind.resource());
-            format!("the API server refuses the pods of {maker}: {component} said{times}{last}: {message}")
+            format!("the API server rejects the pods of {maker}: {component}{times}{last}: {message}")
         }
         BrokenLink::NoPod(set, kept_off) => no_pod(set, kept_off.as_ref()),
         BrokenLink::Crashing {
             pod,
             container,
             reason,
-        } => format!("pod/{pod} crashes (container {container}: {reason})"),
+        } => format!("pod/{pod} is crashing (container {container}: {reason})"),
         BrokenLink::NotReady(pod) => format!("pod/{pod} is not ready"),
         BrokenLink::Forbidden(pod, account) => format!(
-            "pod/{pod} runs with serviceaccount/{}/{account}, which may not create resourceslices",
+            "pod/{pod} uses serviceaccount/{}/{account}, which is not allowed to create resourceslices",
             pod.namespace
         ),
-        BrokenLink::Silent(pod) => format!("pod/{pod} is ready, and publishes nothing"),
+        BrokenLink::Silent(pod) => format!("pod/{pod} is ready but publishes nothing"),
     }
 }
 
@@ -441,23 +460,23 @@ pub(crate) fn unlisted_text(unlisted: &UnlistedDevices) -> String {
     };
     let devices = some(devices);
     let network = if *is_of_network {
-        "; that is right where the driver gives the pod as a whole its network"
+        "; this is correct if the driver configures the network of the whole pod"
     } else {
         ""
     };
     match why {
         Unlisted::Claim if entry.is_empty() => {
-            format!("no container is mapped to a request of {of}, so that none gets {devices}")
+            format!("no container maps to a request of {of}, so none gets {devices}")
         }
         Unlisted::Claim => {
-            format!("no container lists {of} under resources.claims, so that none gets {devices}{network}")
+            format!("no container lists {of} under resources.claims, so none gets {devices}{network}")
         }
         Unlisted::Request(request) => {
-            format!("no container lists request {request} of {of}, so that none gets {devices}{network}")
+            format!("no container lists request {request} of {of}, so none gets {devices}{network}")
         }
         Unlisted::NoSuchRequest { container, request } => {
             format!(
-                "container {container} lists request {request} of {of}, which has no such request: it gets no device for it"
+                "container {container} lists request {request}, but {of} has no such request: the container gets no device for it"
             )
         }
     }

@@ -1,0 +1,75 @@
+//! Devices that only slices of an older generation have, which the scheduler ignores.
+
+use std::collections::BTreeSet;
+
+use super::diagnosis::{Cause, Diagnosis};
+use super::groups;
+use dra_allocator::devices::{ClassSelectors, Match};
+use dra_model::{DeviceRequest, Pool, Str};
+use dra_rules::scheduling::Cycle;
+
+/// Devices of a request in an outdated slice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outdated {
+    /// The slice.
+    pub(super) slice: Str,
+    /// Generation of the slice.
+    pub(super) generation: i64,
+    /// Newest generation of the pool.
+    pub(super) current: i64,
+    /// Number of devices that the request selects, and that the newest generation does not have.
+    pub(super) devices: usize,
+}
+
+/// Names the outdated slice that has devices for the request of which there are too few.
+pub(super) fn add(report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
+    let is_short = matches!(report.cause, Some(Cause::TooFew(..) | Cause::Absent(_)));
+    let Some(found) = outdated(report, cycle, selectors).filter(|_| is_short) else {
+        return;
+    };
+    let cause = report.cause.take();
+    report.cause = cause.map(|cause| Cause::Outdated(Box::new(cause), found));
+}
+
+fn outdated(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Option<Outdated> {
+    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
+    let short = short.next()?;
+    let mut claims = cycle.user_claims().iter();
+    let claim = claims.find(|claim| claim.key() == short.claim)?;
+    let spec = groups::spec(claim, &short.request)?;
+    let pools = cycle.scheduler().cluster().pools();
+    let mut outdated = pools.filter(|pool| !pool.outdated.is_empty());
+    outdated.find_map(|pool| of_pool(&pool, selectors, spec))
+}
+
+fn of_pool(pool: &Pool<'_>, selectors: &ClassSelectors, spec: &DeviceRequest) -> Option<Outdated> {
+    let current: BTreeSet<&Str> = pool.devices().map(|(_, device)| &device.name).collect();
+    let older = Pool {
+        slices: pool.outdated.clone(),
+        ..pool.clone()
+    };
+    let mut expressions = spec.selectors.iter().map(|selector| selector.cel.as_ref());
+    let expressions: Option<Vec<_>> = expressions
+        .by_ref()
+        .map(|cel| Some(selectors.selector(&cel?.expression)))
+        .collect();
+    let expressions = expressions?;
+    let mut found: Option<Outdated> = None;
+    for (slice, device, selectable) in selectors.devices(&older) {
+        let selects = |selector| selectors.is_selected(selector, &selectable) == Ok(true);
+        let is_wanted = selectors.matches(&spec.device_class_name, &selectable) == Match::Yes
+            && expressions.iter().all(|selector| selects(selector));
+        if current.contains(&device.name) || !is_wanted {
+            continue;
+        }
+        found
+            .get_or_insert_with(|| Outdated {
+                slice: slice.metadata.name.clone(),
+                generation: slice.spec.pool.generation,
+                current: pool.generation,
+                devices: 0,
+            })
+            .devices += 1;
+    }
+    found
+}

@@ -1,0 +1,305 @@
+//! The sentences of fixes: what to change, and what to know before.
+
+use dra_model::{Key, Kind, PoolId, Quantity, Str};
+use dra_rules::owners::Queued;
+use dra_rules::scheduling::Fix;
+
+use super::super::fixes::Before;
+use crate::listing::some;
+
+/// Names of what a change is about.
+pub(in super::super) struct About {
+    /// `pod/NAMESPACE/NAME` of the pod that is helped; empty for claims alone.
+    pub(in super::super) pod: String,
+    /// The claim or template that has to change; empty where it is neither.
+    pub(in super::super) object: String,
+    /// Value that the change replaces.
+    pub(in super::super) before: Before,
+}
+
+/// The change, as an instruction.
+pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About) -> String {
+    let of = |request: &str| format!("request {request} of {object}");
+    match fix {
+        Fix::Release { claim, .. } => release(claim, before),
+        Fix::Tolerate {
+            request, key, effect, ..
+        } => format!("tolerate device taint {key}:{effect} in {}", of(request)),
+        Fix::TolerateNode { key, effect } => format!("tolerate node taint {key}:{effect} in {pod}"),
+        Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
+        Fix::FewerExtended {
+            container,
+            resource,
+            count,
+        } => reduce(
+            &format!("{resource} in container {container} of {pod}"),
+            &count.to_string(),
+            before,
+        ),
+        Fix::LessCapacity {
+            request,
+            capacity,
+            amount,
+            ..
+        } => reduce(
+            &format!("{capacity} in {}", of(request)),
+            &amount.to_string(),
+            before,
+        ),
+        Fix::DropTerm { request, term, .. } => format!("remove `{term}` from {}", of(request)),
+        Fix::GuardTerm {
+            request,
+            term,
+            guarded,
+            ..
+        } => format!("replace `{term}` with `{guarded}` in {}", of(request)),
+        Fix::DropConstraint { attribute, .. } => format!(
+            "remove the constraint on {attribute} from {object}, which gives up {}",
+            if matches!(before, Before::Distinct) {
+                "that the devices differ in it"
+            } else {
+                "the alignment of the devices"
+            }
+        ),
+        Fix::UseClass { request, class, .. } => format!("use class {class} in {}", of(request)),
+        Fix::DropNodeLabel { key } => format!("remove node selector {key} from {pod}"),
+        Fix::DropNodeAffinity => format!("remove the required node affinity from {pod}"),
+        Fix::LiftTaint { pool, key, effect } => {
+            format!("ask the driver's owner to remove taint {key}:{effect} from the devices of pool {pool}")
+        }
+        Fix::DeleteRule { rule } => format!("delete devicetaintrule/{rule}"),
+        Fix::OfferResource { class, resource } => {
+            format!("set extendedResourceName of deviceclass/{class} to {resource}")
+        }
+        Fix::Uncordon { node } => format!("uncordon node/{node}"),
+        Fix::LiftNodeTaint { node, key, effect } => format!("remove taint {key}:{effect} from node/{node}"),
+    }
+}
+
+fn reduce(what: &str, to: &str, before: &Before) -> String {
+    match before {
+        Before::Amount(from) => format!("reduce {what} from {from} to {to}"),
+        _ => format!("reduce {what} to {to}"),
+    }
+}
+
+fn release(claim: &Key, before: &Before) -> String {
+    match before {
+        Before::Pods(pods) => {
+            let use_it = if pods.len() == 1 { "uses" } else { "use" };
+            let pods: Vec<String> = pods
+                .iter()
+                .map(|name| format!("pod/{}/{name}", claim.namespace))
+                .collect();
+            format!("delete {}, which {use_it} claim/{claim}", pods.join(", "))
+        }
+        Before::Deallocated => {
+            format!("wait until kube-scheduler deallocates claim/{claim}, which no other pod uses")
+        }
+        Before::Idle => format!("delete claim/{claim}, which no pod uses"),
+        _ => format!("stop the consumers of claim/{claim}"),
+    }
+}
+
+/// That the driver's owner has to remove a taint.
+pub(in super::super) fn taint_of_driver(pool: &PoolId, key: &str) -> String {
+    format!(
+        "driver {} publishes taint {key}: only the driver can remove it",
+        pool.driver
+    )
+}
+
+/// What else a class that offers an extended resource changes.
+pub(in super::super) fn offered(resource: &str, class: &str) -> String {
+    format!("afterwards, every pod that requests {resource} gets devices of class {class}")
+}
+
+/// That pods may not be deleted for a manifest that is not applied.
+pub(in super::super) const NOT_APPLIED: &str = "ask the owners of these pods before applying the manifest";
+
+/// That kube-scheduler does it.
+pub(in super::super) fn deallocated(key: &Key) -> String {
+    format!("no action needed: kube-scheduler deallocates claim/{key} automatically")
+}
+
+/// Target and message of the wait for a binding condition, and who sets it.
+pub(in super::super) fn binding(condition: &str, device: &str, claim: &Key) -> [String; 3] {
+    let target = format!("condition {condition} of device {device} in claim/{claim}");
+    let message = format!("wait until the driver sets {target} to true");
+    let who = format!("the driver of device {device} attaches it and sets the condition");
+    [target, message, who]
+}
+
+/// That a quota has to be raised.
+pub(in super::super) fn raise(quota: &str) -> String {
+    format!("raise {quota}, or delete claims that count against it")
+}
+
+/// That no fix was found.
+pub(in super::super) const NO_FIX: &str = "none of the changes tried makes it fit";
+
+/// That more fixes may exist.
+pub(in super::super) const MORE_FIXES: &str = "other changes of the same size may exist";
+
+/// That a driver has to publish devices.
+pub(in super::super) fn publish(driver: &str, nodes: &[Str]) -> String {
+    format!("get driver {driver} to publish its devices for {}", some(nodes))
+}
+
+/// That a Deployment has to delete old pods first.
+pub(in super::super) fn strategy(deployment: &Key) -> String {
+    format!(
+        "set strategy Recreate in deployment/{deployment}, which deletes old pods before creating new ones"
+    )
+}
+
+/// What else the strategy changes.
+pub(in super::super) const STRATEGY: &str =
+    "until the new pod is ready, none runs; maxSurge 0 with maxUnavailable 1 does the same pod by pod";
+
+/// That the Deployment has a manager.
+pub(in super::super) const MANAGED: &str = "if a manager resets the deployment's strategy, change it there";
+
+/// Warning about a change that allocates devices reported unhealthy.
+pub const RISKY: &str = "risky: devices reported unhealthy";
+
+/// That a pod gets its own claims when it is recreated.
+pub(in super::super) fn recreate(pod: &Key, owner: Option<&str>) -> String {
+    match owner {
+        Some(owner) => format!("delete pod/{pod}: {owner} recreates it with its own claims"),
+        None => format!("delete and recreate pod/{pod}, so that it gets its own claims"),
+    }
+}
+
+/// That an object is only in a manifest.
+pub(in super::super) fn in_manifest(pod: &Key) -> String {
+    format!("pod/{pod} does not exist yet: change its manifest")
+}
+
+/// That the owner creates other pods as before.
+pub(in super::super) fn others_without(owner: &str) -> String {
+    format!("{owner} creates further pods without it")
+}
+
+/// That the change belongs in the pod template of the owner.
+pub(in super::super) fn in_template(pod: &Key, owner: &str) -> String {
+    format!("{owner} creates pod/{pod}: change the pod template there, or in the owner of {owner}")
+}
+
+/// That the pod is recreated.
+pub(in super::super) fn immutable_pod(pod: &Key) -> String {
+    format!("pod specs are immutable: this deletes and recreates pod/{pod}")
+}
+
+/// That something has to be created.
+pub(in super::super) fn create(target: &str) -> String {
+    format!("create {target}")
+}
+
+/// What to know before creating it.
+pub(in super::super) fn create_how(kind: Kind) -> &'static str {
+    match kind {
+        Kind::DeviceClass => "ask an administrator for it (usually installed with the driver)",
+        Kind::ResourceClaimTemplate => "ask the owner of the pod what its claims should request",
+        _ => "ask the owner of the pod what the claim should request",
+    }
+}
+
+/// That a deleted claim has to be created again by hand.
+pub(in super::super) fn wait_and_create(target: &str) -> String {
+    format!("wait until {target} is gone, then recreate it")
+}
+
+/// That the claim controller creates a new claim.
+pub(in super::super) fn wait_for_new(target: &str) -> String {
+    format!("wait until {target} is gone; a new one is created then")
+}
+
+/// That the pod's own group uses the claim.
+pub(in super::super) fn of_own_group(target: &str) -> String {
+    format!("the pod's own PodGroup uses {target}: ask the group's owner to delete it with its pods")
+}
+
+/// That pods of the same owner use the claim.
+pub(in super::super) fn of_own_owner(target: &str) -> String {
+    format!("pods that may have the same owner use {target}: ask that owner to delete them")
+}
+
+/// Message and way to the admission of a pod by Kueue.
+pub(in super::super) fn admitted(pod: &Key, gate: &str) -> (String, String) {
+    (
+        format!("wait until Kueue admits pod/{pod} and removes its gate {gate}"),
+        "see the pod's Workload (workloads.kueue.x-k8s.io) for what Kueue is waiting for; removing the gate by hand bypasses the queue and \
+         its quota"
+            .to_owned(),
+    )
+}
+
+/// Message and way to the removal of a gate that a controller has set.
+pub(in super::super) fn ungated(
+    pod: &Key,
+    gate: &str,
+    domain: &str,
+    owner: Option<&str>,
+) -> (String, String) {
+    let look = match owner {
+        Some(owner) => format!("see pod/{pod} and its owner {owner}"),
+        None => format!("see the labels, annotations and events of pod/{pod}"),
+    };
+    (
+        format!("wait until the controller of {domain} removes gate {gate} from pod/{pod}"),
+        format!("the controller of {domain} removes the gate when the pod may start: {look}"),
+    )
+}
+
+/// Message and way to the admission of a Workload.
+pub(in super::super) fn workload_admitted(workload: &Key) -> (String, String) {
+    (
+        format!("wait until Kueue admits workload/{workload}"),
+        "its pods are created once Kueue admits the Workload".to_owned(),
+    )
+}
+
+/// Message and way to a Workload that Kueue does not try again.
+pub(in super::super) fn corrected(queued: &Queued) -> (String, String) {
+    (
+        format!("fix what Kueue reports about workload/{}, then recreate it", queued.workload),
+        "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \
+         queues (ask their administrator), or what the pods request (ask their owner)"
+            .to_owned(),
+    )
+}
+
+/// That gates have to be removed.
+pub(in super::super) fn remove_gates(gates: &str) -> String {
+    format!("remove the scheduling gates {gates}")
+}
+
+/// That gates are only in a manifest.
+pub(in super::super) fn gates_in_manifest(pod: &Key) -> String {
+    format!("pod/{pod} does not exist yet: remove them from its manifest")
+}
+
+/// When gates may be removed.
+pub(in super::super) const GATES: &str =
+    "only if their owner agrees: they hold the pod back until something is ready";
+
+/// `memory 10Gi instead of 80Gi`.
+pub(in super::super) fn differs(name: &str, value: &Quantity, other: &Quantity) -> String {
+    format!("{name} {value} instead of {other}")
+}
+
+/// `model is X`.
+pub(in super::super) fn sees(name: &str, value: &str) -> String {
+    format!("{name} is {value}")
+}
+
+/// `gets gpu-1, memory 10Gi instead of 80Gi`.
+pub(in super::super) fn gets(device: &str, more: usize, differs: &[String]) -> String {
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let differs: String = differs.iter().map(|text| format!(", {text}")).collect();
+    format!("gets {device}{more}{differs}")
+}

@@ -1,0 +1,655 @@
+//! The sentences of answers and causes.
+
+use dra_allocator::{AttemptError, ErrorSubject, Failure};
+use dra_model::{DeviceId, Gate, Key, Str, Taint};
+use dra_rules::owners::{Incomplete, OwnerName, Queued};
+use dra_rules::reservation::ClaimNameError;
+use dra_rules::scheduling::{ClaimProblem, Obstacle, Spared};
+
+use super::super::absence::{Absence, ForNodes, Nearest};
+use super::super::diagnosis::{
+    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, NoPods, NotAll, OnNode,
+    Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+};
+use super::super::fact::{Brief, Evidence, Fact, Speaker};
+use super::super::items::Holding;
+use super::super::outdated::Outdated;
+use super::reasons::{brief, fact, failing, of_lacking};
+use super::{listed, listed_names, number, one, several, which, word};
+use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
+use crate::listing::{selector_terms, some};
+use crate::stage::{broken_link_text, republishing_text, template_missing};
+
+/// The answer.
+pub(in super::super) fn answer(answer: &Answer) -> String {
+    match answer {
+        Answer::Unjudged => String::new(),
+        Answer::Unread(text) | Answer::Open(text) => text.clone(),
+        Answer::Hidden(kinds) => {
+            format!("unknown which node fits {}", crate::warnings::without(kinds))
+        }
+        Answer::OpenNode(node) => {
+            format!("unknown whether it fits on {node}: that depends on an order only kube-scheduler knows")
+        }
+        Answer::Obstacle(obstacle) => of_obstacle(obstacle),
+        Answer::Error => "an error on one node ends the scheduling attempt for all nodes".to_owned(),
+        Answer::Fits(fits, nodes) => format!("fits on {fits} of {nodes} nodes"),
+        Answer::Panics(was, panic) => format!(
+            "kube-scheduler {} (kubernetes/kubernetes#{}); without this bug it {}",
+            if panic.is_known { "panics" } else { "may panic" },
+            panic.issue,
+            self::answer(was)
+        ),
+        Answer::Full(fits, nodes, key) => {
+            format!("fits on {fits} of {nodes} nodes, but {}", too_many_consumers(key))
+        }
+        Answer::GaveUp(Some(why)) => format!("undecided: {why}"),
+        Answer::GaveUp(None) => "undecided within the search budget".to_owned(),
+        Answer::Nowhere(nodes) => nowhere(*nodes),
+        Answer::Gang(gang) => of_gang(gang),
+        Answer::KeptByQuota(what, then) => format!(
+            "a quota blocks creation of {what}; with the claim, it {}",
+            self::answer(then)
+        ),
+        Answer::Allocated(holding) => allocated(holding),
+        Answer::Ended(phase) => format!("the pod has finished: {phase}"),
+        Answer::NotGone(fact) => format!("the pod has finished but is not gone: {}", self::fact(fact)),
+        Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
+        Answer::Bound(bound) => of_bound(bound),
+        Answer::Attaching(then, text) => format!("{}, but is pending: {text}", self::answer(then)),
+        Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
+        Answer::Contradicted(was, word) => {
+            let said = self::word(word);
+            match (&**was, &word.who) {
+                (Answer::Bound(bound), _) => format!(
+                    "the pod is bound to {}, and no reason was found why it does not start; {said}",
+                    bound.node
+                ),
+                (_, Speaker::ClaimController) => {
+                    format!("no reason was found why the claim is not created from its template; {said}")
+                }
+                (was, _) => format!("according to the simulation it {}; {said}", self::answer(was)),
+            }
+        }
+    }
+}
+
+fn of_bound(Bound { node, devices, how }: &Bound) -> String {
+    let with = if devices.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", some(devices))
+    };
+    match how {
+        OnNode::Starts => format!("the pod is bound to {node}"),
+        OnNode::Runs => format!("the pod is running on {node}{with}"),
+        OnNode::Ends(None) => format!("the pod is terminating on {node}"),
+        OnNode::Ends(Some(what)) => format!("the pod is terminating on {node}: {what}"),
+        OnNode::Stuck(fact) => format!("the pod is bound to {node}, but {}", self::fact(fact)),
+        OnNode::Endangered(fact) => format!("the pod is running on {node}, but {}", self::fact(fact)),
+        OnNode::NotEnding(fact) => format!("the pod is stuck terminating on {node}: {}", self::fact(fact)),
+        OnNode::Hidden(kind) => {
+            let kind = kind.plural();
+            format!(
+                "the pod is bound to {node}; unknown whether it has its devices, because {kind} could not be read"
+            )
+        }
+        OnNode::Unknown(why) => {
+            let why = why.join("; ");
+            format!("the pod is bound to {node}; its progress there is unknown: {why}")
+        }
+    }
+}
+
+fn nowhere(nodes: usize) -> String {
+    match nodes {
+        0 => "no nodes exist".to_owned(),
+        1 => "does not fit on the only node".to_owned(),
+        2 => "does not fit on either node".to_owned(),
+        _ => format!("does not fit on any of {nodes} nodes"),
+    }
+}
+
+fn allocated(holding: &Holding) -> String {
+    const NAMED: usize = 3;
+    let names: Vec<&str> = holding
+        .devices
+        .iter()
+        .map(|device| device.rsplit('/').next().unwrap_or(device))
+        .collect();
+    let devices = match names.as_slice() {
+        [] => "no device".to_owned(),
+        all if all.len() <= NAMED => all.join(", "),
+        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+    };
+    let consumers = match holding.consumers.as_slice() {
+        [] => "no consumer (idle)".to_owned(),
+        all => {
+            let named: Vec<&str> = all.iter().take(NAMED).map(String::as_str).collect();
+            match all.len() - named.len() {
+                0 => named.join(", "),
+                rest => format!("{} and {rest} more", named.join(", ")),
+            }
+        }
+    };
+    let node = holding.node.as_ref();
+    let place = node.map_or_else(String::new, |node| format!(" on {node}"));
+    format!("allocated{place} ({devices}), reserved for {consumers}")
+}
+
+/// A device and its taint, with the rule that it is from, unless the driver published it.
+pub(in super::super) fn tainted(device: &DeviceId, taint: &Taint, rule: Option<&Str>) -> String {
+    let by = match rule {
+        Some(rule) => format!("devicetaintrule/{rule}"),
+        None => "its driver".to_owned(),
+    };
+    format!("{device} has taint {taint} from {by}")
+}
+
+/// Why something waits.
+pub(crate) fn why(why: &Why) -> String {
+    match why {
+        Why::Cause(cause) => self::cause(cause),
+        Why::Fact(fact) => self::fact(fact),
+        Why::Answer(answer) => self::answer(answer),
+    }
+}
+
+/// The cause.
+pub(in super::super) fn cause(cause: &Cause) -> String {
+    match cause {
+        Cause::Nowhere(nodes) => nowhere(*nodes),
+        Cause::Error(error) => of_error(error),
+        Cause::TooManyConsumers(key) => too_many_consumers(key),
+        Cause::Allocated(key, node, place) => {
+            let why = match place {
+                Place::NodeName => "but the pod names another node".to_owned(),
+                Place::NodeAffinity => "which the pod's node selector or affinity excludes".to_owned(),
+                Place::Cordoned => "which is cordoned".to_owned(),
+                Place::NodeOperations => format!(
+                    "which does not declare feature {}, although its devices skip node operations",
+                    Gate::DRAOptionalNodeOperations
+                ),
+                Place::Other(fact) => format!("which cannot take the pod: {}", self::fact(fact)),
+            };
+            format!("{} is allocated on node/{node}, {why}", claim(key))
+        }
+        Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
+        Cause::Alike(brief) => self::brief(brief),
+        Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
+        Cause::Absent(absence) => absent(absence),
+        Cause::Unserved(Unserved { driver, nodes, link }) => format!(
+            "driver {driver} publishes no devices for {}: {}",
+            some(nodes),
+            broken_link_text(link)
+        ),
+        Cause::Republishing(found) => republishing(found),
+        Cause::Unoffered(resource, class) => match class {
+            Some((class, free)) => format!(
+                "no node and no class offers {resource}; class {class} has {} but no extendedResourceName",
+                free_devices(*free)
+            ),
+            None => format!("no node and no class offers {resource}"),
+        },
+        Cause::TooFew(among, wanted, kind) => {
+            let which = which(*among);
+            match wanted {
+                1 => format!("{which} has an available {}", one(kind)),
+                wanted => format!("{which} has {wanted} available {}", several(kind)),
+            }
+        }
+        Cause::Filtered(node, wanted, kind, why) => {
+            let devices = match wanted {
+                1 => format!("an available {}", one(kind)),
+                wanted => format!("{wanted} available {}", several(kind)),
+            };
+            format!(
+                "{node} has {devices}, but cannot take the pod: {}",
+                self::fact(why)
+            )
+        }
+        Cause::NotAll(not_all) => of_all(not_all),
+        Cause::Alternatives(request, causes) => {
+            let causes = causes
+                .iter()
+                .map(|(name, cause)| format!("{name}: {}", self::cause(cause)));
+            format!(
+                "no alternative of request {request} fits: {}",
+                causes.collect::<Vec<_>>().join("; ")
+            )
+        }
+        Cause::NotAlike(alike) => match &alike.of {
+            Compared::Devices(count, kind) => {
+                let (number, kind) = (number(*count), several(kind));
+                format!("no node has {number} available {kind} {}", do_alike(alike))
+            }
+            Compared::Requests(requests) => format!(
+                "no node has available devices for requests {} {}",
+                listed(requests),
+                do_alike(alike)
+            ),
+        },
+        Cause::NotEnough(requests) => not_enough(Among::All, requests),
+        Cause::Outdated(
+            cause,
+            Outdated {
+                slice,
+                generation,
+                current,
+                devices,
+            },
+        ) => format!(
+            "{}; {} in outdated slice {slice} (generation {generation}, current {current}), which kube-scheduler ignores",
+            self::cause(cause),
+            match devices {
+                1 => "1 more is".to_owned(),
+                devices => format!("{devices} more are"),
+            }
+        ),
+        Cause::Kept(cause, owner, _) => format!("{}: other pods of {owner} hold them", self::cause(cause)),
+        Cause::Queued(queued) => self::queued(queued),
+        Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
+        Cause::Gang(gang, lacks) => {
+            let text = of_gang(gang);
+            match lacks.as_deref() {
+                None => text,
+                Some(GangCause::Cause(cause)) => format!("{text}: {}", self::cause(cause)),
+                Some(GangCause::Answer(answer)) => format!("{text}: {}", self::answer(answer)),
+                Some(GangCause::Waits(key, obstacle)) => {
+                    format!("{text}: {} is pending: {}", pod(key), of_obstacle(obstacle))
+                }
+            }
+        }
+        Cause::Deallocated(cause) => {
+            format!(
+                "{}; kube-scheduler deallocates it automatically",
+                self::cause(cause)
+            )
+        }
+        Cause::NoTemplate(template, key) => no_template(template, key),
+        Cause::NotMade(why) => not_made(why),
+        Cause::Status(problem) => match problem {
+            StatusProblem::Gone(key) => {
+                format!("its status names {}, which no longer exists", claim(key))
+            }
+            StatusProblem::OfEarlierPod(key) => format!(
+                "its status names {}, which was created for an earlier pod with the same name",
+                claim(key)
+            ),
+            StatusProblem::Of(key, owner) => {
+                format!("its status names {}, which was created for {owner}", claim(key))
+            }
+            StatusProblem::NotMade(key) => {
+                format!("its status names {}, which was not created for it", claim(key))
+            }
+        },
+    }
+}
+
+/// That drivers have yet to publish again what the start of a kubelet deleted.
+pub(in super::super) fn republishing(found: &Republishing) -> String {
+    let Republishing {
+        nodes,
+        since,
+        drivers,
+        ..
+    } = found;
+    let who = match drivers.len() {
+        0 => "drivers publish".to_owned(),
+        1 => format!("driver {} publishes", some(drivers)),
+        _ => format!("drivers {} publish", some(drivers)),
+    };
+    republishing_text(nodes, *since, &who)
+}
+
+fn free_devices(count: usize) -> String {
+    match count {
+        1 => "1 available device".to_owned(),
+        count => format!("{count} available devices"),
+    }
+}
+
+/// At which step no device is left.
+pub(in super::super) fn absent(absence: &Absence) -> String {
+    match absence {
+        Absence::Unpublished(class) => {
+            format!("no devices are published, of class {class} or any other")
+        }
+        Absence::OtherClasses(class, 1) => format!("the only published device is not of class {class}"),
+        Absence::OtherClasses(class, published) => {
+            format!("none of the {published} published devices is of class {class}")
+        }
+        Absence::Unselected {
+            class,
+            of_class,
+            nearest,
+        } => {
+            let all = devices(*of_class);
+            match nearest {
+                Some(Nearest::Amount {
+                    device,
+                    name,
+                    most,
+                    wanted,
+                }) => {
+                    let mut short = wanted.clone();
+                    short.sub(most);
+                    format!(
+                        "none of {all} of class {class} has {wanted} of {name}: the largest is {most} ({device}), {short} short"
+                    )
+                }
+                Some(Nearest::Attribute { name, wanted, there }) => {
+                    let there: Vec<String> = there.iter().map(ToString::to_string).collect();
+                    let there = listed_names(&there, "and");
+                    format!("none of {all} of class {class} has {name} {wanted}; published values: {there}")
+                }
+                Some(Nearest::Term { device, term, seen }) => format!(
+                    "the request selects none of {all} of class {class}; for {device}, {}",
+                    failing(term, seen)
+                ),
+                None => format!("the request selects none of {all} of class {class}"),
+            }
+        }
+        Absence::Unreached {
+            class,
+            selected,
+            pool,
+            nodes,
+        } => {
+            let nodes = match nodes {
+                ForNodes::Named(name) => format!("is for node/{name}, which does not exist"),
+                ForNodes::Selected(selector) => format!(
+                    "is for nodes with {}, and no node matches",
+                    selector_terms(selector).join(" or ")
+                ),
+                ForNodes::Unknown => "names no node".to_owned(),
+            };
+            format!(
+                "no node can access any of {} of class {class}: pool {pool} {nodes}",
+                devices(*selected)
+            )
+        }
+    }
+}
+
+fn devices(count: usize) -> String {
+    match count {
+        1 => "1 device".to_owned(),
+        count => format!("{count} devices"),
+    }
+}
+
+/// That none of these nodes has enough devices for the requests together.
+pub(super) fn not_enough(among: Among, RequestsTogether { requests, same }: &RequestsTogether) -> String {
+    match same {
+        Some((name, value, count)) => format!(
+            "requests {} {} select {name} {value}, and {} has {} such devices",
+            listed(requests),
+            if requests.len() == 2 { "both" } else { "all" },
+            which(among),
+            number(*count)
+        ),
+        None => format!(
+            "{} has enough devices for requests {} together",
+            which(among),
+            listed(requests)
+        ),
+    }
+}
+
+/// That no devices of these nodes, free or not, share an attribute or differ in it.
+pub(in super::super) fn never_alike(alike: &Alike, among: Among) -> String {
+    match &alike.of {
+        Compared::Devices(count, kind) => {
+            let (number, kind) = (number(*count), several(kind));
+            format!(
+                "{} has {number} {kind} {}, available or not",
+                which(among),
+                do_alike(alike)
+            )
+        }
+        Compared::Requests(requests) => format!(
+            "{} has devices for requests {} {}, available or not",
+            which(among),
+            listed(requests),
+            do_alike(alike)
+        ),
+    }
+}
+
+/// What devices would have to do with an attribute.
+fn do_alike(alike: &Alike) -> String {
+    let with = if alike.same {
+        "with the same"
+    } else {
+        "with different"
+    };
+    let lists = alike.lists_of.as_ref().map_or_else(String::new, |driver| {
+        format!(
+            " (driver {driver} publishes it as a list, which constraints ignore before 1.37 or without gate {})",
+            Gate::DRAListTypeAttributes
+        )
+    });
+    format!("{with} {}{lists}", alike.attribute)
+}
+
+fn of_all(not_all: &NotAll) -> String {
+    let NotAll {
+        node,
+        others,
+        kind,
+        matching,
+        in_use,
+        users,
+        tainted,
+        blocked,
+    } = not_all;
+    let is = |count: u64| if count == 1 { "is" } else { "are" };
+    let mut lost = Vec::new();
+    if *in_use > 0 {
+        let users: Vec<String> = users.iter().cloned().collect();
+        let by = match users.as_slice() {
+            [] => String::new(),
+            users => format!(" by {}", listed_names(users, "and")),
+        };
+        lost.push(format!("{in_use} {} in use{by}", is(*in_use)));
+    }
+    if *tainted > 0 {
+        lost.push(format!("{tainted} {} tainted", is(*tainted)));
+    }
+    if *blocked > 0 {
+        lost.push(format!("{blocked} {} unavailable", is(*blocked)));
+    }
+    let others = match others {
+        0 => "",
+        _ => "; no other node has all of its devices available",
+    };
+    format!(
+        "it requests all {matching} {} of {node}, but {}{others}",
+        several(kind),
+        lost.join(", ")
+    )
+}
+
+/// Who holds what is needed and is spared, in few words.
+pub(in super::super) fn held(why: &Spared) -> String {
+    match why {
+        Spared::Kin(owner) => format!("other pods of {owner} hold them"),
+        Spared::MaybeKin(one, other) => {
+            format!("they are held by pods that may have the same owner ({one}, {other})")
+        }
+        Spared::Group(group) => format!("other pods of podgroup/{group} hold them"),
+        Spared::Written => "pods of the manifest hold them".to_owned(),
+    }
+}
+
+pub(super) fn no_template(template: &Key, key: &Key) -> String {
+    if *key == Key::default() {
+        template_missing(template, "the pod")
+    } else {
+        template_missing(template, &pod(key))
+    }
+}
+
+pub(super) fn not_made(why: &str) -> String {
+    format!("the claim controller does not create its claim: {why}")
+}
+
+/// What keeps the scheduler from looking at nodes, in its words where these do not name what is the subject's own.
+pub(in super::super) fn of_obstacle(obstacle: &Obstacle) -> String {
+    let own = Key::default();
+    match obstacle {
+        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) if *pod == own => {
+            "ResourceClaim not created yet".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::Unsupported { pod, entry })) if *pod == own => {
+            format!("spec.resourceClaim {entry}: none of the supported fields are set")
+        }
+        Obstacle::Claim(ClaimProblem::Missing { claim }) if *claim == own => {
+            "could not find its ResourceClaim".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Deleting { claim }) if *claim == own => {
+            "its ResourceClaim is being deleted".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Owner { claim, .. }) if *claim == own => {
+            "its ResourceClaim was not created for it".to_owned()
+        }
+        other => other.text(),
+    }
+}
+
+/// What the error says, without what is known from the rest of the report, and without advice.
+fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
+    let what = match failure {
+        Failure::Compile(why) => format!("CEL compile error: {why}"),
+        Failure::Runtime(why) | Failure::NoSuchKey(why) => why.to_string(),
+        Failure::Other(what) => what.clone(),
+    };
+    let on = |device: &Option<dra_model::DeviceId>| match device {
+        Some(device) => format!(" on device {device}"),
+        None => String::new(),
+    };
+    match subject {
+        ErrorSubject::Attempt => what,
+        ErrorSubject::Request(_, request) => format!("request {request} {what}"),
+        ErrorSubject::Subrequest(_, request) => format!("subrequest {request}: {what}"),
+        ErrorSubject::RequestSelector(_, request, place) => {
+            format!("request {request}, selector #{place} {what}")
+        }
+        ErrorSubject::Constraint(_, place) => format!("constraint #{place}: {what}"),
+        ErrorSubject::ClaimSelector(_, place, device) => format!("selector #{place}{}: {what}", on(device)),
+        ErrorSubject::ClassSelector(class, place, device) => {
+            format!("class {class}: selector #{place}{}: {what}", on(device))
+        }
+    }
+}
+
+/// What gathers nodes and lacks some.
+pub(super) fn gathering(owner: &OwnerName, incomplete: &Incomplete, missing: &[Key]) -> String {
+    let Incomplete { wanted, there } = incomplete;
+    let nodes: Vec<String> = there
+        .iter()
+        .map(|(name, status)| match status.as_str() {
+            "" => name.to_string(),
+            status => format!("{name}: {status}"),
+        })
+        .collect();
+    let nodes = if nodes.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", listed_names(&nodes, "and"))
+    };
+    let names: Vec<String> = missing.iter().map(pod).collect();
+    let rest = match names.len() {
+        0 => String::new(),
+        1 => format!("; {} has no node yet", listed_names(&names, "and")),
+        _ => format!("; {} have no node yet", listed_names(&names, "and")),
+    };
+    format!(
+        "{owner} has {} of {wanted} nodes{nodes}, and its pods do not start until it has all{rest}",
+        there.len()
+    )
+}
+
+/// What a queue holds back.
+fn queued(queued: &Queued) -> String {
+    let Queued {
+        workload,
+        gave_up,
+        reason,
+        message,
+        since,
+    } = queued;
+    let state = if *gave_up {
+        "has given up on"
+    } else {
+        "does not admit"
+    };
+    let mut code = String::new();
+    if !reason.is_empty() {
+        let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+        code = format!(" ({reason}{since})");
+    }
+    let said = if message.is_empty() {
+        String::new()
+    } else {
+        format!(": {message}")
+    };
+    format!("Kueue {state} workload/{}{code}{said}", workload.name)
+}
+
+/// What a pod lacks whose node others wait for.
+pub(in super::super) fn of_member(key: &Key, diagnosis: &Diagnosis) -> String {
+    let cause = diagnosis
+        .cause
+        .as_ref()
+        .filter(|cause| !diagnosis.answer.tells(cause));
+    let cause = cause.map_or_else(String::new, |cause| format!(": {}", self::cause(cause)));
+    let waiting = diagnosis.waiting.as_ref();
+    let waiting = waiting.map_or_else(String::new, |waiting| format!("; {}", waiting.summary));
+    format!("{} {}{cause}{waiting}", pod(key), answer(&diagnosis.answer))
+}
+
+/// Which of the pods of an owner is told of.
+pub(in super::super) fn one_of_pods(
+    owner: &OwnerName,
+    pods: usize,
+    looked_at: usize,
+    is_fine: bool,
+) -> String {
+    if is_fine && looked_at < pods {
+        format!("{owner} has {pods} pods, none of the {looked_at} examined is pending")
+    } else if is_fine {
+        format!("{owner} has {pods} pods, and none is pending")
+    } else {
+        format!("first pending pod of the {pods} pods of {owner}")
+    }
+}
+
+fn no_pods(why: &NoPods) -> String {
+    match why {
+        NoPods::Queued(queued) => format!(": {}", self::queued(queued)),
+        NoPods::Suspended => ": it is suspended (spec.suspend is true)".to_owned(),
+        NoPods::Says(said) => format!(": {}", condition(said)),
+        NoPods::Refused(word) => format!(": {}", self::word(word)),
+        NoPods::Ended(said) => format!(": it has finished: {}", condition(said)),
+        NoPods::Zero => ": spec.replicas is 0".to_owned(),
+        NoPods::Unknown => "; the reason is unknown".to_owned(),
+    }
+}
+
+fn condition(said: &Condition) -> String {
+    let Condition {
+        type_,
+        reason,
+        message,
+        since,
+    } = said;
+    let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+    match (reason.as_str(), message.as_str()) {
+        ("", "") => format!("{type_}{since}"),
+        (reason, "") => format!("{type_}{since}, {reason}"),
+        ("", message) => format!("{type_}{since}: {message}"),
+        (reason, message) => format!("{type_}{since}, {reason}: {message}"),
+    }
+}

@@ -1,0 +1,153 @@
+//! The sentences of explanations. Nothing reads them again.
+
+pub(super) mod fixes;
+mod headline;
+mod notes;
+mod reasons;
+mod waiting;
+
+use dra_model::{Event, Key, Str};
+
+use super::diagnosis::{Among, DeviceKind, Warning};
+use super::fact::{Often, Speaker, Word};
+use crate::allocation::words::claim;
+
+#[cfg(test)]
+pub(super) use headline::absent;
+pub(crate) use headline::why;
+pub(super) use headline::{answer, cause, of_member, one_of_pods, republishing, tainted};
+pub(super) use notes::{
+    Upcoming, claim_from, claim_is, fails_by_default, has_other_rules, may_be_a_bug, may_have_changed,
+    may_not_be_simulated, not_even_recreated, nth_pod, placed_before, unknown_recreated, unread_recreated,
+    upcoming,
+};
+pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
+pub(super) use waiting::{
+    circle, error_ends_all, kept, never, never_offered, never_together, rolled_out, spared, unknown_wait,
+    unusable_pools, when_deallocated, when_finished, when_published, when_uncordoned, when_untainted,
+    why_unknown,
+};
+
+fn claims(keys: &[Key]) -> String {
+    let names: Vec<String> = keys.iter().map(claim).collect();
+    if names.is_empty() {
+        "an unknown claim".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// Nodes of which none has something.
+fn which(among: Among) -> String {
+    match among {
+        Among::All => "no node".to_owned(),
+        Among::Left(1) => "no eligible node".to_owned(),
+        Among::Left(nodes) => format!("none of the {nodes} eligible nodes"),
+        Among::Other => "no other node".to_owned(),
+    }
+}
+
+/// A device of that kind.
+fn one(kind: &DeviceKind) -> String {
+    match kind {
+        DeviceKind::Model(model) => format!("{model} device"),
+        DeviceKind::Attribute(name, value) => format!("device with {name} {value}"),
+        DeviceKind::Class(class) => format!("device of class {class}"),
+    }
+}
+
+/// Several devices of that kind.
+fn several(kind: &DeviceKind) -> String {
+    match kind {
+        DeviceKind::Model(model) => format!("{model} devices"),
+        DeviceKind::Attribute(name, value) => format!("devices with {name} {value}"),
+        DeviceKind::Class(class) => format!("devices of class {class}"),
+    }
+}
+
+/// A small number in a word.
+fn number(count: i64) -> String {
+    match count {
+        2 => "two".to_owned(),
+        count => count.to_string(),
+    }
+}
+
+fn listed(requests: &[Str]) -> String {
+    let names: Vec<String> = requests.iter().map(ToString::to_string).collect();
+    listed_names(&names, "and")
+}
+
+/// Consumers and nodes that a sentence names.
+const NAMED: usize = 3;
+
+/// The first few names, and how many there are besides.
+fn listed_names(names: &[String], last: &str) -> String {
+    let rest = names.len().saturating_sub(NAMED);
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., end] if rest == 0 => format!("{} {last} {end}", all.join(", ")),
+        _ => format!("{} and {rest} more", names[..NAMED].join(", ")),
+    }
+}
+
+/// What a component said, and when.
+fn word(Word { who, said, at, often }: &Word) -> String {
+    let when = match (often, at) {
+        (Some(often), Some(at)) => format!(" ({}, last at {at})", self::often(often)),
+        (Some(often), None) => format!(" ({})", self::often(often)),
+        (None, Some(at)) => format!(" (at {at})"),
+        (None, None) => String::new(),
+    };
+    format!("{}{when}: {said}", speaker(who))
+}
+
+/// How often something was said.
+fn often(Often { times, since }: &Often) -> String {
+    match since {
+        Some(since) => format!("{times}×, first at {since}"),
+        None => format!("{times}×"),
+    }
+}
+
+/// A warning of the cluster.
+pub(super) fn warning(warning: &Warning) -> String {
+    let Warning {
+        reason,
+        message,
+        component,
+        often,
+        last,
+    } = warning;
+    let Some(often) = often else {
+        return format!("{reason}: {message}");
+    };
+    let who = if component.is_empty() {
+        String::new()
+    } else {
+        format!("{component}, ")
+    };
+    let last = last.map_or_else(String::new, |last| format!(", last at {last}"));
+    format!("{reason} ({who}{}{last}): {message}", self::often(often))
+}
+
+/// For how long a scheduler has tried in vain, where it has more than once.
+pub(super) fn tried(event: &Event) -> Option<String> {
+    let often = Often::of(event)?;
+    let last = event
+        .last_seen()
+        .map_or_else(String::new, |last| format!(", last at {last}"));
+    Some(format!("scheduling has failed: {}{last}", self::often(&often)))
+}
+
+/// A component that says something.
+fn speaker(who: &Speaker) -> String {
+    match who {
+        Speaker::Scheduler => "kube-scheduler".to_owned(),
+        Speaker::OtherScheduler(name) => name.to_string(),
+        Speaker::Kubelet => "kubelet".to_owned(),
+        Speaker::ClaimController => "claim controller".to_owned(),
+        Speaker::Component(name) => name.to_string(),
+    }
+}

@@ -1,0 +1,137 @@
+//! The sentences of notes: what else is known of the answer.
+
+use dra_model::{Gap, Key};
+use dra_rules::reservation::ClaimState;
+
+use super::super::fact::Speaker;
+use super::speaker;
+
+/// Which pod of a manifest is explained.
+pub(in super::super) fn nth_pod(number: usize, all: usize) -> String {
+    match number {
+        1 => format!("pod 1 of {all}"),
+        2 => format!("pod 2 of {all}; pod 1 fits, and is assumed to be on the first fitting node by name"),
+        _ => format!(
+            "pod {number} of {all}; pods 1–{} fit, and are assumed to be on the first fitting node by name",
+            number - 1
+        ),
+    }
+}
+
+/// That other pods of the group are placed first.
+pub(in super::super) fn placed_before(group: &Key, pods: usize) -> String {
+    let (are, their) = if pods == 1 {
+        ("is", "its")
+    } else {
+        ("are", "their")
+    };
+    format!(
+        "the pods of podgroup/{group} are placed together: {pods} before it {are} assumed to have {their} devices"
+    )
+}
+
+/// A claim that is to be created from a template.
+pub(in super::super) fn claim_from(template: &Key) -> String {
+    format!("the claim from template/{template}")
+}
+
+/// The state of an allocated claim.
+pub(in super::super) fn claim_is(state: ClaimState) -> String {
+    format!("the claim is {state}")
+}
+
+/// That every attempt fails where gates have their defaults; `gate` says which gate contradicts that.
+pub(in super::super) fn fails_by_default(gate: &str) -> String {
+    format!("with default gates, every attempt fails; {gate}")
+}
+
+/// That it is unknown whether a recreated pod fits.
+pub(in super::super) fn unknown_recreated(why: &str) -> String {
+    format!("unknown whether it fits once recreated: {why}")
+}
+
+/// That it is unknown whether a recreated pod fits, as kinds could not be read.
+pub(in super::super) fn unread_recreated(gaps: &[Gap]) -> String {
+    let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+    unknown_recreated(&format!("{} could not be read", kinds.join(", ")))
+}
+
+/// That a recreated pod does not fit either.
+pub(in super::super) fn not_even_recreated(why: &str) -> String {
+    format!("it would not fit once recreated, either: {why}")
+}
+
+/// What the claim controller does for a pod that lacks a claim.
+pub(in super::super) enum Upcoming<'a> {
+    /// It names this claim in the pod's status, which already names another one where `replaces` says so.
+    Name {
+        /// The claim.
+        claim: &'a Key,
+        /// Whether the status names another claim.
+        replaces: bool,
+    },
+    /// It creates the claim.
+    Create,
+    /// It creates another claim from this template.
+    CreateAnother(&'a Key),
+    /// It creates another claim from this template, at the latest after an hour or when this object is recreated.
+    CreateLater(&'a Key, Option<&'a Key>),
+}
+
+/// What the claim controller does next.
+pub(in super::super) fn upcoming(next: &Upcoming<'_>) -> String {
+    match next {
+        Upcoming::Name { claim, replaces } => {
+            let instead = if *replaces { " instead" } else { "" };
+            format!(
+                "no action needed: the claim controller will name claim/{claim}, which was created for the pod, in the pod's status{instead}"
+            )
+        }
+        Upcoming::Create => {
+            "no action needed: the claim controller will create the claim from its template".to_owned()
+        }
+        Upcoming::CreateAnother(template) => format!(
+            "no action needed: the claim controller will create another claim from template/{template} and name it in the pod's status"
+        ),
+        Upcoming::CreateLater(template, group) => {
+            let again = group.map_or_else(|| "the pod".to_owned(), |group| format!("podgroup/{group}"));
+            format!(
+                "the claim controller will create another claim from template/{template}, under another name; if the same process created \
+                 the old one, only after an hour: restart kube-controller-manager or recreate {again} to have it now"
+            )
+        }
+    }
+}
+
+/// That another scheduler decides by its own rules.
+pub(in super::super) fn has_other_rules(name: &str) -> String {
+    format!("possible cause: a rule or bug of scheduler {name}, which is not simulated; check its log")
+}
+
+/// That the state may have changed since a component reported something.
+pub(in super::super) fn may_have_changed(who: &Speaker) -> String {
+    let not_yet = match who {
+        Speaker::Scheduler | Speaker::OtherScheduler(_) => "the scheduler",
+        Speaker::Kubelet => "the kubelet",
+        Speaker::ClaimController | Speaker::Component(_) => "the controller",
+    };
+    format!("possible cause: the state has changed since then, and {not_yet} has not retried")
+}
+
+/// That a component may have a bug.
+pub(in super::super) fn may_be_a_bug(who: &Speaker) -> String {
+    format!(
+        "possible cause: an unknown bug in this release of {}",
+        speaker(who)
+    )
+}
+
+/// That something of the scheduler may decide which is not simulated.
+pub(in super::super) fn may_not_be_simulated(filters: &[String]) -> String {
+    if filters.is_empty() {
+        "possible cause: a kube-scheduler plugin or extender that is not simulated".to_owned()
+    } else {
+        let filters = filters.join(", ");
+        format!("possible cause: filters that are not simulated: {filters}")
+    }
+}

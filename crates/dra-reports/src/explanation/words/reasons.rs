@@ -1,0 +1,420 @@
+//! The sentences of facts: why a node, a pool or a device is ruled out.
+
+use dra_allocator::devices::RuledOut;
+use dra_allocator::{ConstraintName, Shortage};
+use dra_model::{Gate, Key, Str};
+use dra_rules::scheduling::{NoUse, Plain};
+
+use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Term, Together};
+use super::super::items::Amounts;
+use super::headline::{gathering, no_template, not_made, of_obstacle};
+use super::{claims, word};
+use crate::allocation::words::{claim, of_gang, too_many_consumers};
+use crate::listing::some;
+
+/// That devices in use can be asked for, too.
+pub(in super::super) const ADMIN_ACCESS: &str = "to monitor devices that other pods use, request them with adminAccess: true in a namespace labeled \
+     resource.kubernetes.io/admin-access=true";
+
+/// A reason in a sentence. `about` is the claim that it is about.
+pub(in super::super) fn of_reason(about: Option<&Key>, fact: &Fact) -> String {
+    let of_claim = || about.map_or_else(String::new, claim);
+    match fact {
+        Fact::Binding(state) => format!("{}: {}", of_claim(), state.text()),
+        Fact::TooManyConsumers => about.map_or_else(String::new, too_many_consumers),
+        Fact::NodeOperations => format!(
+            "{} has devices that skip node operations, but the node does not declare feature {}",
+            of_claim(),
+            Gate::DRAOptionalNodeOperations
+        ),
+        Fact::Released(why, group) => {
+            let idle = match (group, why) {
+                (Some(group), _) => {
+                    format!(" and reserved for podgroup/{group}, which has no scheduled pod")
+                }
+                (None, NoUse::OtherNodes) => " and idle".to_owned(),
+                (None, _) => String::new(),
+            };
+            let why = match why {
+                NoUse::OtherNodes => "is allocated elsewhere",
+                NoUse::NotReady => "has devices that are not ready",
+                NoUse::NodeOperations => {
+                    "has devices that skip node operations, but its node does not declare the feature"
+                }
+            };
+            format!(
+                "{} {why}{idle}: kube-scheduler deallocates it and retries automatically",
+                of_claim()
+            )
+        }
+        Fact::ReservedForGroup(group, knows_groups) => {
+            let why = if *knows_groups {
+                "other pods of the group have a node, or it is not one of the group's claims".to_owned()
+            } else {
+                format!(
+                    "its gate {} is off, so it does not support claims of PodGroups",
+                    Gate::DRAWorkloadResourceClaims
+                )
+            };
+            format!(
+                "{} stays reserved for podgroup/{group}, the pod's own group: kube-scheduler does not remove that reservation, because \
+                 {why}",
+                of_claim()
+            )
+        }
+        Fact::UnreservedByScheduler(group, others) => format!(
+            "kube-scheduler removes the reservation for podgroup/{group} from {} automatically, because none of its pods has a node; the \
+             claim stays reserved for {}",
+            of_claim(),
+            others.join(", ")
+        ),
+        other => self::fact(other),
+    }
+}
+
+/// A fact in a sentence.
+pub(super) fn fact(fact: &Fact) -> String {
+    match fact {
+        Fact::Obstacle(obstacle) => of_obstacle(obstacle),
+        Fact::NoTemplate(template, pod) => no_template(template, pod),
+        Fact::NotMade(why) => not_made(why),
+        Fact::Quota(what, refusal) => format!("{what} cannot be created: it {refusal}"),
+        Fact::NotNamed => "the pod's affinity names other nodes".to_owned(),
+        Fact::Plain(Plain::TaintToleration(taint)) => format!("untolerated taint {taint}"),
+        Fact::Plain(plain) => plain.reasons().join(", "),
+        Fact::Error(error) => error.to_string(),
+        Fact::NotLookedAt(why) => (*why).to_owned(),
+        Fact::AllocatedElsewhere(node) => format!("allocated on {}", elsewhere(node.as_ref())),
+        Fact::Binding(state) => state.text(),
+        Fact::LeftBehind => "a claim from an earlier attempt remains".to_owned(),
+        Fact::NoSuchResource(name) => format!("the node has no {name}, and no DeviceClass provides it"),
+        Fact::NodeResources(reason) => reason.clone(),
+        Fact::PoolIncomplete(pool, Some(slices)) => format!(
+            "pool {pool} is incomplete: {} of {} slices of generation {}",
+            slices.there, slices.expected, slices.generation
+        ),
+        Fact::PoolIncomplete(pool, None) => format!("pool {pool} is incomplete"),
+        Fact::PoolInvalid(pool, why) => format!("pool {pool} is invalid: {why}"),
+        Fact::NoDevices => "no device is available to the node".to_owned(),
+        Fact::TooFewDevices {
+            wanted,
+            free,
+            most,
+            total,
+        } => {
+            let some = if most == free {
+                most.to_string()
+            } else {
+                format!("at most {most}")
+            };
+            match wanted {
+                Some(wanted) => format!("requests {wanted}, and {some} of {total} devices are available"),
+                None => format!("requests all matching devices, and {some} of {total} are available"),
+            }
+        }
+        Fact::NotListed(devices) => {
+            format!("{devices} more devices are unavailable; their reasons are not listed")
+        }
+        Fact::RuledOut(why, evidence) => ruled_out(*why, evidence),
+        Fact::Trouble(trouble) => trouble.to_string(),
+        Fact::Together(together) => of_together(together),
+        Fact::Gang(gang) => of_gang(gang),
+        Fact::Contradicted(word) => self::word(word),
+        Fact::Gathering(owner, incomplete, missing) => gathering(owner, incomplete, missing),
+        Fact::Stage(_, text) => text.clone(),
+        Fact::NodeOperations
+        | Fact::TooManyConsumers
+        | Fact::Released(..)
+        | Fact::ReservedForGroup(..)
+        | Fact::UnreservedByScheduler(..) => of_reason(Some(&Key::default()), fact),
+    }
+}
+
+fn elsewhere(node: Option<&Str>) -> String {
+    node.map_or_else(|| "other nodes".to_owned(), |node| format!("node/{node}"))
+}
+
+/// A fact in few words, which are the same for nodes and devices that are alike.
+pub(in super::super) fn brief(brief: &Brief) -> String {
+    match brief {
+        Brief::Amounts(limited, Amounts { wanted, left, total }) => {
+            let of = match limited {
+                Limited::Devices => String::new(),
+                Limited::Counter(name) => format!(" of counter {name}"),
+                Limited::Capacity(name) => format!(" of {name}"),
+            };
+            format!("needs {wanted}{of}, {left} of {total} left")
+        }
+        Brief::Elsewhere(key, node) => {
+            format!("{} is allocated on {}", claim(key), elsewhere(node.as_ref()))
+        }
+        Brief::Slices(there, all) => format!("pool incomplete: {there} of {all} slices"),
+        Brief::Seen(all) => {
+            let all = all.iter().map(|Seen { name, value, .. }| match value {
+                Ok(value) => format!("{name} is {value}"),
+                Err(why) => why.clone(),
+            });
+            all.collect::<Vec<_>>().join(", ")
+        }
+        Brief::Requests(requests) => format!("too few for {} together", names(requests).join(" and ")),
+        Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))) => format!(
+            "devices of {1} lack attribute {0}",
+            lacking.constraint.attribute, lacking.driver
+        ),
+        Brief::Fact(fact) => self::fact(fact),
+    }
+}
+
+/// Which devices lack an attribute, and which have it.
+pub(super) fn of_lacking(lacking: &Lacking) -> String {
+    let Lacking {
+        constraint,
+        driver,
+        is_of_all,
+        others,
+        similar,
+    } = lacking;
+    let attribute = &constraint.attribute;
+    let who = if *is_of_all {
+        format!("no device of driver {driver} has attribute {attribute}")
+    } else {
+        format!("the available devices of driver {driver} lack attribute {attribute}")
+    };
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!(" with those of {}", some(others)),
+    };
+    let similar = similar.as_ref().map_or_else(String::new, |(name, value)| {
+        format!("; they have {name}, which shares values such as {value}")
+    });
+    format!("{who}, which {} compares{others}{similar}", rule(constraint))
+}
+
+/// How the devices of a driver could meet a constraint whose attribute they lack.
+pub(in super::super) fn keeps_alignment(lacking: &Lacking) -> Option<String> {
+    let (name, _) = lacking.similar.as_ref()?;
+    Some(format!(
+        "to keep the alignment, use a release of driver {} that publishes {} ({name} seems to be the same), or compare an attribute that \
+         all devices have",
+        lacking.driver, lacking.constraint.attribute
+    ))
+}
+
+/// The requests, with their claims where there are several.
+fn names(requests: &[(Key, Str)]) -> Vec<String> {
+    let first = requests.first().map(|(claim, _)| claim);
+    let several_claims = requests.iter().any(|(claim, _)| Some(claim) != first);
+    requests
+        .iter()
+        .map(|(key, request)| {
+            if several_claims {
+                format!("{request} of {}", claim(key))
+            } else {
+                request.to_string()
+            }
+        })
+        .collect()
+}
+
+fn of_together(together: &Together) -> String {
+    match together {
+        Together::Constraints(constraints, values) => {
+            let names: Vec<String> = constraints.iter().map(constraint_name).collect();
+            let clash = values
+                .as_ref()
+                .map_or_else(String::new, |[(taken, value), (refused, other)]| {
+                    format!(": {taken} has {value}, {refused} has {other}")
+                });
+            format!(
+                "the remaining devices do not meet {}{clash}; without {} the claims fit",
+                names.join(" and "),
+                if names.len() == 1 { "it" } else { "them" },
+            )
+        }
+        Together::Counters(pool, shortage) => format!(
+            "the devices allocated first leave too little of counter {} in pool {pool} for the next; without shared counter limits the \
+             claims fit",
+            short(shortage)
+        ),
+        Together::Requests {
+            requests,
+            is_smallest,
+        } => match (names(requests).as_slice(), is_smallest) {
+            ([one], _) => format!(
+                "the remaining devices are not enough for request {one}, although enough are available at first"
+            ),
+            (all, true) => format!(
+                "the remaining devices are not enough for requests {} together; without any one of them the others fit",
+                all.join(", ")
+            ),
+            (all, false) => format!(
+                "the remaining devices are not enough for requests {} together; unknown whether fewer of them would fit",
+                all.join(", ")
+            ),
+        },
+        Together::NotShown(why) => format!(
+            "the remaining devices are not enough for the requests together; the search failed last on {}, which may not be the reason",
+            why.code()
+        ),
+        Together::Unknown => {
+            "the remaining devices are not enough for the requests together; the limiting factor is unknown"
+                .to_owned()
+        }
+    }
+}
+
+fn constraint_name(constraint: &ConstraintName) -> String {
+    format!(
+        "constraint #{} of {} ({} {})",
+        constraint.place,
+        claim(&constraint.claim),
+        rule(constraint),
+        constraint.attribute
+    )
+}
+
+fn rule(constraint: &ConstraintName) -> &'static str {
+    if constraint.same {
+        "matchAttribute"
+    } else {
+        "distinctAttribute"
+    }
+}
+
+/// A limited amount with its numbers.
+fn short(shortage: &Shortage) -> String {
+    let Shortage {
+        set,
+        name,
+        wanted,
+        left,
+        total,
+    } = shortage;
+    let of_set = set.as_ref().map_or_else(String::new, |set| format!(" in {set}"));
+    format!("{name}{of_set} (needs {wanted}, {left} of {total} left)")
+}
+
+/// The check that rules a device out, with its evidence.
+fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
+    match why {
+        RuledOut::InUse => match evidence {
+            Evidence::Held(by, _) => format!("in use by {}", claims(by)),
+            _ => format!("in use by {}", claims(&[])),
+        },
+        RuledOut::BindingConditionsOff => "has binding conditions, but the feature is off".to_owned(),
+        RuledOut::ClassSelector => not_selected("of the class", evidence),
+        RuledOut::RequestSelector => not_selected("of the request", evidence),
+        RuledOut::OtherNode => "belongs to other nodes".to_owned(),
+        RuledOut::NoSuchCapacity => match evidence {
+            Evidence::NoCapacity(name, Some(meant)) => {
+                format!("has no capacity {name} (did you mean {meant}?)")
+            }
+            Evidence::NoCapacity(name, None) => format!("has no capacity {name}"),
+            _ => "has no such capacity".to_owned(),
+        },
+        RuledOut::CapacityPolicy => match evidence {
+            Evidence::Amount(name, wanted, allowed) => {
+                format!("requests {wanted} of {name}, {}", self::allowed(allowed))
+            }
+            _ => "a capacity's policy does not allow the amount".to_owned(),
+        },
+        RuledOut::CapacityTooSmall => match evidence {
+            Evidence::Short(Shortage {
+                name, wanted, total, ..
+            }) => format!("has {total} of {name}, but the request needs {wanted}"),
+            _ => "has too little of a capacity".to_owned(),
+        },
+        RuledOut::CapacityExhausted => match evidence {
+            Evidence::Held(by, Some(shortage)) => {
+                format!("too little left of {}, used by {}", short(shortage), claims(by))
+            }
+            Evidence::Held(by, None) => format!("too little left of a capacity, used by {}", claims(by)),
+            _ => "too little left of a capacity".to_owned(),
+        },
+        RuledOut::NodeOperations => {
+            "skips node operations, which the node or the scheduler does not support".to_owned()
+        }
+        RuledOut::PartitionableDevicesOff => "uses shared counters, but the feature is off".to_owned(),
+        RuledOut::CounterExhausted => match evidence {
+            Evidence::Held(by, Some(shortage)) => {
+                let by = if by.is_empty() {
+                    String::new()
+                } else {
+                    format!(", used by devices of {}", claims(by))
+                };
+                format!("too little left of counter {}{by}", short(shortage))
+            }
+            _ => "other devices leave too little of a counter".to_owned(),
+        },
+        RuledOut::Incompatible => "devices in use belong to other compatibility groups".to_owned(),
+        RuledOut::Tainted => match evidence {
+            Evidence::Taint(taint) => format!("untolerated taint {taint}"),
+            _ => "untolerated taint".to_owned(),
+        },
+        RuledOut::ConstraintAttribute => match evidence {
+            Evidence::Lacking(lacking) => {
+                let Lacking {
+                    constraint, similar, ..
+                } = lacking;
+                let similar = similar.as_ref().map_or_else(String::new, |(name, value)| {
+                    format!("; it has {name}, whose values other devices have too ({value})")
+                });
+                format!(
+                    "has no attribute {}, which {} compares{similar}",
+                    constraint.attribute,
+                    rule(constraint)
+                )
+            }
+            _ => "lacks an attribute that a constraint compares".to_owned(),
+        },
+        RuledOut::Constraint => "does not meet a constraint".to_owned(),
+    }
+}
+
+/// The terms of the selector that are not true, with what they see.
+fn not_selected(whose: &str, evidence: &Evidence) -> String {
+    let Evidence::Selector(expression, terms) = evidence else {
+        return format!("selector {whose} does not match");
+    };
+    if terms.is_empty() {
+        return format!("selector {whose} does not match: {expression}");
+    }
+    let terms = terms.iter().map(|Term { text, seen }| failing(text, seen));
+    format!("selector {whose}: {}", terms.collect::<Vec<_>>().join("; "))
+}
+
+/// A term that is not true, with what it sees.
+pub(super) fn failing(term: &str, seen: &[Seen]) -> String {
+    let seen: Vec<String> = seen
+        .iter()
+        .map(|Seen { path, value, .. }| match value {
+            Ok(value) => format!("{path} is {value}"),
+            Err(why) => format!("{path}: {why}"),
+        })
+        .collect();
+    if seen.is_empty() {
+        term.to_owned()
+    } else {
+        format!("{term} ({})", seen.join(", "))
+    }
+}
+
+/// Which amounts are allowed.
+fn allowed(allowed: &Allowed) -> String {
+    match allowed {
+        Allowed::AtMost(max) => format!("but at most {max} per claim is allowed"),
+        Allowed::Range(min, step) => {
+            let from = min
+                .as_ref()
+                .map_or_else(String::new, |min| format!(" from {min}"));
+            let step = step
+                .as_ref()
+                .map_or_else(String::new, |step| format!(" in steps of {step}"));
+            format!("but only amounts{from}{step} are allowed")
+        }
+        Allowed::Values(values) => {
+            let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+            format!("but only {} are allowed", values.join(", "))
+        }
+    }
+}

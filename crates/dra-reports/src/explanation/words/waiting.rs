@@ -1,0 +1,255 @@
+//! The sentences about whether waiting helps.
+
+use dra_model::{Key, PoolId, Str};
+use dra_rules::owners::OwnerName;
+use dra_rules::scheduling::{Consumer, Kept, Lack, Spared, Uncertain};
+
+use super::super::diagnosis::Never;
+use super::headline::{held, never_alike, not_enough};
+use super::reasons::brief;
+use super::{NAMED, listed_names, one, several, which};
+use crate::allocation::words::pod;
+
+/// That waiting will not help, for this reason.
+pub(in super::super) fn never(why: &Never) -> String {
+    format!("waiting will not help: {}", of_never(why))
+}
+
+fn of_never(why: &Never) -> String {
+    match why {
+        Never::EvenEmpty => "it does not fit even with every device available and untainted".to_owned(),
+        Never::NoNode => "no node meets the pod's other requirements".to_owned(),
+        Never::Same(same) => brief(same),
+        Never::NoDevice(among, kind) => {
+            format!("{} has a {}, available or not", which(*among), one(kind))
+        }
+        Never::AtMost {
+            among,
+            wanted,
+            most,
+            kind,
+        } => format!(
+            "it requests {wanted} {}, and {} has more than {most}",
+            several(kind),
+            which(*among)
+        ),
+        Never::NotEnough(among, requests) => not_enough(*among, requests),
+        Never::NotAlike(among, alike) => never_alike(alike, *among),
+    }
+}
+
+/// That too few pods of the group fit in the emptied cluster.
+pub(in super::super) fn never_together(group: &Key) -> String {
+    format!(
+        "waiting will not help: even with every device available and untainted, too few pods of podgroup/{group} fit at once"
+    )
+}
+
+/// That no node and no class offers the resource.
+pub(in super::super) fn never_offered(resource: &str) -> String {
+    format!("waiting will not help: no node and no class offers {resource}")
+}
+
+/// That it is unknown whether waiting helps.
+pub(in super::super) fn unknown_wait(why: &str) -> String {
+    format!("unknown whether waiting helps: {why}")
+}
+
+/// That an error ends every attempt.
+pub(in super::super) fn error_ends_all() -> String {
+    unknown_wait("the error ends every attempt, regardless of available devices")
+}
+
+/// That these pools cannot be judged; `elsewhere` is why it never fits on the nodes that they do not reach.
+pub(in super::super) fn unusable_pools(pools: &[PoolId], elsewhere: Option<&Never>) -> String {
+    let names: Vec<String> = pools.iter().map(ToString::to_string).collect();
+    let (which, is) = match names.len() {
+        1 => ("pool", "is"),
+        _ => ("pools", "are"),
+    };
+    let names = listed_names(&names, "and");
+    match elsewhere {
+        Some(never) => format!(
+            "waiting will not help: {} (unknown for {which} {names}, which {is} incomplete or invalid)",
+            of_never(never)
+        ),
+        None => unknown_wait(&format!("{which} {names} {is} incomplete or invalid")),
+    }
+}
+
+/// Why it is unknown whether waiting helps.
+pub(in super::super) fn why_unknown(why: &Uncertain) -> String {
+    match why {
+        Uncertain::Scheduler(doubt) => doubt.clone(),
+        Uncertain::Missing(gaps) => {
+            let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
+            format!("{} could not be read", kinds.join(", "))
+        }
+        Uncertain::Obstacle(text) => text.clone(),
+        Uncertain::Error(error) => {
+            format!("even with every device available, an error ends the attempt: {error}")
+        }
+        Uncertain::GaveUp => "the search budget ran out".to_owned(),
+        Uncertain::Allocated(claim) => format!("claim/{claim} is already allocated"),
+        Uncertain::Pools { .. } => "pools are incomplete or invalid".to_owned(),
+        Uncertain::Spared { why, .. } => held(why),
+        Uncertain::NotFound(nodes) => {
+            let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+            format!(
+                "it fits on {} with every device available and untainted, but it is unknown which pods would have to finish",
+                listed_names(&names, "and")
+            )
+        }
+    }
+}
+
+/// That only the end of those who are spared would help.
+pub(in super::super) fn spared(consumers: &[Consumer], why: &Spared, others: bool) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let (hold, belong) = if names.len() == 1 {
+        ("holds", "belongs")
+    } else {
+        ("hold", "belong")
+    };
+    let more = if others { " (and others do)" } else { "" };
+    let holders = format!("{} {hold} what it needs{more}", listed_names(&names, "and"));
+    let text = match why {
+        Spared::Kin(owner) if owner.kind == "Deployment" => format!(
+            "{holders} and {belong} to the same {owner}: a rollout keeps old pods until new ones are ready, unless maxUnavailable allows \
+             otherwise; strategy Recreate, or maxSurge 0 with maxUnavailable 1, deletes them first"
+        ),
+        Spared::Kin(owner) if owner.kind == "Job" => format!(
+            "{holders} and {belong} to the same {owner}: it fits once enough of them complete, unless they wait for it"
+        ),
+        Spared::Kin(owner) => {
+            format!("{holders} and {belong} to the same {owner}, which is not simulated")
+        }
+        Spared::MaybeKin(one, other) => format!(
+            "{holders}; unknown whether {one} and {other} have the same owner, which would not delete them for it"
+        ),
+        Spared::Group(group) => format!("{holders} and {belong} to the same podgroup/{group}"),
+        Spared::Written => format!("{holders}: they are in the manifest, too, and are placed first"),
+    };
+    unknown_wait(&text)
+}
+
+/// That the owner of the subject keeps those who have what it needs.
+pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let (holds, it) = if names.len() == 1 {
+        ("holds", "it")
+    } else {
+        ("hold", "them")
+    };
+    let who = listed_names(&names, "and");
+    match why {
+        Kept::Rollout { surge, unavailable } => format!(
+            "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} keeps {it} until this pod is ready (maxSurge \
+             {surge}, maxUnavailable {unavailable}); deleting {it} only makes its controller recreate {it}"
+        ),
+        Kept::Beside => format!(
+            "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add devices"
+        ),
+    }
+}
+
+/// That a rollout deletes those who have what the subject needs.
+pub(in super::super) fn rolled_out(consumers: &[Consumer], owner: &OwnerName, nodes: &[Str]) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    format!(
+        "fits on {} once the rollout of {owner} deletes {}, which does not depend on this pod",
+        some_of(nodes),
+        listed_names(&names, "or")
+    )
+}
+
+/// That it fits once so many of these finish; `complete` says whether no others would help.
+pub(in super::super) fn when_finished(
+    consumers: &[Consumer],
+    count: usize,
+    nodes: &[Str],
+    complete: bool,
+    lacks: &[Lack],
+) -> String {
+    let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
+    let names = |last| listed_names(&names, last);
+    let who = match (consumers.len(), count) {
+        (1, _) => format!("{} finishes", names("and")),
+        (2..=NAMED, 1) => format!("{} finishes", names("or")),
+        (_, 1) => format!("any one of {} finishes", names("and")),
+        (all, count) if all == count => format!("{} finish", names("and")),
+        (all, count) => format!("any {count} of these {all} finish: {}", names("and")),
+    };
+    let others = if complete {
+        ""
+    } else {
+        "; other pods may do as well, but were not tried"
+    };
+    format!("fits on {} once {who}{}{others}", some_of(nodes), lacking(lacks))
+}
+
+/// That it fits once kube-scheduler deallocates these claims.
+pub(in super::super) fn when_deallocated(claims: &[&Key], nodes: &[Str]) -> String {
+    let names: Vec<String> = claims.iter().map(|key| format!("claim/{key}")).collect();
+    format!(
+        "fits on {} once kube-scheduler deallocates {}, which it does automatically",
+        some_of(nodes),
+        listed_names(&names, "and")
+    )
+}
+
+/// That it fits once devices have no taints.
+pub(in super::super) fn when_untainted(nodes: &[Str]) -> String {
+    format!(
+        "fits on {} once the taints of devices are removed",
+        some_of(nodes)
+    )
+}
+
+/// That it fits once nodes are not cordoned.
+pub(in super::super) fn when_uncordoned(nodes: &[Str]) -> String {
+    format!("fits on {} once uncordoned", some_of(nodes))
+}
+
+/// That it may fit once drivers have published their devices again.
+pub(in super::super) fn when_published(nodes: &[Str]) -> String {
+    format!(
+        "may fit on {} once drivers publish their devices again, normally within a minute",
+        some_of(nodes)
+    )
+}
+
+fn some_of(nodes: &[Str]) -> String {
+    let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    match names.len() {
+        0..=NAMED => listed_names(&names, "or"),
+        _ => format!("one of {}", listed_names(&names, "or")),
+    }
+}
+
+/// Resources other than devices that a node lacks, in parentheses; nothing where there are none.
+fn lacking(lacks: &[Lack]) -> String {
+    let one = |lack: &Lack| {
+        let Lack {
+            resource,
+            wanted,
+            left,
+            total,
+        } = lack;
+        format!("{resource}: needs {wanted}, {left} of {total} left")
+    };
+    if lacks.is_empty() {
+        return String::new();
+    }
+    let all: Vec<String> = lacks.iter().map(one).collect();
+    format!(" ({})", all.join("; "))
+}
+
+/// That these pods cannot start before the subject has a node.
+pub(in super::super) fn circle(kind: &str, name: &str, keys: &[Key]) -> String {
+    let names: Vec<String> = keys.iter().map(pod).collect();
+    format!(
+        "{} cannot start without this pod: the pods of {kind} {name} do not start until all have nodes",
+        listed_names(&names, "and")
+    )
+}

@@ -1,0 +1,360 @@
+//! The sentences of advice: what to do about a stuck pod, and who can do it.
+
+use crate::listing::some;
+use dra_model::{DeviceId, Str, Taint};
+use dra_rules::kubelet::BrokenLink;
+
+/// What to do, and how where no command does it.
+pub(in super::super) struct Text {
+    /// The instruction.
+    pub(in super::super) message: String,
+    /// What to know, or who can do it.
+    pub(in super::super) how: String,
+}
+
+impl Text {
+    fn new(message: impl Into<String>, how: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            how: how.into(),
+        }
+    }
+}
+
+fn ask_owner(driver: &str, what: &str) -> String {
+    format!("ask the owner of {driver} to {what}")
+}
+
+/// A driver that does not prepare devices, as far as its name is known.
+pub(in super::super) fn prepare(driver: Option<&Str>, why: Unprepared) -> Text {
+    let driver = driver.map_or_else(|| "the driver".to_owned(), |driver| format!("driver {driver}"));
+    let what = match why {
+        Unprepared::Refused => "act on the driver's message; the kubelet retries automatically",
+        Unprepared::NoFile => {
+            "fix its CDI files: the container runtime has to find them; recreating the pod does not help until then"
+        }
+        Unprepared::Earlier => "release the devices of the earlier claim; waiting will not help",
+    };
+    Text::new(
+        format!("fix {driver}: it has to prepare the devices"),
+        ask_owner(&driver, what),
+    )
+}
+
+/// Why devices are not prepared.
+#[derive(Clone, Copy)]
+pub(in super::super) enum Unprepared {
+    /// The driver refuses.
+    Refused,
+    /// The container runtime finds no CDI file of the driver.
+    NoFile,
+    /// The driver still has the devices of an earlier claim.
+    Earlier,
+}
+
+/// Drivers that do not unprepare devices.
+pub(in super::super) fn unprepare(drivers: &str) -> Text {
+    Text::new(
+        format!("fix driver {drivers}: it has to unprepare the devices"),
+        format!(
+            "ask the owner of driver {drivers} why it does not unprepare the devices; the kubelet retries until it does"
+        ),
+    )
+}
+
+/// A missing claim.
+pub(in super::super) fn create_claim() -> Text {
+    Text::new(
+        "create the claim",
+        "ask the owner of the pod what the claim should request",
+    )
+}
+
+/// A missing template.
+pub(in super::super) fn create_template() -> Text {
+    Text::new(
+        "create the template",
+        "ask the owner of the pod what its claims should request",
+    )
+}
+
+/// Drivers whose process is not running.
+pub(in super::super) fn start_driver(drivers: &str, node: &str) -> Text {
+    Text::new(
+        running(drivers, node),
+        format!(
+            "ask the owner of driver {drivers} why its process exited; the kubelet retries automatically"
+        ),
+    )
+}
+
+fn running(driver: &str, node: &str) -> String {
+    format!("get driver {driver} running on {node}")
+}
+
+/// Volumes that are not mounted.
+pub(in super::super) fn mount() -> Text {
+    Text::new(
+        "fix the volumes of the pod",
+        "check why they cannot be mounted; the kubelet retries automatically",
+    )
+}
+
+/// A sandbox that the container runtime does not create.
+pub(in super::super) fn sandbox(node: &str) -> Text {
+    Text::new(
+        format!("fix the container runtime on {node}, which fails to create the sandbox"),
+        format!(
+            "ask an administrator to check the container runtime on {node} and the plugins it calls; the kubelet retries automatically"
+        ),
+    )
+}
+
+/// A container runtime that does not respond.
+pub(in super::super) fn start_runtime(node: &str) -> Text {
+    Text::new(
+        format!("start the container runtime on {node}"),
+        "ask an administrator to restart it; the kubelet continues once it responds",
+    )
+}
+
+/// A container runtime that does not stop containers.
+pub(in super::super) fn stop_containers(node: &str) -> Text {
+    Text::new(
+        format!("fix the container runtime on {node}, which does not stop the containers"),
+        format!("ask an administrator why the container runtime on {node} does not stop them"),
+    )
+}
+
+/// A container that does not start.
+pub(in super::super) fn start_container(container: &str) -> Text {
+    Text::new(
+        format!("fix container {container}, which does not start"),
+        "act on the kubelet's message",
+    )
+}
+
+/// A container that keeps exiting.
+pub(in super::super) fn keeps_exiting(container: &str) -> Text {
+    Text::new(
+        format!("fix container {container}, which keeps exiting"),
+        "check the logs of the container",
+    )
+}
+
+/// The recreation of the pod.
+pub(in super::super) const RECREATE: &str = "recreate the pod";
+
+/// The recreation of all pods on a node that use a claim.
+pub(in super::super) const RECREATE_ALL: &str = "recreate the pods on this node that use the claim";
+
+/// What comes before the recreation of a failed pod.
+pub(in super::super) const FAILED: &str =
+    "a failed pod never runs again: fix the reason first, then recreate the pod";
+
+/// What comes before the recreation of a pod with an unhealthy device.
+pub(in super::super) fn unhealthy(device: &str) -> String {
+    format!("taint {device} first, or it may be allocated again; then recreate the pod")
+}
+
+/// What comes before the recreation of a pod whose claim others on the node use.
+pub(in super::super) fn unused_first(others: &[String]) -> String {
+    format!(
+        "the driver prepares the claim again only once no pod on the node uses it; ask the owner of {} when it can be deleted",
+        some(others)
+    )
+}
+
+/// Devices that the kubelet has unprepared soon.
+pub(in super::super) fn await_kubelet() -> Text {
+    Text::new(
+        "wait for the kubelet",
+        "no action needed while the driver is running: within a minute the kubelet has it unprepare the earlier pod's devices, then starts \
+         the pod",
+    )
+}
+
+/// A feature that the kubelet lacks.
+pub(in super::super) fn enable(gate: &str, node: &str) -> Text {
+    Text::new(
+        format!("enable feature {gate} in the kubelet on {node}"),
+        format!(
+            "ask an administrator to upgrade the kubelet on {node}, to enable {gate} there, or to keep such pods off the node"
+        ),
+    )
+}
+
+/// A kubelet that reads claims through a version that is not served.
+pub(in super::super) fn upgrade(node: &str) -> Text {
+    Text::new(
+        format!("upgrade the kubelet on {node}"),
+        format!(
+            "ask an administrator to upgrade the kubelet on {node} to the API server's release, or to have the API server serve the version \
+             that it reads (--runtime-config); kubelets before 1.34 read v1beta1"
+        ),
+    )
+}
+
+/// A kubelet that cannot read a claim.
+pub(in super::super) fn let_read(node: &str, claim: &str, is_rejected: bool) -> Text {
+    let how = if is_rejected {
+        "ask an administrator why the API server rejects it: the Node authorizer allows claims of pods that are bound to the node"
+    } else {
+        "ask an administrator why it cannot get the claim from the API server"
+    };
+    Text::new(format!("let the kubelet on {node} read claim/{claim}"), how)
+}
+
+/// Devices that are no longer published.
+pub(in super::super) fn publish(driver: &str, node: &str) -> Text {
+    Text::new(
+        format!("get driver {driver} to publish its devices on {node} again"),
+        format!("ask the owner of driver {driver} why it no longer publishes them"),
+    )
+}
+
+/// A node whose kubelet has stopped reporting.
+pub(in super::super) fn recover(node: &str) -> Text {
+    Text::new(
+        format!("recover node/{node}"),
+        "ask an administrator why its kubelet stopped reporting",
+    )
+}
+
+/// A node that is not ready, as its kubelet reports.
+pub(in super::super) fn make_ready(node: &str) -> Text {
+    Text::new(
+        format!("make node/{node} ready"),
+        "ask an administrator to act on the kubelet's message",
+    )
+}
+
+/// A node without a network.
+pub(in super::super) fn network(node: &str) -> Text {
+    Text::new(
+        format!("fix the network of {node}"),
+        format!(
+            "ask an administrator why the network plugin on {node} is not ready; the kubelet retries automatically"
+        ),
+    )
+}
+
+/// A message of the kubelet that is not recognized.
+pub(in super::super) fn read(node: &str) -> Text {
+    Text::new(
+        format!("act on the message of the kubelet on {node}"),
+        "ask an administrator to check the kubelet's logs",
+    )
+}
+
+/// A finalizer of another project.
+pub(in super::super) fn drop_finalizer(names: &[&Str]) -> String {
+    format!(
+        "remove finalizer {} from the pod, if its controller is gone for good",
+        some(names)
+    )
+}
+
+/// A finalizer of Kubernetes.
+pub(in super::super) fn await_finalizer(names: &[Str]) -> Text {
+    Text::new(
+        "wait until the controller removes its finalizer",
+        format!("the controller that set {} removes it", some(names)),
+    )
+}
+
+const GIVES_UP: &str = "kube-scheduler deallocates the claim and retries automatically";
+
+/// A device that cannot be attached: what to do, without and with the right to taint it.
+pub(in super::super) fn unattachable(device: &DeviceId, can_taint: bool) -> Text {
+    let message = if can_taint {
+        format!("taint {device} until it can be attached")
+    } else {
+        "wait until the scheduler retries".to_owned()
+    };
+    let how = format!(
+        "{GIVES_UP}: it may allocate the same device again unless that is tainted; ask the owner of driver {} to repair it",
+        device.driver
+    );
+    Text::new(message, how)
+}
+
+/// A device that is not attached in time.
+pub(in super::super) fn attach_in_time(driver: &str) -> Text {
+    Text::new(
+        format!("get driver {driver} to attach the device in time"),
+        format!(
+            "ask the owner of driver {driver} why it does not; {GIVES_UP}, unless it is not running or has a longer bindingTimeout"
+        ),
+    )
+}
+
+/// A device that is not attached yet.
+pub(in super::super) fn attach() -> Text {
+    Text::new(
+        "wait until the driver attaches the device",
+        "the driver's controller attaches the device and sets the condition",
+    )
+}
+
+/// A driver that does not run on a node.
+pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) -> Text {
+    let what = match what {
+        Restore::Run => "run it on this node".to_owned(),
+        Restore::Pod => "check why its pod is not running".to_owned(),
+        Restore::Folder { own, other } => {
+            format!("mount {other} instead of {own}, which its installation uses as the kubelet's directory")
+        }
+    };
+    Text::new(
+        running(driver, node),
+        ask_owner(&format!("driver {driver}"), &what),
+    )
+}
+
+/// What a driver needs to run on a node.
+pub(in super::super) enum Restore<'a> {
+    /// A pod there.
+    Run,
+    /// Its pod running.
+    Pod,
+    /// The kubelet's directory.
+    Folder {
+        /// The one it uses.
+        own: &'a str,
+        /// The one of other drivers.
+        other: &'a str,
+    },
+}
+
+/// A driver that has to register again.
+pub(in super::super) fn restart(driver: &str, node: &str) -> Text {
+    Text::new(
+        format!("restart the pod of driver {driver} on {node}, so that it registers again"),
+        "if the pod has just become ready, the kubelet continues automatically within a minute or two",
+    )
+}
+
+/// A taint that keeps a driver off a node.
+pub(in super::super) fn tolerate(namespace: &str, set: &str, taint: &Taint, node: &str) -> Text {
+    Text::new(
+        format!("let daemonset/{namespace}/{set} tolerate taint {taint} of {node}"),
+        "ask the driver's owner whether it should run on such nodes",
+    )
+}
+
+/// What to do about a broken link of a driver.
+pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
+    let what = match link {
+        BrokenLink::Refused(_) => {
+            "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
+        }
+        BrokenLink::NoPod(..) => "check whether it should run on such nodes",
+        BrokenLink::Crashing { .. } | BrokenLink::NotReady(_) => "check why its pod is not running",
+        BrokenLink::Forbidden(..) => {
+            "let its service account write resourceslices (ClusterRole and ClusterRoleBinding)"
+        }
+        BrokenLink::Silent(_) => "check the logs of its pod for why it publishes nothing",
+    };
+    ask_owner(&format!("driver {driver}"), what)
+}

@@ -1,0 +1,82 @@
+//! The sentences around an explanation. Nothing reads them again.
+
+use super::report::shortened;
+use dra_reports::explanation::{
+    ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, NodeGroupItem, RISKY,
+};
+
+/// What the headline says of the object.
+pub(super) fn headline(report: &Explanation) -> String {
+    let because = report.cause.as_ref().unwrap_or(&report.summary);
+    match report.verdict {
+        ClusterVerdict::DoesNotFit if report.target.is_claim() => format!(" gets no devices: {because}"),
+        ClusterVerdict::DoesNotFit | ClusterVerdict::Waits => format!(" is pending: {because}"),
+        ClusterVerdict::Error => format!(" fails: {because}"),
+        // A broken pod may not start, may not terminate, or may be running and in danger: the summary says which.
+        _ => format!(": {}", report.summary),
+    }
+}
+
+/// Why nodes have too few devices for a request, or are rejected for another reason.
+pub(super) fn why(group: &NodeGroupItem, count: Option<&DeviceCount>) -> String {
+    let counts = count.map_or_else(Vec::new, |count| {
+        let all = [
+            (count.in_use, "in use"),
+            (count.tainted, "tainted"),
+            (count.blocked, "unavailable"),
+            (count.unknown, "unknown"),
+        ];
+        let known = all.into_iter().filter(|(number, _)| *number > 0);
+        known.map(|(number, what)| format!("{number} {what}")).collect()
+    });
+    let is_unmatched = count.is_some_and(|count| count.matching == 0);
+    match &group.reason {
+        Some(reason) if counts.is_empty() => reason.to_string(),
+        Some(reason) => format!("{}; {reason}", counts.join(", ")),
+        None if is_unmatched => "no device matches".to_owned(),
+        None => counts.join(", "),
+    }
+}
+
+/// How certain it is that the fix helps, and what else it does.
+pub(super) fn proof(fix: &FixItem) -> String {
+    let mut proof = match (fix.proven, fix.nodes.as_slice()) {
+        (false, _) => "not tested".to_owned(),
+        (true, []) => "tested".to_owned(),
+        (true, nodes) => {
+            let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
+            format!("tested: fits on {}", shortened(&names))
+        }
+    };
+    if fix.proven && !fix.minimal {
+        proof.push_str("; a smaller change may exist");
+    }
+    let more = fix
+        .gets
+        .iter()
+        .map(GetsItem::text)
+        .chain(fix.risky.then(|| RISKY.to_owned()))
+        .chain(recreates(fix));
+    for text in more {
+        proof.push_str("; ");
+        proof.push_str(&text);
+    }
+    proof
+}
+
+/// The objects that the fix deletes and recreates.
+fn recreates(fix: &FixItem) -> Option<String> {
+    let objects = fix.remakes.iter().map(|remake| remake.object());
+    let objects: Vec<String> = objects.collect();
+    (!objects.is_empty()).then(|| format!("recreates {}", objects.join(" and ")))
+}
+
+/// How many fixes are not shown.
+pub(super) fn more_fixes(fixes: &[FixItem]) -> String {
+    let risky = fixes.iter().filter(|fix| fix.risky).count();
+    match (fixes.len(), risky) {
+        (all, 0) => format!("{all} more"),
+        (all, risky) if all == risky => format!("{all} more, {RISKY}"),
+        (all, risky) => format!("{all} more, {risky} of them {RISKY}"),
+    }
+}

@@ -1,0 +1,153 @@
+//! The sentences of a simulated eviction. Nothing reads them again.
+
+use super::answer::Fate;
+use super::parts::fitting_nodes;
+use crate::output::counted;
+use dra_reports::findings::some;
+use dra_rules::simulation::{BudgetItem, MissedPod, OwnerItem, PodItem};
+
+/// That no pod is evicted.
+pub(super) const NONE_EVICTED: &str = "no pod would be evicted";
+
+/// Why the number of pods is not certain.
+fn doubt(gave_up: bool) -> &'static str {
+    if gave_up {
+        "the simulation gave up"
+    } else {
+        "see the warnings"
+    }
+}
+
+/// That it is unknown whether a pod is evicted.
+pub(super) fn unknown(gave_up: bool) -> String {
+    format!("unknown whether a pod would be evicted: {}", doubt(gave_up))
+}
+
+/// How many pods are evicted, and what happens to their work.
+pub(super) fn evicted(
+    pods: usize,
+    within: &str,
+    fates: impl IntoIterator<Item = (Fate, usize)>,
+    doubt_of: Option<bool>,
+) -> String {
+    let fates: Vec<String> = fates.into_iter().map(|(fate, count)| many(fate, count)).collect();
+    let more = doubt_of.map_or_else(String::new, |gave_up| {
+        format!("; more are possible: {}", doubt(gave_up))
+    });
+    format!(
+        "{} would be evicted within {within}: {}{more}",
+        counted(pods, "pod", "pods"),
+        fates.join(", ")
+    )
+}
+
+fn many(fate: Fate, count: usize) -> String {
+    let is = if count == 1 { "is" } else { "are" };
+    match fate {
+        Fate::Restarts => format!("{count} {is} recreated"),
+        Fate::Waits => format!("{count} {is} recreated, but pending"),
+        Fate::Unknown => format!("{count} may be recreated"),
+        Fate::Done => format!("{count} had already finished"),
+        Fate::Lost => format!("{count} {is} not recreated"),
+    }
+}
+
+/// What happens after one pod is evicted.
+pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> String {
+    let owner = pod.owner.as_ref().map(named).unwrap_or_default();
+    let then = match fate {
+        Fate::Restarts => {
+            let replacement = pod.replacement.as_ref();
+            let nodes = replacement.map(|replacement| fitting_nodes(&replacement.nodes));
+            format!("{owner} recreates it: {}", nodes.unwrap_or_default())
+        }
+        Fate::Waits => format!("{owner} recreates it, but it is pending: no node fits"),
+        Fate::Unknown => format!("unknown whether {owner} recreates it, or where it fits"),
+        Fate::Done => "had already finished".to_owned(),
+        Fate::Lost if pod.owner.is_none() => "not recreated (no controller)".to_owned(),
+        Fate::Lost => format!("not recreated by {owner}"),
+    };
+    let violated: String = budgets
+        .iter()
+        .map(|budget| format!("; violates PDB {}", budget.name))
+        .collect();
+    format!("{then}{violated}")
+}
+
+fn named(owner: &OwnerItem) -> String {
+    format!("{}/{}", owner.kind.to_lowercase(), owner.name)
+}
+
+/// The existing taints that evict pods.
+pub(super) fn because(taints: &[String]) -> String {
+    format!("because of {}", some(taints))
+}
+
+/// The taint of the flags.
+pub(super) fn simulated(taint: &str) -> String {
+    format!("simulated taint {taint} (change with --key)")
+}
+
+/// How many pods are not shown.
+pub(super) fn not_shown(pods: usize) -> String {
+    counted(pods, "more pod", "more pods")
+}
+
+/// How many devices become available.
+pub(super) fn released(claims: usize, devices: usize) -> String {
+    format!(
+        "{} {}",
+        counted(claims, "claim releases", "claims release"),
+        counted(devices, "device", "devices")
+    )
+}
+
+/// How many pods stay.
+pub(super) fn tolerating(pods: usize) -> String {
+    format!(
+        "{} the taints permanently and stay on their nodes",
+        counted(pods, "pod tolerates", "pods tolerate")
+    )
+}
+
+/// That the controller never evicts a pod, and why.
+pub(super) fn missed(pod: &MissedPod) -> String {
+    format!("not evicted: pod/{}/{} ({})", pod.namespace, pod.name, pod.why)
+}
+
+/// That device taints ignore budgets.
+pub(super) fn budgets(violated: &[&BudgetItem]) -> String {
+    let budgets: Vec<String> = violated
+        .iter()
+        .map(|budget| {
+            format!(
+                "{}/{} allows {} and loses {}",
+                budget.namespace,
+                budget.name,
+                budget.disruptions_allowed,
+                budget.pods.len()
+            )
+        })
+        .collect();
+    format!(
+        "Device taints ignore PodDisruptionBudgets: {}. `kubectl drain` would wait.",
+        some(&budgets)
+    )
+}
+
+/// Pods that `kubectl drain` refuses to delete.
+pub(super) fn refused(pods: &[String]) -> String {
+    format!(
+        "`kubectl drain` would refuse pods without a controller (--force): {}",
+        some(pods)
+    )
+}
+
+/// Pods that `kubectl drain` ignores.
+pub(super) fn ignored(pods: &[String]) -> String {
+    format!("`kubectl drain --ignore-daemonsets` would ignore: {}", some(pods))
+}
+
+/// How to get the rule of the flags.
+pub(super) const RULE: &str =
+    "To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -";
