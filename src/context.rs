@@ -1,4 +1,4 @@
-//! What a command works with: the settings, resolved once from flags and environment, the printer, the clock.
+//! Context of a command: the settings, resolved once from flags and environment, the printer, the clock.
 //!
 //! Flags are parsed in `cli`; here they have become plain values that commands and sources can use. `load` turns them into a
 //! cluster.
@@ -47,7 +47,7 @@ pub(crate) struct Settings {
     pub(crate) output: Options,
 }
 
-/// Where objects come from.
+/// Source of objects.
 #[derive(Debug, Clone)]
 pub(crate) enum SourceSetting {
     Cluster(Box<Connection>),
@@ -61,7 +61,7 @@ impl Default for SourceSetting {
     }
 }
 
-/// Which namespaces to look at.
+/// Namespaces in scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// As the command has it: all namespaces, or the current one of the kubeconfig.
@@ -71,7 +71,7 @@ pub(crate) enum Scope {
     All,
 }
 
-/// What the process finds around it.
+/// Environment of the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Environment {
     pub(crate) terminal: Terminal,
@@ -98,7 +98,7 @@ impl Environment {
     }
 }
 
-/// Whether the first of the variables of the locale that is set names an encoding of Unicode.
+/// Returns whether the first of the variables of the locale that is set names an encoding of Unicode.
 fn has_unicode(locale: impl IntoIterator<Item = Option<OsString>>) -> bool {
     let first = locale.into_iter().flatten().next();
     let name = first.map(|name| name.to_string_lossy().to_ascii_lowercase());
@@ -110,12 +110,12 @@ fn has_unicode(locale: impl IntoIterator<Item = Option<OsString>>) -> bool {
 
 /// Ctrl-C and the end of the time, as a command that must not be cut off sees them.
 struct Interruption {
-    /// Whether the command ends by itself.
+    /// True if the command ends without Ctrl-C.
     awaited: AtomicBool,
-    /// What the command that looks at `--timeout` itself still gets when that time is over.
+    /// Grace period after `--timeout` for a command that handles it itself.
     last_grace: Mutex<Option<Duration>>,
     sender: watch::Sender<bool>,
-    /// What was being done when the command was told to end.
+    /// Current operation when the command was interrupted.
     doing: OnceLock<String>,
 }
 
@@ -134,15 +134,15 @@ impl Default for Interruption {
 pub(crate) struct Ctx {
     settings: Settings,
     printer: Printer,
-    /// When the run began.
+    /// Time at which the run began.
     started: Time,
     /// The cluster, once it was asked.
     live: tokio::sync::OnceCell<Live>,
     /// Filled while objects are loaded, printed with the report.
     envelope: Mutex<Envelope>,
-    /// What was loaded, see [`Self::keep`].
+    /// Loaded clusters, see [`Self::keep`].
     kept: Mutex<Vec<Cluster>>,
-    /// What Ctrl-C does.
+    /// Effect of Ctrl-C.
     interruption: Interruption,
     /// Shown between loading and printing.
     computing: Mutex<Option<Progress>>,
@@ -199,7 +199,7 @@ impl Ctx {
         self.settings.now.or(recorded).unwrap_or(self.started)
     }
 
-    /// When the run began, unless `--now` says otherwise: the time of what is read from a cluster.
+    /// Returns when the run began, unless `--now` says otherwise: the time of what is read from a cluster.
     pub(crate) fn begun(&self) -> Time {
         self.settings.now.unwrap_or(self.started)
     }
@@ -228,7 +228,7 @@ impl Ctx {
         self.interruption.awaited.store(true, Ordering::Relaxed);
     }
 
-    /// What was being done when the command was told to end, else what is done now.
+    /// Returns what was being done when the command was told to end, else what is done now.
     pub(crate) fn doing(&self) -> Option<String> {
         let told = self.interruption.doing.get().cloned();
         told.or_else(|| self.printer.doing())
@@ -236,13 +236,13 @@ impl Ctx {
 
     /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
     pub(crate) fn interrupt(&self) -> bool {
-        self.stop("interrupted: what is in flight is finished; a second time ends at once")
+        self.stop("interrupted: finishing requests in flight; press Ctrl-C again to stop immediately")
     }
 
     /// Tells the command that its time is over; whether it then ends by itself, as after Ctrl-C.
     pub(crate) fn time_is_over(&self) -> bool {
         self.stop(
-            "the time that `--timeout` gives is over: what is in flight is finished; Ctrl-C ends at once",
+            "`--timeout` expired: finishing requests in flight; press Ctrl-C to stop immediately",
         )
     }
 
@@ -265,7 +265,7 @@ impl Ctx {
         *self.last_grace() = Some(grace);
     }
 
-    /// How much longer the command gets whose time is over, once.
+    /// Returns how much longer the command gets whose time is over, once.
     pub(crate) fn keeps_time(&self) -> Option<Duration> {
         self.last_grace().take()
     }
@@ -303,7 +303,7 @@ impl Ctx {
         self.computing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the user's programs keep what they remember.
+    /// Returns where the user's programs keep what they remember.
     pub(crate) fn state_folder() -> PathBuf {
         let folder = std::env::var_os("XDG_STATE_HOME")
             .map(PathBuf::from)

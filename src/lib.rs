@@ -44,7 +44,7 @@ mod shell {
     /// Completion that takes longer than this is no help any more.
     const COMPLETION_TIME: Duration = Duration::from_secs(3);
 
-    /// What a command that is cut off still has to say waits so long for streams that take nothing.
+    /// Time for the last output of an interrupted command if a stream accepts nothing.
     const LAST_WORDS: Duration = Duration::from_secs(2);
     /// The same after Ctrl-C, where there is hardly anything to say.
     const LAST_SIGH: Duration = Duration::from_millis(100);
@@ -52,8 +52,15 @@ mod shell {
     /// Runs the command line `args`, the program's name first, and returns the process's exit code.
     pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let environment = Environment::read();
-        let printer = || Printer::new(Options::default(), environment.terminal);
         let args: Vec<OsString> = args.into_iter().collect();
+        // Help, and errors of any command line, follow `--color`.
+        let printer = || {
+            let output = Options {
+                color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
+                ..Options::default()
+            };
+            Printer::new(output, environment.terminal)
+        };
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(settings, command)) => {
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
@@ -75,10 +82,8 @@ mod shell {
             }
             Ok(Invocation::Show(text)) => {
                 let printer = printer();
-                end(
-                    printer.text(&text).map(|()| Outcome::Done).map_err(Into::into),
-                    &printer,
-                )
+                let shown = printer.toned(cli::toned(&text));
+                end(shown.map(|()| Outcome::Done).map_err(Into::into), &printer)
             }
             Ok(Invocation::Complete(words)) => {
                 let printer = printer();
@@ -88,14 +93,7 @@ mod shell {
                     &printer,
                 )
             }
-            Err(error) => {
-                // Whatever is wrong with the line, it may ask for no color.
-                let output = Options {
-                    color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
-                    ..Options::default()
-                };
-                end(Err(error), &Printer::new(output, environment.terminal))
-            }
+            Err(error) => end(Err(error), &printer()),
         }
     }
 
@@ -111,8 +109,11 @@ mod shell {
         let failure = Failure::of(&error);
         match failure {
             Failure::Usage | Failure::World | Failure::Unknown => match error.downcast_ref::<clap::Error>() {
-                // The parser's own words come with the usage below them.
-                Some(error) => printer.formatted_error(&error.render().to_string()),
+                // The parser's message includes the usage. Its suggestions are called hints, as ours are.
+                Some(error) => {
+                    let text = error.render().to_string();
+                    printer.formatted_error(&text.replace("\n  tip: ", "\nhint: "));
+                }
                 None => printer.error(&error::message(&error), &error::hints(&error)),
             },
             Failure::Interrupted => printer.interrupted(),
@@ -139,14 +140,14 @@ mod shell {
         code
     }
 
-    /// Why work is ended from outside.
+    /// The reason why work is ended from outside.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Cut {
         Interrupted,
         TimeIsOver,
     }
 
-    /// What follows from that.
+    /// Next step.
     enum Then {
         /// The work goes on; it ends by itself.
         GoOn,
@@ -318,7 +319,7 @@ mod shell {
         completion.to_string()
     }
 
-    /// Whether what the settings name are files and folders: whoever presses a key to complete a word must not make the program eat
+    /// Returns whether what the settings name are files and folders: whoever presses a key to complete a word must not make the program eat
     /// what a pipe holds for somebody else, or wait for it.
     fn can_be_read(settings: &Settings) -> bool {
         let is_plain = |path: &Path| {

@@ -12,7 +12,8 @@ use super::program::file;
 const OLD: &[u8] = b"what was there";
 const NEW: &[u8] = b"what is written";
 
-/// A name to write to, among files, folders, links and pipes: only a regular file is ever replaced, and by all of the new content.
+/// A name to write to, among files, directories, links and pipes: only a regular file is ever replaced, and by all of
+/// the new content.
 pub(super) fn destination(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -36,7 +37,7 @@ pub(super) fn destination(data: &[u8]) {
     let result = match Destination::of(&named) {
         Ok(Destination::File(file)) if file.is_regular() => {
             let path = file.path().to_owned();
-            // A name may lead out of the folder; nothing of this target is there.
+            // A name may point outside the directory; this target does not exist there.
             if !path.starts_with(folder.path())
                 && fs::canonicalize(path.parent().unwrap_or(Path::new("/")))
                     .is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a folder")))
@@ -102,7 +103,7 @@ fn lay(bytes: &mut Bytes<'_>, folder: &Path) {
     }
 }
 
-/// What lies in the folder: each path with its content, or with what it is.
+/// Returns the content of the directory: each path with its content or type.
 fn look(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];

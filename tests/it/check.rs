@@ -144,7 +144,7 @@ fn name_of(object: &Value) -> String {
     }
 }
 
-/// What decides who has which device.
+/// Returns what decides who has which device.
 fn essence(object: &Value) -> Value {
     let mut essence = object.clone();
     for field in [

@@ -38,7 +38,7 @@ fn suppressions(text: &str) -> (tempfile::TempDir, String) {
     (folder, name)
 }
 
-/// What `check` prints of an example in a format.
+/// Returns what `check` prints of an example in a format.
 fn printed(example: &str, format: &str, more: &[&str]) -> String {
     let args = [&["check", "--from", example, "-o", format], more].concat();
     let run = dra(&args).run();

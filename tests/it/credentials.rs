@@ -15,7 +15,7 @@ use crate::support::process::Run;
 use crate::support::wait::wait_for;
 use dra_testing::effort::some_of;
 
-/// What no output may hold, nor a long part of it.
+/// Text that no output may contain, not even a long part of it.
 const SECRET: &str = "hunter2-s3cr3t-t0ken";
 
 /// Nothing listens there, and what is asked of it goes no further than a refused connection.

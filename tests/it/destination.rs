@@ -27,7 +27,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// What a conversion of `from` writes, seen from this folder.
+    /// Returns what a conversion of `from` writes, seen from this folder.
     fn convert(&self, from: &str, out: &str) -> Invocation {
         dra(&conversion(from, out)).current_dir(self.folder.path())
     }
@@ -65,7 +65,7 @@ fn original() -> String {
     text(Path::new(ORIGINAL))
 }
 
-/// What the conversion makes of the original.
+/// Returns what the conversion makes of the original.
 fn converted() -> String {
     let place = Place::new();
     place.convert("from.yaml", "out.yaml").run().exits(0);

@@ -1,4 +1,4 @@
-//! What the README and the pages of the commands show is what the program prints.
+//! Examples in the README and the command pages print what is shown.
 //!
 //! A line that begins with `$` stands above its output: what a pipe gets, or a terminal of 80 columns in a section that says so before. The other
 //! examples are run too, on the example `gpus`.
@@ -23,15 +23,15 @@ const NEED_MORE: [&str; 6] = [
 /// One example.
 struct Shown {
     page: PathBuf,
-    /// What stands behind `kubectl dra`.
+    /// Arguments of `kubectl dra`.
     command: String,
-    /// What stands below; absent where no output is shown.
+    /// Output below; absent if none is shown.
     output: Option<String>,
-    /// Whether it is what a terminal shows.
+    /// True if it is what a terminal shows.
     is_screen: bool,
 }
 
-/// What says that the output in the rest of a section is that of a terminal.
+/// Text that marks the output in the rest of a section as that of a terminal.
 const SCREEN: &str = "terminal of 80 columns";
 
 impl Shown {
@@ -113,7 +113,7 @@ fn examples(page: &Path) -> Vec<Shown> {
 }
 
 /// The words of a command line up to a comment or a pipe, as a shell takes them.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;

@@ -1,4 +1,4 @@
-//! What people met: files made from public threads, and states recorded on a real node. The facts of an answer are held, not its wording.
+//! Real cases: files made from public threads, and states recorded on a real node. Tests hold the facts of an answer, not its wording.
 
 use crate::support::command::dra;
 
@@ -7,9 +7,9 @@ struct Case {
     args: &'static [&'static str],
     file: &'static str,
     exits: i32,
-    /// What the answer names.
+    /// Names in the answer.
     names: &'static [&'static str],
-    /// What would be wrong.
+    /// Wrong statements.
     never: &'static [&'static str],
 }
 

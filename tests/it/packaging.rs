@@ -1,4 +1,4 @@
-//! What the program is shipped with: the krew manifest, and what it is run by.
+//! Packaging: the krew manifest, and the deployments.
 
 use std::collections::BTreeSet;
 use std::path::Path;

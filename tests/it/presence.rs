@@ -259,7 +259,7 @@ fn a_namespace_without_claims_is_there() {
         .exits(0);
 }
 
-/// What people keep in their repositories: no object says its namespace.
+/// Manifests as in repositories: objects without a namespace.
 const BARE: &str = "\
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate

@@ -233,7 +233,7 @@ fn ended_and_deleted_pods_free_what_the_real_controller_freed() {
     assert_eq!(ours, real);
 }
 
-/// When each pod was evicted, by the pods that are being deleted for a taint.
+/// Returns when each pod was evicted, by the pods that are being deleted for a taint.
 pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     let pods = of_kind(objects, "Pod").into_iter().filter(|pod| {
         let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
@@ -252,7 +252,7 @@ pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     .collect()
 }
 
-/// When the report evicts which pod.
+/// Returns when the report evicts which pod.
 fn evictions(report: &Value) -> BTreeMap<String, Time> {
     let events = report["events"].as_array().expect("events").iter();
     let evictions = events.filter(|event| event["action"] == "evict pod");

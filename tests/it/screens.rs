@@ -1,4 +1,4 @@
-//! What a terminal shows of every example and every recorded cluster: no line is wider than the terminal, and a pipe gets the same.
+//! Terminal output of every example and every recorded cluster: no line is wider than the terminal, and a pipe gets the same.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -325,7 +325,7 @@ fn told(page: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Whether a word is `KIND/NAME` or longer.
+/// Returns whether a word is `KIND/NAME` or longer.
 fn is_object(word: &str) -> bool {
     let is_of_a_name = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "/-.".contains(one);
     let starts_with_a_letter = word.starts_with(|one: char| one.is_ascii_lowercase());
@@ -341,7 +341,7 @@ fn data(invocation: Invocation) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
 }
 
-/// What a terminal of 80 columns shows.
+/// Returns what a terminal of 80 columns shows.
 fn shown(line: &str, from: &str) -> String {
     let from = format!("example:{from}");
     on_screen(dra(&["--from", &from]).args(words(line)), 80).stdout
@@ -502,14 +502,14 @@ fn a_description_ends_with_what_check_finds_of_its_object() {
     }
 }
 
-/// What a terminal of 80 columns shows from the line on that begins so.
+/// Returns what a terminal of 80 columns shows from the line on that begins so.
 fn ending(line: &str, from: &str, begin: &str) -> String {
     let shown = shown(line, from);
     let lines = shown.lines().skip_while(|line| !line.starts_with(begin));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the first three lines of a terminal of 80 columns say.
+/// Returns what the first three lines of a terminal of 80 columns say.
 fn head(line: &str, from: &str) -> String {
     let shown = shown(line, from);
     let lines: Vec<&str> = shown.lines().take(3).map(str::trim).collect();
@@ -637,7 +637,7 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
     ");
 }
 
-/// What is left of a line once what was drawn anew on it is gone.
+/// Returns what is left of a line once what was drawn anew on it is gone.
 fn left(line: &str) -> &str {
     const ERASED: &str = "\u{1b}[2K";
     let line = line.trim_end_matches('\r');

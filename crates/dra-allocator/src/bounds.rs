@@ -21,9 +21,9 @@ struct Group {
     alternatives: Vec<AlternativeIx>,
     /// The first device that may be taken.
     start: DeviceIx,
-    /// How many devices are asked for.
+    /// Number of requested devices.
     count: i64,
-    /// How many requests they are for: each of them takes a device once.
+    /// Number of their requests: each takes a device once.
     requests: u32,
 }
 
@@ -96,7 +96,7 @@ impl Bounds {
         }
     }
 
-    /// Whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead. Adds what it
+    /// Returns whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead. Adds what it
     /// looks at to `looks`.
     #[expect(clippy::too_many_arguments, reason = "what a point of the search is made of")]
     pub(super) fn exclude(
@@ -125,7 +125,7 @@ impl Bounds {
             || !matches(problem, &groups, &candidates, looks)
     }
 
-    /// What is still asked for: the rest of the alternative, and all requests after it.
+    /// Returns what is still asked for: the rest of the alternative, and all requests after it.
     fn groups(
         &self,
         problem: &Problem<'_>,
@@ -183,7 +183,7 @@ impl Bounds {
     }
 }
 
-/// Whether the single alternative of a request has the same candidates and constraints.
+/// Returns whether the single alternative of a request has the same candidates and constraints.
 fn alike(
     problem: &Problem<'_>,
     structure: &Structure,
@@ -257,7 +257,7 @@ fn free_candidates(
     free
 }
 
-/// Whether the groups draw more from a counter of their whole pool than there is.
+/// Returns whether the groups draw more from a counter of their whole pool than there is.
 fn exceeds_counters(
     problem: &Problem<'_>,
     structure: &Structure,
@@ -292,7 +292,7 @@ fn exceeds_counters(
     })
 }
 
-/// Whether every device asked for can have one of its own.
+/// Returns whether every device asked for can have one of its own.
 fn matches(
     problem: &mut Problem<'_>,
     groups: &[Group],

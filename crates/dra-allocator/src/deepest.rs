@@ -1,4 +1,4 @@
-//! What stopped a search where it came furthest.
+//! Obstacle of a search at its deepest point.
 //!
 //! A search that fails has tried many combinations. The one with most devices taken is nearest to a solution, so what ruled the next
 //! device out there is what a reader wants to know first.
@@ -10,7 +10,7 @@ use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ValueIx};
 use super::search::State;
 use crate::devices::{CounterIx, RuledOut};
 
-/// What was met after most devices were taken.
+/// Obstacle met after most devices were allocated.
 #[derive(Default)]
 pub(super) struct Deepest {
     taken: usize,
@@ -18,7 +18,7 @@ pub(super) struct Deepest {
     pub(super) clashes: Vec<Clash>,
 }
 
-/// What devices that were taken before leave no room for.
+/// Conflict with previously allocated devices.
 #[derive(Clone, Debug)]
 pub(super) enum Clash {
     /// The constraint of the claim, with the values that clash.

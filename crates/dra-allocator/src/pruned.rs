@@ -25,10 +25,10 @@ use super::structure::{Structure, compatibility_code};
 /// Dead states take no more memory than this many words; further ones are not kept.
 const MAX_WORDS: usize = 8 << 20;
 
-/// What may be looked at for each step.
+/// Evaluations allowed per step.
 pub(super) const LOOKS_PER_SURVEY: u64 = 64;
 
-/// What a search may look at in any case: a few steps of a problem with many parts look at more than their share.
+/// Evaluations always allowed to a search: a few steps of a problem with many parts need more than their share.
 const LEAST_LOOKS: u64 = 4 << 20;
 
 /// Steps after which bounds are asked for every device rather than for every request.
@@ -237,7 +237,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         }
     }
 
-    /// What matters of a device from here on: zero if nothing does.
+    /// Returns what matters of a device from here on: zero if nothing does.
     fn code(&mut self, alternative: AlternativeIx, device: DeviceIx, start: DeviceIx) -> u64 {
         let structure = &self.structure;
         let ahead = device >= start && structure.is_candidate(alternative, device);

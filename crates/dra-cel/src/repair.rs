@@ -38,9 +38,9 @@ pub enum Mistake {
 /// A mistake at a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// Which one.
+    /// Kind of mistake.
     pub mistake: Mistake,
-    /// What it is about: an attribute, a capacity, a driver; of a name that is misspelt the right one.
+    /// Its name: an attribute, a capacity, a driver; for a misspelled name the correct one.
     pub name: String,
 }
 
@@ -116,7 +116,7 @@ impl Known {
             .map(|(_, type_)| *type_)
     }
 
-    /// Where an attribute of this name is, at best in this domain.
+    /// Returns where an attribute of this name is, at best in this domain.
     fn attribute(&self, domain: Option<&str>, name: &str) -> Option<&str> {
         let domains = self.attributes.get(name)?;
         let same = domains.iter().find(|(known, _)| Some(known.as_str()) == domain);
@@ -139,7 +139,7 @@ impl Known {
         names.map(String::as_str).find(|name| is_similar(name, written))
     }
 
-    /// Where something of this name is, rather in `map` than in the other one, at best in this domain.
+    /// Returns where something of this name is, rather in `map` than in the other one, at best in this domain.
     fn place(&self, map: Map, domain: Option<&str>, name: &str) -> Option<(Map, &str)> {
         let attribute = self
             .attribute(domain, name)
@@ -152,10 +152,10 @@ impl Known {
     }
 }
 
-/// What an expression may ask of a device itself.
+/// Fields of a device that an expression can read.
 const FIELDS: [&str; 4] = ["driver", "attributes", "capacity", "allowMultipleAllocations"];
 
-/// Which map of a device is looked into.
+/// Map of a device to look into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Map {
     Attributes,
@@ -169,7 +169,7 @@ struct Access {
     map: Map,
     first: String,
     second: Option<String>,
-    /// Whether it is asked for with `?`, so that nothing is missed.
+    /// True if it is asked for with `?`, so that nothing is missed.
     is_optional: bool,
     /// Its first token and the one behind its last.
     tokens: Range<usize>,
@@ -298,7 +298,7 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
     edits
 }
 
-/// Where `text` has `device.NAME` though a device has no such field, with the name.
+/// Returns where `text` has `device.NAME` though a device has no such field, with the name.
 fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
     let tokens = lex(text).lexemes;
     let mut found = Vec::new();
@@ -578,7 +578,7 @@ fn quoted(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Where `text` looks into the maps of the device.
+/// Returns where `text` looks into the maps of the device.
 fn accesses(text: &str) -> Vec<Access> {
     let tokens = lex(text).lexemes;
     let word = |place: usize| {

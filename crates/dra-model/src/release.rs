@@ -1,4 +1,4 @@
-//! How releases of Kubernetes differ where devices are concerned.
+//! Differences between Kubernetes releases in devices.
 
 use super::{Environment, Version};
 
@@ -178,7 +178,7 @@ impl Environment {
         Release::of(self.version)
     }
 
-    /// Whether the API server serves PodGroups unless that is turned off: as the release that it emulates.
+    /// Returns whether the API server serves PodGroups unless that is turned off: as the release that it emulates.
     pub fn serves_groups(&self) -> bool {
         Release::of(Version::minor(self.emulated_minor)).serves_groups
     }

@@ -1,4 +1,4 @@
-//! What a claim counts in the ResourceQuotas of its namespace, and whether admission lets it in.
+//! Counts of a claim in the ResourceQuotas of its namespace, and the decision of admission.
 //!
 //! Mirrors `evaluator/core/resource_claims.go`, and `resourcequota/controller.go`, `CheckRequest`, v1.37.2. What the configuration of
 //! the API server limits where no quota covers it (`limitedResources`) cannot be seen from outside.
@@ -16,10 +16,10 @@ use dra_model::{
 /// The resource that counts claims. Mirrors `ClaimObjectCountName`.
 const CLAIMS: &str = "count/resourceclaims.resource.k8s.io";
 
-/// What follows the name of a class in the resource that counts its devices. Mirrors `ResourceClaimsPerClass`.
+/// Suffix of the resource that counts a class's devices. Mirrors `ResourceClaimsPerClass`.
 const DEVICES_OF_CLASS: &str = ".deviceclass.resource.k8s.io/devices";
 
-/// What stands before the name of an extended resource. Mirrors `DefaultResourceRequestsPrefix`.
+/// Prefix of the name of an extended resource. Mirrors `DefaultResourceRequestsPrefix`.
 const REQUESTS: &str = "requests.";
 
 /// Amounts by resource, none of which is zero.
@@ -30,11 +30,11 @@ pub struct Quotas<'a> {
     cluster: &'a Cluster,
     /// By namespace.
     of: BTreeMap<&'a Str, Vec<&'a Quota>>,
-    /// Whether claims count as the extended resources of their classes too.
+    /// True if claims count as the extended resources of their classes too.
     extended_resources: bool,
 }
 
-/// Why admission refuses a claim. Displays as what a sentence says of the claim.
+/// The reason why admission refuses a claim. Displays as what a sentence says of the claim.
 #[derive(Clone, Debug)]
 pub struct Refusal<'a> {
     /// The quota that refuses it, the first by name.
@@ -50,7 +50,7 @@ enum Reason<'a> {
         resource: &'a Str,
         hard: &'a Quantity,
         used: Quantity,
-        /// What claims take that are created before this one.
+        /// Usage by claims created before this one.
         before: i64,
         wanted: i64,
     },
@@ -61,7 +61,7 @@ impl fmt::Display for Refusal<'_> {
         let quota = self.quota.metadata.key();
         match &self.reason {
             Reason::NotCounted(resource) => {
-                write!(f, "waits until quota/{quota} says how much of {resource} is used")
+                write!(f, "is pending until quota/{quota} reports how much {resource} is used")
             }
             Reason::Exceeded {
                 resource,
@@ -72,11 +72,11 @@ impl fmt::Display for Refusal<'_> {
             } => {
                 write!(
                     f,
-                    "asks for {wanted} of {resource}, but of {hard} in quota/{quota} {used} are used"
+                    "requests {wanted} {resource}, but quota/{quota} has {used} of {hard} in use"
                 )?;
                 match before {
                     0 => Ok(()),
-                    before => write!(f, ", and claims that are made before it take {before}"),
+                    before => write!(f, ", and claims created before it take {before}"),
                 }
             }
         }
@@ -128,7 +128,7 @@ impl<'a> Quotas<'a> {
         templates.map(|template| &template.spec.spec).collect()
     }
 
-    /// What each quota of `namespace` would have to allow for claims of all these specs to be created, where it does not. What is not
+    /// Returns what each quota of `namespace` would have to allow for claims of all these specs to be created, where it does not. What is not
     /// counted yet is left out.
     pub fn raised_for<'s>(
         &self,
@@ -178,7 +178,7 @@ impl<'a> Quotas<'a> {
         })
     }
 
-    /// What a claim of this spec counts. Mirrors `Usage`, for claims that are not made for extended resources of a pod.
+    /// Returns what a claim of this spec counts. Mirrors `Usage`, for claims that are not made for extended resources of a pod.
     fn usage(&self, spec: &ClaimSpec) -> Usage {
         let mut of_classes: BTreeMap<&Str, i64> = BTreeMap::new();
         for request in &spec.devices.requests {
@@ -204,7 +204,7 @@ impl<'a> Quotas<'a> {
         usage
     }
 
-    /// Why `quota` refuses a claim that counts `usage`, after claims that count `before`.
+    /// Returns why `quota` refuses a claim that counts `usage`, after claims that count `before`.
     ///
     /// Only resources count that the claim takes something of: a quota that is exceeded already refuses no other claim.
     fn refusal(&self, quota: &'a Quota, usage: &Usage, before: &Usage) -> Option<Refusal<'a>> {
@@ -234,7 +234,7 @@ impl<'a> Quotas<'a> {
         })
     }
 
-    /// Whether a quota for this resource is one for claims. Mirrors `MatchingResources`.
+    /// Returns whether a quota for this resource is one for claims. Mirrors `MatchingResources`.
     fn is_for_claims(&self, resource: &str) -> bool {
         if resource == CLAIMS || resource.ends_with(DEVICES_OF_CLASS) {
             return true;
@@ -260,7 +260,7 @@ fn has_no_scopes(quota: &Quota) -> bool {
     quota.spec.scopes.is_empty() && quota.spec.scope_selector.match_expressions.is_empty()
 }
 
-/// What a request counts by class: of alternatives, the most that one of them asks of the class.
+/// Returns what a request counts by class: of alternatives, the most that one of them asks of the class.
 fn devices(request: &Request) -> BTreeMap<&Str, i64> {
     let number = |request: &DeviceRequest| match request.allocation_mode {
         // What the API server defaults is not there in a manifest.

@@ -88,7 +88,7 @@ impl Clock {
         let word = if step.by > 0 { "forward" } else { "back" };
         (by > EXACT).then(|| {
             Message::Clock(format!(
-                "the API server's clock was set {word} by {} s: pods that wait for their eviction wait on as if it were not",
+                "the API server's clock was set {word} by {} s; pending evictions keep their original deadlines",
                 by.as_secs()
             ))
         })
@@ -184,7 +184,7 @@ impl Clock {
         let off = apart(local, now);
         (off > EXACT).then(|| {
             format!(
-                "the clock of this machine is {} s {word} the API server's, whose time counts",
+                "this machine's clock is {} s {word} the API server's; the API server's time is used",
                 off.as_secs()
             )
         })

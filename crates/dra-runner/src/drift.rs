@@ -124,7 +124,7 @@ impl Baseline {
         let before = self.begun.git_version.clone()?;
         self.told.insert(version.clone()).then(|| {
             Drift::Harmless(format!(
-                "the API server is {version} now, and was {before}: the rules are the same"
+                "the API server was upgraded from {before} to {version}; the rules are unchanged"
             ))
         })
     }
@@ -150,10 +150,10 @@ impl Baseline {
             }
             let name = format!("{}.{}", kind.plural(), kind.group());
             differences.push(match (known, version) {
-                (None, Some(version)) => format!("{name} are served now, in {version}"),
+                (None, Some(version)) => format!("{name} are now served in {version}"),
                 (_, None) => format!("{name} are no longer served"),
                 (Some(known), Some(version)) => {
-                    format!("{name} are served in {version} now, and were in {known}")
+                    format!("{name} are now served in {version}, previously {known}")
                 }
             });
         }
@@ -166,7 +166,7 @@ impl Baseline {
                 if was.enabled != is.enabled {
                     let word = |on| if on { "on" } else { "off" };
                     differences.push(format!(
-                        "the feature gate {gate} of kube-controller-manager is {} now ({}), and was {} ({})",
+                        "feature gate {gate} of kube-controller-manager is now {} ({}), previously {} ({})",
                         word(is.enabled),
                         is.evidence,
                         word(was.enabled),
@@ -176,7 +176,7 @@ impl Baseline {
             }
             if differences.len() == count {
                 differences.push(format!(
-                    "the API server is of Kubernetes {} now, and was of {}",
+                    "the API server is now Kubernetes {}, previously {}",
                     now.version, before.version
                 ));
             }

@@ -69,7 +69,7 @@ mod tests {
         }
     }
 
-    /// What is told of pods of these names, whether that was an outage, and which were asked for: those called `forbidden` may not be read, at
+    /// Returns what is told of pods of these names, whether that was an outage, and which were asked for: those called `forbidden` may not be read, at
     /// `busy` the API server is out, others are not there. The first answer comes last.
     async fn looked(names: &[&str]) -> (Vec<String>, bool, Vec<String>) {
         let begun = Mutex::new(Vec::new());

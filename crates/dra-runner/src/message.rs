@@ -1,4 +1,4 @@
-//! What a run says while it goes on.
+//! Messages of a run.
 
 use super::status::Status;
 use dra_model::{Kind, NewerFields};

@@ -115,13 +115,13 @@ impl Telemetry {
                 _ => (
                     StatusCode::NOT_FOUND,
                     PLAIN,
-                    "there are /healthz, /readyz and /metrics\n".to_owned(),
+                    "not found: use /healthz, /readyz or /metrics\n".to_owned(),
                 ),
             },
             _ => (
                 StatusCode::METHOD_NOT_ALLOWED,
                 PLAIN,
-                "only GET is known here\n".to_owned(),
+                "method not allowed: use GET\n".to_owned(),
             ),
         };
         let mut response = Response::new(Full::new(Bytes::from(body)));

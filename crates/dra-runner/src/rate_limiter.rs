@@ -1,4 +1,4 @@
-//! How many requests a controller sends.
+//! Number of requests a controller sends.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

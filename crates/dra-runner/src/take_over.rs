@@ -117,7 +117,7 @@ impl Role for Replacement {
             .map(|(subject, why)| Message::Failed {
                 controller: subject.controller(),
                 object: subject.to_string(),
-                why: format!("{why}; it is looked at again when something of it changes"),
+                why: format!("{why}; it is retried when it changes"),
             })
             .collect()
     }

@@ -40,7 +40,7 @@ impl Decoder {
     }
 }
 
-/// Whether the object says which devices it is about. Without that a slice has no pool, and a result holds nothing.
+/// Returns whether the object says which devices it is about. Without that a slice has no pool, and a result holds nothing.
 fn complete(object: &Object) -> Result<(), UpgradeError> {
     match object {
         Object::ResourceSlice(slice) => {

@@ -18,7 +18,7 @@ use dra_model::{
     Kind, Looking, Meta, Object, OwnerReference, Pod, Str, Strategy, check_fields, json, uid_of_manifest,
 };
 
-/// What a manifest says.
+/// Content of a manifest.
 #[derive(Debug, Default)]
 pub struct Manifests {
     /// Its objects, in their order, with the pods of its workloads in their place.
@@ -27,7 +27,7 @@ pub struct Manifests {
     pub daemons: Vec<Daemon>,
     /// Its workloads.
     pub workloads: Vec<Workload>,
-    /// What is left out.
+    /// Ignored objects.
     pub warnings: Vec<String>,
 }
 
@@ -36,9 +36,9 @@ pub struct Manifests {
 pub struct Workload {
     /// Its namespace.
     pub namespace: Str,
-    /// How its pods refer to it.
+    /// Reference to it in its pods.
     pub reference: OwnerReference,
-    /// Whether its older pods stay until its new ones are ready: a Deployment that may have more pods than it wants.
+    /// True if its older pods stay until its new ones are ready: a Deployment that may have more pods than it wants.
     pub keeps_old_pods: bool,
 }
 
@@ -161,7 +161,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether the API server would take an object, or pods of the template at the path `within`.
+    /// Returns whether the API server would take an object, or pods of the template at the path `within`.
     fn is_valid(
         &mut self,
         item: &RawItem<'_>,
@@ -216,7 +216,7 @@ impl Reading<'_> {
         }
         if templates.is_empty() {
             let version = item.api_version.unwrap_or_default();
-            let warning = format!("{}: {kind} of {version} is left out", item.origin);
+            let warning = format!("{}: ignoring {kind} of {version}", item.origin);
             return self.found.warnings.push(warning);
         }
         let mut identified = json!({"metadata": workload["metadata"]});
@@ -300,7 +300,7 @@ impl Reading<'_> {
         self.pods = self.pods.saturating_add(pods);
         if self.pods > MOST_PODS || pods > most {
             let path = &template.path;
-            let why = format!("{path}: {pods} pods of it are more than can be judged at once");
+            let why = format!("{path}: cannot simulate {pods} pods in one run");
             self.too_many.get_or_insert_with(|| item.problem(why).into());
             return;
         }
@@ -319,7 +319,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a rollout of a Deployment with this spec may make a new pod before it ends an old one.
+/// Returns whether a rollout of a Deployment with this spec may make a new pod before it ends an old one.
 fn surges(spec: &Value) -> bool {
     let strategy = Strategy::of(&spec["strategy"], spec["replicas"].as_i64());
     matches!(strategy, Strategy::RollingUpdate { surge: 1.., .. })

@@ -20,12 +20,12 @@ use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
 use dra_model::{Claim, Cluster, Condition, Key, Kind, Meta, Object, PodClaimStatus, Time, json};
 
-/// What there is to be written.
+/// Data to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Successor<'a> {
     /// The arguments of `--from`, of which none is standard input.
     pub names: &'a [String],
-    /// Where objects are that say no namespace.
+    /// Namespace of objects without one.
     pub namespace: &'a str,
     /// The cluster as the files have it, with every kind but those of rights.
     pub before: &'a Cluster,
@@ -33,11 +33,11 @@ pub struct Successor<'a> {
     pub after: &'a Cluster,
     /// The templates of claims that were made in between, by claim.
     pub templates: &'a BTreeMap<Key, Key>,
-    /// When that is, if it is known.
+    /// Its time, if known.
     pub at: Option<Time>,
 }
 
-/// Why it cannot be written.
+/// The reason why it cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SuccessorError {
     /// The files cannot be read a second time.
@@ -46,11 +46,11 @@ pub enum SuccessorError {
     /// The copy cannot be made.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
-    /// What was read a moment ago is no JSON now.
-    #[error("the files have changed meanwhile")]
+    /// A file that was read a moment ago is not JSON now.
+    #[error("the files changed in the meantime")]
     Changed(#[from] serde_json::Error),
     /// The copy, read again, is not what was to be written.
-    #[error("the copy has another {kind} `{}` than it should", key.to_string().trim_start_matches('/'))]
+    #[error("the copy contains the wrong {kind} `{}`", key.to_string().trim_start_matches('/'))]
     Unlike {
         /// Of the object.
         kind: Kind,
@@ -65,7 +65,7 @@ impl From<ReadError> for SuccessorError {
     }
 }
 
-/// What tells which object it is.
+/// Identity of the object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -214,7 +214,7 @@ impl Successor<'_> {
         }
     }
 
-    /// Which object it is: its key, and its UID if it has one.
+    /// Returns which object it is: its key, and its UID if it has one.
     fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, String), serde_json::Error> {
         let Head { metadata } = json::from_slice(item.json)?;
         let namespace = match metadata.namespace.filter(|namespace| !namespace.is_empty()) {
@@ -330,7 +330,7 @@ impl Text {
         Ok(())
     }
 
-    /// What a status tells of claims, before and after.
+    /// Returns what a status tells of claims, before and after.
     fn statuses(&mut self, [before, after]: [&Vec<PodClaimStatus>; 2]) -> Edited {
         let told = |statuses: &[PodClaimStatus]| -> Vec<_> {
             let pairs = statuses.iter();

@@ -1,4 +1,4 @@
-//! How errors of CEL are compared with the real library's.
+//! Comparison of CEL errors with the real library's.
 
 /// The error with no more of a syntax error than that there is one. cel-go lists all that it meets with its attempts to go on, which is not
 /// imitated: no such text gets into a cluster.

@@ -33,7 +33,7 @@ pub enum AttributeValue {
 }
 
 impl AttributeValue {
-    /// Whether it is a list.
+    /// Returns whether it is a list.
     pub fn is_list(&self) -> bool {
         matches!(
             self,

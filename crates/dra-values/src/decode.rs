@@ -39,7 +39,7 @@ fn add_weight<E: serde::de::Error>(bytes: usize) -> Result<(), E> {
     WEIGHT.set(Some(weight));
     if weight > HEAVIEST {
         return Err(E::custom(format_args!(
-            "has so many parts that it would take more than {} MiB of memory, as no object of a cluster does",
+            "would take more than {} MiB of memory, more than any cluster object",
             HEAVIEST >> 20
         )));
     }
@@ -65,7 +65,7 @@ pub fn alone<T>(decode: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Whether there is an interner in reach.
+/// Returns whether there is an interner in reach.
 pub fn is_sharing() -> bool {
     INTERNER.with_borrow(Option::is_some)
 }
@@ -118,7 +118,7 @@ pub fn shared(text: &str) -> Str {
     })
 }
 
-/// What a text takes besides its letters.
+/// Size of a text besides its letters.
 const OF_A_TEXT: usize = 2 * size_of::<usize>();
 
 /// Counts a part of an object by its text, as what its type takes is not known where it is read.

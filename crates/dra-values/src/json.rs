@@ -44,7 +44,7 @@ pub fn nested<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
     T::deserialize(Strict(deserializer))
 }
 
-/// What an object must say that it is, where it says so.
+/// Identity that an object must have.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'h> {
     /// Its `kind`.
@@ -137,7 +137,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OfKind<'_, A> {
             match said {
                 Some(Key(said)) if !said.is_empty() && !self.0.allows(&key, &said) => {
                     return Err(Error::custom(format_args!(
-                        "has the `{key}` `{said}` in the place of a {}",
+                        "has `{key}` `{said}` instead of a {}",
                         self.0.kind
                     )));
                 }

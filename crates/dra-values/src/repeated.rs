@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 
 use super::{decode, json};
 
-/// What can be the same in many objects.
+/// Part that many objects can share.
 pub trait Part: Clone + Default + DeserializeOwned + Send + Sync + 'static {
-    /// What stands for a part that is absent or `null`.
+    /// Returns what stands for a part that is absent or `null`.
     fn absent() -> &'static Self;
 }
 

@@ -199,7 +199,7 @@ pub(super) fn taint(taint: &DeviceTaintItem, now: Time) -> String {
     format!("{taint}{since}{rule}")
 }
 
-/// What reporters say of a device, a line each.
+/// Returns what reporters say of a device, a line each.
 pub(super) fn health(reports: &[HealthReport]) -> Vec<String> {
     reports
         .iter()
@@ -223,7 +223,7 @@ pub(super) fn eviction(doc: &mut Doc, eviction: &EvictionItem, now: Time) {
     });
 }
 
-/// How a device is called where it is listed.
+/// Name of a device in a list.
 type Name = fn(&DeviceItem) -> String;
 
 const DEVICES: &[Column<DeviceItem, Name>] = &[

@@ -30,7 +30,7 @@ const REASONS: &[Column<AlikeReason>] = &[
 /// Devices of one reason that are named before the rest is counted.
 const NAMED: usize = 3;
 
-/// The document. `is_live` says whether `--emit-fix` can write what a fix makes again.
+/// The document. `is_live` says whether `--emit-fix` can write the objects that a fix recreates.
 pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
     let mut doc = Doc::new();
     headline(explanation, page, &mut doc);
@@ -158,7 +158,7 @@ fn tone_of_waiting(explanation: &Explanation) -> Tone {
     }
 }
 
-/// Whether the first line says already what holds for all nodes.
+/// Returns whether the first line says already what holds for all nodes.
 fn tells_all_of_nodes(explanation: &Explanation) -> bool {
     match explanation.node_groups.as_slice() {
         [only] => only.is_cause,
@@ -194,7 +194,7 @@ fn headline(report: &Explanation, page: Page, doc: &mut Doc) {
 /// A line of the table of nodes: a request that has too few devices on a group of them.
 struct NodeLine {
     nodes: String,
-    /// Whether requests have to be told apart.
+    /// True if requests must be distinguished.
     several: bool,
     count: DeviceCount,
 }
@@ -222,7 +222,7 @@ const NODES: &[Column<NodeLine>] = &[
     Column::inner("USABLE", |line, cell| cell.text(line.count.usable)),
 ];
 
-/// Groups of nodes that are told one by one.
+/// Number of node groups to print one by one.
 const GROUPS: usize = 8;
 
 fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
@@ -266,7 +266,7 @@ fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
 
 /// What would help, each with its command.
 fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
-    /// Where the text of a fix begins.
+    /// Indentation of a fix's text.
     const INDENT: &str = "     ";
     if report.fixes.is_empty() {
         return;
@@ -296,7 +296,7 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
     }
 }
 
-/// How sure it is that the fix helps, and what comes of it.
+/// Returns how sure it is that the fix helps, and what comes of it.
 fn proof(fix: &FixItem) -> String {
     let mut proof = match (fix.proven, fix.nodes.as_slice()) {
         (false, _) => "not tested".to_owned(),
@@ -321,7 +321,7 @@ fn proof(fix: &FixItem) -> String {
     proof
 }
 
-/// What carries fix `number` out, as long as it stays what it is.
+/// Returns what carries fix `number` out, as long as it stays what it is.
 fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
     let kind = if report.target.is_claim() {
         Kind::ResourceClaim

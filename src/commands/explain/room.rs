@@ -1,4 +1,4 @@
-//! What `explain node/NAME` tells: what could still be scheduled there.
+//! Output of `explain node/NAME`: what could still be scheduled there.
 
 use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted};
 use dra_reports::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
@@ -33,7 +33,7 @@ const CLASSES: &[Column<ClassRoom>] = &[
     }),
 ];
 
-/// What blocks devices, and how many.
+/// Returns what blocks devices, and how many.
 fn reasons(room: &DriverRoom) -> Vec<String> {
     let reasons = room.reasons.iter();
     reasons

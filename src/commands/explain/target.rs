@@ -1,4 +1,4 @@
-//! What the command line of `explain` names.
+//! Objects named on the command line of `explain`.
 
 use crate::commands::describe;
 use crate::commands::objects::{self, Named, is_called};
@@ -9,11 +9,11 @@ use dra_model::{Cluster, Key, Kind, OwnerReference, Str};
 use dra_reports::explanation::OwnerTarget;
 use dra_reports::presence::Mention;
 
-/// What is to be explained.
+/// Subject to explain.
 pub(super) enum Wanted {
     /// Everything that waits in a namespace, or in all.
     Everything(Option<Str>),
-    /// What the manifests of `-f` have.
+    /// Manifests of `-f`.
     Manifest,
     /// A pod or a claim.
     Named(Named),
@@ -23,9 +23,9 @@ pub(super) enum Wanted {
     Node(Str),
     /// A driver.
     Driver(Str),
-    /// What makes pods.
+    /// Owner of pods.
     Owner(OwnerTarget),
-    /// What makes pods, if there is one; else the pod or the claim of that name in the namespace of the first name.
+    /// Owner of pods, if it exists; otherwise the pod or claim of that name in the namespace of the first name.
     OwnerOrName(OwnerTarget, Key),
     /// A part of a slice, or a class, which is described.
     Described(String),
@@ -54,7 +54,7 @@ fn owner_kind(word: &str) -> Option<&'static str> {
     OWNERS.iter().find(is_one).map(|(_, kind, ..)| *kind)
 }
 
-/// How an object of a built-in kind is referred to.
+/// Returns how an object of a built-in kind is referred to.
 pub(super) fn reference(owner: &OwnerTarget) -> Option<OwnerReference> {
     let is_one =
         |(_, kind, _, version): &&(&str, &str, &str, &str)| *kind == owner.kind && !version.is_empty();
@@ -68,7 +68,7 @@ pub(super) fn reference(owner: &OwnerTarget) -> Option<OwnerReference> {
 }
 
 impl Wanted {
-    /// What `words` name; `has_files` says whether there are manifests.
+    /// Returns what `words` name; `has_files` says whether there are manifests.
     ///
     /// # Errors
     /// When they name nothing that can be explained.
@@ -85,8 +85,8 @@ impl Wanted {
             [kind, name] if owner_kind(kind).is_some() && !name.contains('/') => {
                 Self::of_one(ctx, &format!("{kind}/{name}"))
             }
-            _ => Err(UsageError::new("one object is explained at a time")
-                .hint("write `pod NAME` or `pod/NAME`; without a name everything that waits is explained")),
+            _ => Err(UsageError::new("cannot explain more than one object")
+                .hint("use `pod NAME` or `pod/NAME`; without a name, explains everything pending")),
         }
     }
 
@@ -103,8 +103,8 @@ impl Wanted {
                 Some(_) => Named::of(ctx, word).map(Self::Named),
                 None => Self::of_owner(ctx, kind, name),
             },
-            None if is_kind(word) => Err(UsageError::new(format!("`{word}` needs a name")).hint(format!(
-                "write `{word} NAME`; without any name everything that waits is explained"
+            None if is_kind(word) => Err(UsageError::new(format!("missing {word} name")).hint(format!(
+                "use `{word} NAME`; without a name, explains everything pending"
             ))),
             None => objects::pod(ctx, word).map(Self::Name),
         }
@@ -125,10 +125,10 @@ impl Wanted {
                 match (known, namespace) {
                     (Some(_), Some(namespace)) => Ok(Self::Owner(target(Key::new(namespace, *name)))),
                     (Some(kind), None) => Err(UsageError::new(format!(
-                        "a {kind} cannot be found by its name in all namespaces"
+                        "a {kind} cannot be found by name across all namespaces"
                     ))
                     .hint(format!(
-                        "name the namespace with `-n`, or write `{kind}/NAMESPACE/NAME`"
+                        "pass `-n NAMESPACE`, or use `{kind}/NAMESPACE/NAME`"
                     ))),
                     (None, namespace) => {
                         let namespace = namespace.unwrap_or_else(|| ctx.current_namespace());
@@ -141,13 +141,13 @@ impl Wanted {
             }
             [namespace, name] if !is_empty => Ok(Self::Owner(target(Key::new(*namespace, *name)))),
             _ => Err(
-                UsageError::new(format!("`{kind}/{name}` does not name an object"))
-                    .hint("write `KIND/NAME` or `KIND/NAMESPACE/NAME`"),
+                UsageError::new(format!("invalid object name `{kind}/{name}`"))
+                    .hint("use `KIND/NAME` or `KIND/NAMESPACE/NAME`"),
             ),
         }
     }
 
-    /// The namespace of which objects are needed at least.
+    /// Namespace whose objects are needed at least.
     pub(super) fn namespace(&self, ctx: &Ctx) -> String {
         match self {
             Self::Named(named) => objects::judged_in(ctx, Some(named)),
@@ -190,7 +190,7 @@ pub(super) async fn taken(ctx: &Ctx, cluster: &Cluster, key: Key) -> anyhow::Res
     let name = &key.name;
     match (there(&pod), there(&claim)) {
         (true, true) => {
-            let note = format!("`{name}` is pod/{key}; claim/{name} for the claim of that name");
+            let note = format!("`{name}` is pod/{key}; use claim/{name} for the claim");
             ctx.printer().note(&note);
             Ok(Named::Pod(key))
         }
@@ -201,11 +201,11 @@ pub(super) async fn taken(ctx: &Ctx, cluster: &Cluster, key: Key) -> anyhow::Res
         (false, true) => {
             if cluster.gap(Kind::Pod, &key.namespace).is_some() {
                 ctx.warn(format!(
-                    "whether there is pod/{key} is not known, so `{name}` is taken for the claim"
+                    "cannot tell whether pod/{key} exists, so `{name}` is read as the claim"
                 ));
             } else {
                 ctx.printer()
-                    .note(&format!("`{name}` is claim/{key}, as there is no such pod"));
+                    .note(&format!("`{name}` is claim/{key}: no such pod"));
             }
             Ok(Named::Claim(key))
         }

@@ -25,35 +25,36 @@ use super::super::{judging, objects, presence};
 
 const EXAMPLES: &str = "\
 Examples:
-  # What the taints that there are lead to
+  # Simulate the current taints
   kubectl dra simulate eviction
-  # Which pods go if the devices of a node are tainted
+  # Find out which pods are evicted if the devices of a node are tainted
   kubectl dra simulate eviction --node gpu-node-1
-  # One device; fail if a pod has to go
-  kubectl dra simulate eviction --pool gpu-node-1 --device gpu-3 --fail-on-eviction
-  # Make the rule, which evicts no pod yet
-  kubectl dra simulate eviction --node gpu-node-1 --emit-rule | kubectl apply -f -";
+  # Test one device, and fail if a pod is evicted
+  kubectl dra simulate eviction --pool gpu-node-1 --device gpu-3 \\
+    --fail-on-eviction
+  # Create the rule without evicting pods yet
+  kubectl dra simulate eviction --node gpu-node-1 --emit-rule |
+    kubectl apply -f -";
 
-/// Simulate which pods the taints of devices drive away, when, and what follows
+/// Simulate which pods device taints evict, when, and what happens next
 ///
-/// Starts from the taints that there are, with those that the flags add, and lets the controllers run on a virtual clock: which pods are
-/// deleted when and why, which claims are released, which PodDisruptionBudgets are broken, what becomes of replacements, and what the
-/// condition of each DeviceTaintRule says. Nothing is changed. `--node`, `--driver`, `--pool` and `--device` together choose the devices of
-/// a DeviceTaintRule that is not there; `--emit-rule` prints it.
+/// Runs the controllers on a virtual clock with the current taints and the taints from flags. Reports when and why each pod is deleted,
+/// released claims, violated PodDisruptionBudgets, replacement pods, and the condition of each DeviceTaintRule. Changes nothing. `--node`,
+/// `--driver`, `--pool` and `--device` together select the devices of a simulated DeviceTaintRule; `--emit-rule` prints it.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Let drivers put this taint on devices
+    /// Assume that drivers add this taint to devices
     ///
-    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated.
+    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; can be repeated.
     #[arg(long = "taint", value_name = "TAINT")]
     taints: Vec<TaintDevices>,
-    /// Add the DeviceTaintRules of this file
+    /// Add the DeviceTaintRules in this file
     ///
-    /// `-` is standard input; may be repeated.
+    /// `-` reads standard input; can be repeated.
     #[arg(long = "rule", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     rules: Vec<String>,
-    /// Taint the devices that only this node reaches
+    /// Taint the devices of this node
     #[arg(long)]
     node: Option<String>,
     /// Taint the devices of this driver
@@ -62,23 +63,23 @@ pub(crate) struct Args {
     /// Taint the devices of this pool
     #[arg(long)]
     pool: Option<String>,
-    /// Taint the device of this name
+    /// Taint the device with this name
     #[arg(long, value_name = "DEVICE-NAME")]
     device: Option<String>,
-    /// The taint that the chosen devices get
+    /// Taint of the selected devices
     ///
     /// Tolerations are compared with it.
     #[arg(long, value_name = "KEY[=VALUE]", default_value = "kubectl-dra/simulated")]
     key: KeyArgument,
-    /// Show also who tolerates which taint until when
+    /// Also show which pods tolerate which taint, and until when
     #[arg(long)]
     toleration_report: bool,
-    /// Print the DeviceTaintRule of the flags as a manifest
+    /// Print the simulated DeviceTaintRule as a manifest
     ///
-    /// With the effect None, so that the controller counts first.
+    /// Its effect is None, so that the controller first counts the pods.
     #[arg(long)]
     emit_rule: bool,
-    /// End with exit code 1 when a pod has to go
+    /// Exit with code 1 if a pod is evicted
     #[arg(long)]
     fail_on_eviction: bool,
 }
@@ -105,7 +106,7 @@ impl std::str::FromStr for KeyArgument {
     }
 }
 
-/// Kinds without which there is no verdict.
+/// Kinds that a verdict requires.
 const DECIDING: [Kind; 5] = [
     Kind::ResourceSlice,
     Kind::DeviceTaintRule,
@@ -122,10 +123,10 @@ const FURTHER: [Kind; 4] = [
     Kind::PodDisruptionBudget,
 ];
 
-/// What the rules of the flags are called, with a number behind it where there are several.
+/// Name of the rules from flags, followed by a number if there are several.
 const SIMULATED: &str = "kubectl-dra-simulated";
 
-/// How many objects the dry run of replacements may look at, which bounds its time to some seconds: 20 replacements in a cluster of
+/// Number of objects the dry run of replacements may look at, which bounds its time to some seconds: 20 replacements in a cluster of
 /// 250,000 objects, all of them in one of the usual size.
 const OBJECTS_TO_PLACE: usize = 5_000_000;
 
@@ -151,8 +152,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if args.emit_rule {
         anyhow::ensure!(
             !rules.is_empty() || is_empty,
-            UsageError::new("`--emit-rule` has no rule to print")
-                .hint("choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`")
+            UsageError::new("`--emit-rule` needs a rule")
+                .hint("select devices with `--node`, `--driver`, `--pool` or `--device`, or pass a file with \
+                      `--rule`")
         );
         // A manifest has no place for a doubt.
         if is_empty {
@@ -163,7 +165,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     if let Some(why) = too_much_to_simulate(&cluster, &rules) {
         return Err(Unread::new(format!(
-            "the simulation would take too much memory: {why}; simulate a file that has fewer rules"
+            "the simulation would take too much memory: {why}; use a file with fewer rules"
         ))
         .into());
     }
@@ -209,7 +211,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     report.may_be_more = outcome == Outcome::Unknown;
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     ctx.print(report)?;
-    ctx.printer().note("this is a simulation: nothing was changed");
+    ctx.printer().note("simulation only; nothing was changed");
     Ok(outcome)
 }
 
@@ -221,7 +223,7 @@ impl Report for EvictionReport {
     }
 }
 
-/// What the flags name.
+/// Returns what the flags name.
 fn mentions(args: &Args, selection: &Selection) -> Vec<Mention> {
     let text = |part: &Option<String>| part.as_deref().map(Str::from);
     let chosen = DevicePattern {
@@ -285,16 +287,16 @@ fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
     };
     let needs = Needs::kinds([Kind::DeviceTaintRule]);
     let loaded = dra_sources::load(&request, &needs, Arc::new(Unobserved))
-        .with_context(|| format!("cannot read the rules of {file}"))?;
+        .with_context(|| format!("cannot read rules from {file}"))?;
     let rules: Vec<TaintRule> = loaded.cluster.rules().map(|rule| (**rule).clone()).collect();
     anyhow::ensure!(
         !rules.is_empty(),
-        UsageError::new(format!("{file} has no DeviceTaintRule"))
+        UsageError::new(format!("{file} contains no DeviceTaintRule"))
     );
     Ok(rules)
 }
 
-/// What the flags change in the cluster.
+/// Returns what the flags change in the cluster.
 fn changes(
     ctx: &Ctx,
     args: &Args,
@@ -324,12 +326,12 @@ fn changes(
         changes.push(put_rule(&changed, rule, now).map_err(usage)?);
         if rule.spec.device_selector.is_none() {
             ctx.warn(format!(
-                "devicetaintrule/{} has no deviceSelector: it selects nothing",
+                "devicetaintrule/{} has no deviceSelector and selects nothing",
                 rule.metadata.name
             ));
         } else if !selects_any(cluster, rule) {
             ctx.warn(format!(
-                "devicetaintrule/{} selects no device that a slice publishes or a claim holds",
+                "devicetaintrule/{} selects no published or allocated device",
                 rule.metadata.name
             ));
         }

@@ -11,6 +11,7 @@ use crate::support::rust_crate::Crate;
 use crate::support::rust_source::{find_word, without_comments_and_texts};
 
 const PAGE: &str = "docs/architecture.md";
+const GLOSSARY: &str = "docs/glossary.md";
 
 #[test]
 fn the_map_says_what_the_folders_say() {
@@ -120,7 +121,8 @@ fn stale_maps_are_found() {
 #[test]
 fn the_glossary_names_what_there_is() {
     let code: Vec<&str> = Crate::all_files().map(|file| file.code.as_str()).collect();
-    let found = words_without_code(&page(), &code, |path| root().join(path).exists());
+    let page = std::fs::read_to_string(root().join(GLOSSARY)).expect("the glossary");
+    let found = words_without_code(&page, &code, |path| root().join(path).exists());
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
@@ -130,9 +132,9 @@ fn words_of_the_glossary_that_name_nothing_are_found() {
     assert_eq!(
         words_without_code(page, &["struct A; fn f(b: B)"], |_| false),
         [
-            "docs/architecture.md: the glossary says `B` for \"a\", which is defined nowhere",
-            "docs/architecture.md: the glossary says `src/b` for \"b\", which is defined nowhere",
-            "docs/architecture.md: the glossary says nothing of the code for \"c\"",
+            "docs/glossary.md: `B` for \"a\" is not defined",
+            "docs/glossary.md: `src/b` for \"b\" is not defined",
+            "docs/glossary.md: no code for \"c\"",
         ]
     );
 }
@@ -164,7 +166,7 @@ fn words_without_code(page: &str, code: &[&str], exists: impl Fn(&str) -> bool) 
         let names = cells.last().map_or("", |cell| cell);
         if !names.contains('`') {
             found.push(format!(
-                "{PAGE}: the glossary says nothing of the code for \"{word}\""
+                "{GLOSSARY}: no code for \"{word}\""
             ));
         }
         for name in names.split('`').skip(1).step_by(2) {
@@ -175,7 +177,7 @@ fn words_without_code(page: &str, code: &[&str], exists: impl Fn(&str) -> bool) 
             };
             if !is_there {
                 found.push(format!(
-                    "{PAGE}: the glossary says `{name}` for \"{word}\", which is defined nowhere"
+                    "{GLOSSARY}: `{name}` for \"{word}\" is not defined"
                 ));
             }
         }
@@ -183,7 +185,7 @@ fn words_without_code(page: &str, code: &[&str], exists: impl Fn(&str) -> bool) 
     found
 }
 
-/// What is wrong with the map but for the texts of its rows.
+/// Returns what is wrong with the map but for the texts of its rows.
 fn problems(page: &str, documented: &BTreeMap<String, String>, exists: impl Fn(&str) -> bool) -> Vec<String> {
     let paths: Vec<&str> = rows(page).map(|(path, _)| path).collect();
     let gone = paths
@@ -222,7 +224,7 @@ fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|row| Some((row.split('`').nth(1)?, row)))
 }
 
-/// What the crates, their folders and the files at the top of the program say that they are, by path.
+/// Returns what the crates, their folders and the files at the top of the program say that they are, by path.
 fn documented(crates: &[Crate]) -> BTreeMap<String, String> {
     let files = crates.iter().flat_map(|krate| &krate.files);
     files

@@ -1,4 +1,4 @@
-//! What is to be done with each claim, and why.
+//! Actions for each claim, with reasons.
 
 use serde_json::json;
 

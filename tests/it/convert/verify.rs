@@ -1,4 +1,4 @@
-//! Whether anything is left to do.
+//! Verification that nothing is left to do.
 
 use super::on;
 use crate::support::command::dra_snapshot;

@@ -9,7 +9,7 @@ use crate::support::process::Run;
 
 const FITS: &[&str] = &["simulate", "allocation", "claim/default/want"];
 
-/// What a command says of files of the folder.
+/// Returns what a command says of files of the folder.
 fn ask(command: &[&str], files: &[&str]) -> Run {
     let paths: Vec<String> = files
         .iter()

@@ -1,4 +1,4 @@
-//! What is fed to the program when something went wrong before: files that are cut off, damaged, or say what cannot be.
+//! Hostile input: files that are truncated, damaged, or contradict themselves.
 //!
 //! Every command that looks gets every input. It may answer, say what is missing, or give up; it may not panic, hang or stay silent.
 
@@ -32,7 +32,7 @@ const COMMANDS: [&str; 7] = [
 /// Reads what the others read.
 const STRICT: [&str; 1] = ["devices"];
 
-/// What the commands say of `input`, which stands in a file of that name unless it is a directory or missing.
+/// Returns what the commands say of `input`, which stands in a file of that name unless it is a directory or missing.
 fn answers(title: &str, path: &Path, more: &[&str]) -> String {
     let from = path.to_str().expect("a path in UTF-8");
     let name = path.file_name().expect("a name").to_str().expect("UTF-8");

@@ -499,7 +499,7 @@ fn folder_with_one_claim(folder: &Path) -> PathBuf {
     path
 }
 
-/// What stands on a screen after `text`: lines, of which the last is open.
+/// Returns what stands on a screen after `text`: lines, of which the last is open.
 fn screen_after(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut row = 0;

@@ -15,7 +15,7 @@ const LISTS: [(&str, &str); 5] = [
     ("taints", "taint-rules-noexecute"),
 ];
 
-/// What can be described, with a snapshot that has it.
+/// Kinds that can be described, with a snapshot that has them.
 const DESCRIBED: [(&str, &str); 6] = [
     ("claim/training/trainer-1-extra-zp8bf", "bound-pods"),
     ("pod/training/trainer-1", "bound-pods"),

@@ -23,7 +23,7 @@ fn snapshots() -> Vec<PathBuf> {
     files
 }
 
-/// What the script says of the outputs in `folder`.
+/// Returns what the script says of the outputs in `folder`.
 fn recompute(folder: &Path) -> Result<String, String> {
     let output = Command::new("python3")
         .arg(Path::new(DATA).join("recompute.py"))

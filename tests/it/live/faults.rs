@@ -1,4 +1,4 @@
-//! What is said when the way to the API server, or the server itself, is bad. The answers are those of the real one, until a proxy
+//! Output if the connection to the API server, or the server itself, is bad. The responses are those of the real one, until a proxy
 //! spoils them.
 //!
 //! Whatever happens: no panic, no hang, no silence. A list that is incomplete is never taken for a list.

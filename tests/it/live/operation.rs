@@ -107,7 +107,7 @@ impl Operated {
         });
     }
 
-    /// What is in the log, once it has ended without findings.
+    /// Returns what is in the log, once it has ended without findings.
     pub(super) fn end(self) -> Vec<Value> {
         self.process.signal(Signal::INT);
         let run = self.process.finish().exits(0);

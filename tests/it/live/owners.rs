@@ -1,4 +1,4 @@
-//! What controllers of owners do with pods that hold devices, and what is said to whom they leave none.
+//! Reactions of owners' controllers to pods with devices, and reports about pods without devices.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
 
-/// What the program asked for, without who else asked.
+/// Returns what the program asked for, without who else asked.
 fn requests(cluster: &Cluster, user: &User, args: &[&str]) -> Vec<String> {
     user.kubectl_dra(args).run().exits(0);
     let mut requests = wait_for("the requests are logged", || {

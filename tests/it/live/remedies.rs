@@ -59,7 +59,7 @@ impl Source {
             )
     }
 
-    /// What `explain` cannot see by itself: the gates of components other than the API server.
+    /// Returns what `explain` cannot see by itself: the gates of components other than the API server.
     fn flags(&self) -> Vec<String> {
         let gates = self.gates.iter().map(|gate| format!("{gate}=true"));
         let gates: Vec<String> = gates.collect();

@@ -49,7 +49,7 @@ fn end(process: Process) -> Run {
     process.finish().exits(0)
 }
 
-/// What the supplement has written, with the names of events made alike.
+/// Returns what the supplement has written, with the names of events made alike.
 fn written(cluster: &Cluster) -> Vec<String> {
     let asked = cluster.requests_of("worker").into_iter();
     let forbidden = |request: &String| request.ends_with(" 403") && request != "get /metrics 403";

@@ -262,7 +262,7 @@ fn end_state(cluster: &Cluster) -> Value {
     json!({"pods": list("pod"), "claims": list("claim"), "groups": list("podgroup"), "rules": list("rule"), "events": events})
 }
 
-/// Whether the name ends as those do that the API server or these rules make.
+/// Returns whether the name ends as those do that the API server or these rules make.
 fn is_generated(name: &str) -> bool {
     let end = name.rsplit('-').next().unwrap_or_default();
     end.len() == 5
@@ -434,7 +434,7 @@ pub(super) fn assert_sound(cluster: &Cluster, pods: usize, stderr: &str) {
     }
 }
 
-/// How many pods the tests of faults make.
+/// Number of pods the tests of faults make.
 const PODS: usize = 40;
 
 /// Makes pods whose every request goes through `fault`, and checks what came of it.

@@ -1,4 +1,4 @@
-//! Whether things fit, and where.
+//! Fit of pods and claims, and their nodes.
 
 use super::{Manifest, NOW, on};
 use crate::support::command::{dra, dra_snapshot};

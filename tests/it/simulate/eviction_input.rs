@@ -1,4 +1,4 @@
-//! What `simulate eviction`, `taints` and `check` make of input that makes little sense: each kind has one answer, and one exit code.
+//! Handling of odd input by `simulate eviction`, `taints` and `check`: each kind has one answer, and one exit code.
 
 use serde_json::{Value, json};
 

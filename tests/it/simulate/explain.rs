@@ -1,4 +1,4 @@
-//! Why pods do not get their devices, and what would help.
+//! The reason why pods do not get their devices, and what would help.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -517,7 +517,7 @@ fn alike(there: usize, wanted: usize) -> Manifest {
     Manifest::new(&serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string())
 }
 
-/// What a command says of the claim `wanted` of a whole cluster.
+/// Returns what a command says of the claim `wanted` of a whole cluster.
 fn about_wanted(command: &[&str], cluster: &Manifest, release: &str) -> Run {
     let from = cluster.path().display().to_string();
     let more = [
@@ -535,7 +535,7 @@ fn about_wanted(command: &[&str], cluster: &Manifest, release: &str) -> Run {
     dra(&[command, &more].concat()).run()
 }
 
-/// What keeps a claim with such requests and constraints from the devices of a node, without those that name a device.
+/// Returns what keeps a claim with such requests and constraints from the devices of a node, without those that name a device.
 fn limits(devices: &Value, spec: &Value) -> Vec<String> {
     let items = serde_json::json!([
         { "apiVersion": "v1", "kind": "Node", "metadata": { "name": "node-1" } },

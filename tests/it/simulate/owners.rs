@@ -1,4 +1,4 @@
-//! Who is neither ended nor waited for: pods of a manifest, and pods of the owner that the waiting pod has.
+//! Pods that are neither deleted nor waited for: pods of a manifest, and pods of the pending pod's owner.
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ fn file(objects: impl IntoIterator<Item = Value>) -> Manifest {
     Manifest::new(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string())
 }
 
-/// What a command says of a file, and its report.
+/// Returns what a command says of a file, and its report.
 fn said(args: &[&str], from: &Manifest) -> (String, Value) {
     let path = from.path().display().to_string();
     let all = [

@@ -1,4 +1,4 @@
-//! What rules devices out, one by one.
+//! Reasons that rule out devices, one by one.
 
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
     );
 }
 
-/// What keeps the demanded claims of `world` from being served together.
+/// Returns what keeps the demanded claims of `world` from being served together.
 fn together(world: &World) -> Option<Together> {
     let cluster = world.cluster();
     let inputs = Inputs::new(&cluster, all_features());

@@ -1,4 +1,4 @@
-//! What the scheduler says of pods: each check around the allocator once.
+//! Checks of kube-scheduler for pods, each once around the allocator.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ impl World {
         builder.build(self.environment.clone()).0
     }
 
-    /// Where the pod with that spec fits, or what the scheduler says.
+    /// Returns where the pod with that spec fits, or what the scheduler says.
     fn said(&self, spec: Value) -> String {
         let pod = json!({ "metadata": { "namespace": "n", "name": "p", "uid": "pod-uid" }, "spec": spec,
             "status": { "resourceClaimStatuses": [{ "name": "made", "resourceClaimName": "p-made-x" }, { "name": "unneeded" }] } });

@@ -122,7 +122,7 @@ fn tolerates(seconds: i64) -> Value {
     json!([{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}])
 }
 
-/// What happens, as `SECONDS TYPE NAME DETAIL`.
+/// Returns what happens, as `SECONDS TYPE NAME DETAIL`.
 fn timeline(world: &World<'_>) -> Vec<String> {
     world
         .happenings()
@@ -151,7 +151,7 @@ fn timeline(world: &World<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What happens in `cluster` after `changes` at the start.
+/// Returns what happens in `cluster` after `changes` at the start.
 fn play(cluster: &Cluster, changes: &[(Kind, Value)]) -> Vec<String> {
     let mut world = World::new(cluster.clone(), now(), None);
     for (kind, json) in changes {
@@ -216,7 +216,7 @@ fn a_rule_tells_how_far_it_is() {
         .pod("y", &["two"], &Value::Null)
         .pod("w", &["three"], &Value::Null)
         .build();
-    // The texts and distances that a real control plane has: at once, and 10 s after an eviction.
+    // The texts and distances of a real control plane: immediately, and 10 s after an eviction.
     assert_eq!(
         play(
             &cluster,
@@ -301,7 +301,7 @@ fn what_takes_the_taint_away_calls_the_eviction_off() {
     let mut elsewhere = rule("drain", "NoExecute", START, 2);
     elsewhere["spec"]["deviceSelector"]["driver"] = json!("e");
     assert_eq!(cancelled(put(&elsewhere)), called_off);
-    // The reservation is gone. The claim controller sees a pod on a node without one, and makes it again.
+    // The reservation is deleted. The claim controller sees a scheduled pod without one, and recreates it.
     let unreserved = object(Kind::ResourceClaim, &claim("one", "a", &tolerates(60), &[]));
     assert_eq!(
         cancelled(Change::Put(unreserved)),
@@ -529,7 +529,7 @@ fn what_was_being_deleted_on_a_silent_node_stays_too() {
     assert!(play_on("Unknown").is_empty());
 }
 
-/// Somebody touches a claim whose consumer cannot be read: the claim controller asks for it, and fails.
+/// A client touches a claim whose consumer cannot be read: the claim controller asks for it, and fails.
 fn with_an_unreadable_consumer(at: Time) -> World<'static> {
     let mut scene = Scene::new().claim("c", "a", &json!([]), &["hidden"]);
     scene.environment.gaps.push(Gap {

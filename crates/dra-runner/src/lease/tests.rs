@@ -110,7 +110,7 @@ async fn the_first_gets_it_and_others_wait_until_it_has_not_changed_for_its_dura
     assert!(second.attempt(later(20)).await.unwrap());
     let taken = memory.record();
     assert_eq!((&*taken.holder, taken.transitions), ("second", 1));
-    // Whoever had it finds that out by the version.
+    // A previous holder notices it by the version.
     assert!(!first.attempt(later(20)).await.unwrap());
     assert!(!first.is_leader());
 }

@@ -1,4 +1,4 @@
-//! What becomes of a file, a link, a pipe and of what cannot be written.
+//! Writing to files, links, pipes and unwritable targets.
 
 use std::io::Read as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
@@ -123,7 +123,7 @@ fn what_cannot_be_written_is_named() {
         (at("slash"), "it names a directory"),
         (at("here"), "it names a directory"),
         (folder.path().to_owned(), "it is a directory"),
-        (at("a"), "its links lead in a circle"),
+        (at("a"), "its links form a loop"),
         (at("socket"), "it is a socket"),
     ] {
         let error = save(&path, "x").expect_err("it cannot be written");

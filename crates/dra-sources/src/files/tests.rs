@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// What was found, in a form that compares well and reads well.
+/// Returns what was found, in a form that compares well and reads well.
 fn line(found: &Found<'_>) -> String {
     match found {
         Found::Item(item) => format!(
@@ -155,7 +155,7 @@ fn lists_in_lists_are_taken_apart() {
         ]
     };
     assert_eq!(found(json), expected([1, 1, 1, 3, 2, 2, 3]));
-    // The lines of what is inside of an item are not known in YAML.
+    // Lines inside an item are unknown in YAML.
     assert_eq!(
         found(&json.replacen("{\"kind\":", "{kind: ", 1)),
         expected([1, 1, 1, 2, 2, 2, 3])
@@ -271,7 +271,7 @@ fn errors_name_the_file_the_place_and_a_way_out() {
         (
             Source::Path("/nonexistent/x.yaml".into()),
             "cannot open `/nonexistent/x.yaml`",
-            Some("check the path; `-` stands for standard input"),
+            Some("check the path; `-` reads standard input"),
         ),
         (
             Source::Path("https://example.com/x.yaml".into()),
@@ -479,7 +479,7 @@ fn a_panic_in_a_worker_is_not_swallowed() {
 
 #[test]
 fn memory_does_not_grow_with_the_text() {
-    // What is counted is the largest piece handed out and the batches, which is all that is ever held.
+    // Counts the largest returned piece and the batches, which is all that is ever held.
     let item = format!(r#"{{"kind":"Pod","spec":"{}"}}"#, "x".repeat(1000));
     let text = format!(
         r#"{{"kind":"List","items":[{}{item}]}}"#,

@@ -13,7 +13,7 @@ use crate::gates::VersionSettings;
 use crate::needs::{Loaded, Needs, Unobserved};
 use dra_model::{Change, Kind};
 
-/// What the scripted server does with a request.
+/// Scripted response of the server.
 enum Reply {
     /// Answers with a status, headers and a body.
     Answer(u16, &'static str, String),
@@ -21,7 +21,7 @@ enum Reply {
     Cut(String),
     /// Begins an answer with this text, and says no more.
     Stall(String),
-    /// Says nothing.
+    /// Prints nothing.
     Silence,
 }
 
@@ -121,7 +121,7 @@ fn serve_all(
     (address, log)
 }
 
-/// Limits that are reached at once, of which no test waits for more than one.
+/// Limits that are reached immediately, so that no test waits for more than one.
 const QUICK: Timing = Timing {
     first_byte: Duration::from_millis(300),
     pause: Duration::from_millis(300),
@@ -487,7 +487,7 @@ fn a_watch_that_lasts_survives_every_refusal_and_any_other_ends_with_it() {
             format!("refused: cannot watch {what}: resourceclaims is forbidden"),
             format!("refused: cannot list {what}: the server could not find the requested resource"),
             format!("refused: the API server `{address}` does not accept the credentials: Unauthorized"),
-            // The list is asked for again by itself when the server is only starting.
+            // The list is requested again automatically when the server is starting.
             "in step: ResourceClaim".to_owned(),
             "put b".to_owned(),
         ]
@@ -595,7 +595,7 @@ fn an_object_that_cannot_be_read_is_told_and_what_was_known_of_it_stays() {
     );
 }
 
-/// Whatever a watch does that shows nothing: it is told once, and everything is listed anew.
+/// A watch that delivers nothing is reported once, and everything is listed again.
 #[test]
 fn watches_that_show_nothing_are_trouble_and_everything_is_listed() {
     type Watched = Box<dyn Fn() -> Reply + Send + Sync>;

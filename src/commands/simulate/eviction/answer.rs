@@ -10,14 +10,14 @@ use dra_reports::findings::some;
 use dra_rules::owners::Replacing;
 use dra_rules::simulation::{BudgetItem, EvictionReport, Fit, OwnerItem, PodItem, PodVerdict};
 
-/// Pods that are told one by one.
+/// Number of pods to print one by one.
 const TOLD: usize = 20;
 
-/// Columns of the picture of how long a pod goes on, and how many it has at least where words need the room.
+/// Width of the time bar of a pod, and its minimum where the text needs the room.
 const BAR: usize = 10;
 const LEAST_BAR: usize = 4;
 
-/// What becomes of the work of a pod that has to go.
+/// Fate of an evicted pod's workload.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
     /// Another pod takes its place, and fits.
@@ -53,7 +53,7 @@ struct Going<'r> {
     pod: &'r PodItem,
     page: Page,
     start: Time,
-    /// When the last one is gone.
+    /// Time at which the last one is gone.
     end: Time,
     budgets: Vec<&'r BudgetItem>,
     /// Columns of the picture.
@@ -100,7 +100,7 @@ impl<'r> Going<'r> {
         format!("{}/{}", self.pod.namespace, self.pod.name)
     }
 
-    /// What follows for the pod, and for its budgets.
+    /// Returns what follows for the pod, and for its budgets.
     fn then(&self) -> String {
         let budgets = self.budgets.iter();
         let broken = budgets.map(|budget| format!("; breaks PDB {}", budget.name));
@@ -119,7 +119,7 @@ fn room(going: &[Going<'_>], page: Page) -> usize {
     page.width().saturating_sub(words + OTHERS).clamp(LEAST_BAR, BAR)
 }
 
-/// What follows for the pod.
+/// Returns what follows for the pod.
 fn then(pod: &PodItem, fate: Fate) -> String {
     let owner = pod.owner.as_ref().map(named).unwrap_or_default();
     match fate {
@@ -281,7 +281,7 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
     );
 }
 
-/// How `kubectl drain` would go about the same pods.
+/// Returns how `kubectl drain` would go about the same pods.
 fn drain(evicted: &[&PodItem], report: &EvictionReport) -> Vec<String> {
     let mut texts = Vec::new();
     let broken: Vec<&BudgetItem> = report

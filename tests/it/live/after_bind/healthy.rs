@@ -21,7 +21,7 @@ use crate::support::cluster::objects::{Manifest, pod};
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
-/// How many pods a node has.
+/// Number of pods a node has.
 const OF_NODE: usize = 250;
 
 /// Placed by the real scheduler, with claims that the real claim controller made, prepared by the real kubelet's manager and a real driver:

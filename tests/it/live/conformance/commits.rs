@@ -1,4 +1,4 @@
-//! What commits to the two controllers ask for, where no case of their tests does.
+//! Requirements from commits to the two controllers that none of their test cases covers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What upstream's other tests of the taint eviction controller check, and what its commits owe: how an eviction goes, in which
+//! Checks of upstream's other tests of the taint eviction controller, and of its commits: progress of an eviction, in which
 //! requests, and what comes in between.
 
 use std::collections::BTreeMap;

@@ -51,7 +51,7 @@ impl Held {
         }
     }
 
-    /// How many are free, how many have only their finalizer, and how many are held.
+    /// Returns how many are free, how many have only their finalizer, and how many are held.
     fn states(&self) -> [usize; 3] {
         let mut states = [0; 3];
         for name in CLAIMS {

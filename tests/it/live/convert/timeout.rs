@@ -15,7 +15,7 @@ use crate::support::wait::wait_for;
 
 const IS_OVER: &str = "`--timeout` gives is over";
 
-/// What becomes of a request.
+/// Fate of a request.
 type Fate = fn(&str) -> Fault;
 
 /// A conversion whose time ends while its first write is on its way, and whose further requests meet that fate. A machine that is too
@@ -62,7 +62,7 @@ fn is_over(process: &mut Process) -> bool {
     process.stderr().contains(IS_OVER) || process.has_ended()
 }
 
-/// How many claims came to that.
+/// Returns how many claims came to that.
 fn came_to(run: &Run, outcome: &str) -> u64 {
     let report: Value = serde_json::from_str(&run.stdout).expect("a report");
     report["summary"][outcome].as_u64().unwrap_or_default()

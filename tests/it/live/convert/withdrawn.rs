@@ -16,7 +16,7 @@ use crate::support::cluster::{Cluster, User};
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
 
-/// How many claims are written before.
+/// Number of claims written before.
 const DONE: usize = 2;
 
 /// A conversion by `user`, of which the write after the first [`DONE`] is in the journal but does not get to the API server before

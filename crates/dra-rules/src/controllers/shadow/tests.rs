@@ -15,9 +15,9 @@ struct Beside {
     engine: Engine,
     shadow: Shadow,
     version: u64,
-    /// What was handed out to be written, with when.
+    /// Work returned to be written, with its time.
     written: Vec<String>,
-    /// How it goes.
+    /// Outcome.
     outcome: Outcome,
 }
 
@@ -228,7 +228,7 @@ fn what_is_no_longer_wanted_is_not_overdue() {
     beside.delete(5, Kind::Pod, "p");
     beside.until(200);
     assert_eq!((beside.found(), beside.counts().0), (vec![], 0));
-    // Without the template there is nothing to make, whoever is missing it.
+    // Without the template there is nothing to create, no matter why it is missing.
     let mut beside = Beside::with(&[template()]);
     beside.put(1, Kind::Pod, pod(&json!({})));
     beside.delete(5, Kind::ResourceClaimTemplate, "t");
@@ -402,7 +402,7 @@ fn a_supplement_tries_again_what_failed_and_a_dry_run_does_not() {
     assert!(tried(false, &Outcome::Refused("no".to_owned())) > 1);
     assert!(tried(false, &Outcome::Conflict) > 1);
     assert_eq!(tried(true, &Outcome::Parked), 1);
-    // Whoever cannot be reached is not asked again and again, and nothing is forgotten meanwhile.
+    // An unreachable server is not asked repeatedly, and nothing is forgotten meanwhile.
     let mut beside = Beside::supplemented(&objects, RELEASES);
     beside.outcome = Outcome::Unreachable;
     beside.until(60);
@@ -457,7 +457,7 @@ fn evictions_are_wanted_or_not() {
         (Kind::ResourceClaim, claim(&entry())),
         (Kind::Pod, user("Running")),
     ];
-    // Nobody evicts.
+    // No controller evicts.
     let mut beside = Beside::with(&objects);
     let (kind, slice) = tainted();
     beside.put(1, kind, slice.clone());
@@ -485,7 +485,7 @@ fn evictions_are_wanted_or_not() {
         beside.until(40);
         assert_eq!(beside.found(), [""; 0], "{first} {second}");
     }
-    // It is told of together with its reason: no job stays out for it, and its rule counts it.
+    // It is reported together with its reason: no job stays out for it, and its rule counts it.
     let mut beside = Beside::with(&objects);
     let mut leaving = marked();
     leaving["metadata"]["deletionTimestamp"] = json!("2027-01-15T08:00:30Z");

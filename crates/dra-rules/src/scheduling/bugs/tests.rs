@@ -260,7 +260,7 @@ fn of_nodes(nodes: [&str; 2]) -> World {
     nodes.into_iter().enumerate().fold(World::default(), slice)
 }
 
-/// It is said of the pods that stay, and of nobody who asks for devices.
+/// A message about the pods that stay, not about requests for devices.
 #[test]
 fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
     let cluster = at(of_extended("NoExecute"), "1.37.1", &[]);

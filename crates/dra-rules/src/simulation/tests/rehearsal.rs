@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{START, Scene, World, claim, now, object, pod, rule, slice, tolerates};
 use dra_model::{Change, Cluster, Gate, Kind};
 
-/// What is done in `seconds`, as `SECOND ACTOR ACTION OBJECT (DETAIL) xCOUNT`.
+/// Returns what is done in `seconds`, as `SECOND ACTOR ACTION OBJECT (DETAIL) xCOUNT`.
 fn rehearse(cluster: &Cluster, seconds: u64) -> (Vec<String>, World<'static>) {
     let mut world = World::restarted(cluster.clone(), now());
     world.run_until(now().after(std::time::Duration::from_secs(seconds)));
@@ -74,7 +74,7 @@ fn what_is_undone_at_the_start_is_done() {
         ]
         .map(|line| line.replace("NAME", "jwbgt"))
     );
-    // Whoever starts over what is done finds nothing to do.
+    // A restart finds no work.
     let again = rehearse(world.cluster(), 60).0;
     assert_eq!(again, [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! What a killed process leaves behind, and what the next one makes of it.
+//! State left behind by a killed process, and its continuation.
 
 #![expect(clippy::disallowed_methods, reason = "what was written is read")]
 
@@ -64,7 +64,7 @@ fn what_was_cut_off_is_continued_and_what_ended_is_not() {
     let first = choose(folder.path());
     let record = Record::open(first.clone(), &head()).expect("a record");
     runtime().block_on(record.write(write("a"))).expect("written");
-    // Somebody else's is left alone.
+    // Files of others are not touched.
     assert_ne!(choose(folder.path()).journal, first.journal);
     assert!(matches!(
         Record::open(first.clone(), &head()),

@@ -1,4 +1,4 @@
-//! What two records say of each claim, and what they cannot say once they are damaged.
+//! Combined content of both records about each claim, and its gaps if they are damaged.
 
 #![expect(clippy::disallowed_methods, reason = "what was written is read")]
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What the journal says, and by that the list before, those after, and whether the devices may be gone.
+/// Journal content, and the derived list before, lists after, and whether the devices may be released.
 type Case<'a> = (&'a str, &'a [&'a str], &'a str, &'a [&'a str], bool);
 
 /// `g` is a PodGroup, `p0` a pod.
@@ -42,7 +42,7 @@ fn write(uid: &str, action: &str, before: &str, after: &str) -> Entry {
     })
 }
 
-/// What the journal says of a claim: writes as `ACTION: BEFORE > AFTER`, everything else is what came of the last one.
+/// Returns what the journal says of a claim: writes as `ACTION: BEFORE > AFTER`, everything else is what came of the last one.
 fn noted(uid: &str, lines: &[&str]) -> Vec<Entry> {
     let entry = |line: &&str| match line.split_once(" > ").zip(line.split_once(": ")) {
         Some(((_, after), (action, rest))) => {

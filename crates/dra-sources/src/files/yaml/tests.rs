@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// What a text contains, in a form that compares well.
+/// Content of a text, in a comparable form.
 #[derive(Debug, Clone, PartialEq)]
 enum Seen {
     Item {
@@ -325,7 +325,7 @@ fn documents_with_a_fault_are_named() {
         ("a: *x", "alias `*x` has no anchor"),
         (
             "a: &x [*x]",
-            "an alias stands for a value that contains it, or that could not be read",
+            "an alias refers to a value that contains it, or that could not be read",
         ),
         ("b: {<<: 5}", "`<<` needs a mapping or a sequence of mappings"),
         ("b: {<<: [5]}", "`<<` needs a mapping or a sequence of mappings"),

@@ -1,4 +1,4 @@
-//! When devices of a claim that no pod uses are deallocated, and when not.
+//! Deallocation of claims that no pod uses.
 
 use super::*;
 use dra_model::FINALIZER;
@@ -89,7 +89,7 @@ fn devices_of_pods_that_were_given_other_claims_are_not_taken_back() {
         not_served: vec![Kind::PodGroup],
         ..Environment::default()
     };
-    // A pod with one template, whose claim is `new` or not known yet. The group is shown by 1.36 and not by 1.35.
+    // A pod with one template, whose claim is `new` or unknown. The group is shown by 1.36 and not by 1.35.
     let given = |group: Value, entry: &str, phase: &str, new: Value| {
         object(
             Kind::Pod,
