@@ -339,7 +339,7 @@ const FREE: &[&str] = &[
 ];
 
 #[test]
-fn every_argument_completes_or_takes_what_nobody_can_offer() {
+fn every_argument_completes_or_takes_free_text() {
     let mut root = command_line();
     root.build();
     for (path, command) in all_commands(&root) {

@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_count_are_told_by_both_ends() {
+    fn numbered_names_are_abbreviated_to_both_ends() {
         let names = [
             "gpu-0",
             "gpu-1",
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_that_are_alike_are_told_together() {
+    fn equal_pools_are_printed_together() {
         let devices_of = |pool: &'static str, count: usize| {
             let names = ["gpu-0", "gpu-1", "gpu-2"];
             names.into_iter().take(count).map(move |name| (pool, name))

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_go_on_below_themselves() {
+    fn long_lines_continue_on_the_next_line() {
         for (text, taken, expected) in [
             ("short", 7, "short"),
             ("one two three four", 7, "one two three\n  four"),

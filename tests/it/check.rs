@@ -194,7 +194,7 @@ fn changed(before: &str, after: &str) -> BTreeSet<String> {
 /// What really changed must have been told, and what was told as lost must have changed. Findings about what happens later, as when the
 /// pods end or new ones come, show in no object yet.
 #[test]
-fn what_the_older_control_planes_changed_was_told_before() {
+fn changes_of_older_control_planes_were_reported_before() {
     for (family, target, args) in [
         (
             "groups",
@@ -451,7 +451,7 @@ fn a_gate_can_be_asked_about() {
 }
 
 #[test]
-fn the_status_tells_the_number_of_findings() {
+fn the_status_prints_the_number_of_findings() {
     let file = "tests/data/snapshots/stale-reservations.yaml";
     let report = assert_schema!(["status", "--from", file, "--now", NOW, "-o", "json"]);
     assert_eq!(
@@ -461,7 +461,7 @@ fn the_status_tells_the_number_of_findings() {
 }
 
 #[test]
-fn how_long_a_claim_may_be_idle_is_told_on_the_command_line() {
+fn the_idle_time_of_a_claim_is_set_on_the_command_line() {
     let found = |args: &[&str]| -> Vec<String> {
         let (report, _) = report(
             &[&["--only", "claim-idle"], args].concat(),

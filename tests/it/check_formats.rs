@@ -218,7 +218,7 @@ fn what_stands_in_a_message_is_no_markup_of_a_format() {
 }
 
 #[test]
-fn what_is_accepted_counts_nowhere_and_what_is_stale_is_told() {
+fn accepted_findings_count_nowhere_and_stale_suppressions_are_reported() {
     let (folder, _) = suppressions(SUPPRESSIONS);
     let check = |more: &[&str]| {
         let args = [

@@ -50,7 +50,7 @@ fn version_is_what_its_schema_says() {
 }
 
 #[test]
-fn version_tells_its_own_also_where_there_is_no_server() {
+fn version_prints_the_client_version_without_a_server() {
     dra_snapshot!(["version", "--kubeconfig", "/nonexistent"], @r"
     exit_code: 3
     ----- stdout -----

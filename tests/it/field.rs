@@ -661,7 +661,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn what_keeps_a_pod_from_running_is_told() {
+fn the_reason_that_keeps_a_pod_from_running_is_reported() {
     for case in CASES {
         let file = format!("tests/data/field/{}.yaml", case.file);
         let run = dra(&[case.args, &["--from", &file]].concat())

@@ -167,7 +167,7 @@ const VERDICTS: &[(&[&str], i32, &[&str])] = &[
 ];
 
 #[test]
-fn a_name_that_nothing_has_is_no_proof() {
+fn a_missing_name_is_not_a_clean_result() {
     for (args, code, tells) in VERDICTS {
         for format in ["table", "json"] {
             let Run {

@@ -295,7 +295,7 @@ fn taints_evict_whom_the_real_controller_evicted() {
 }
 
 #[test]
-fn a_controller_that_starts_amid_evictions_goes_on_with_them() {
+fn a_controller_that_starts_amid_evictions_continues_them() {
     let (report, end) = rehearse(
         &path("device-taints-marked"),
         "2026-11-21T10:13:30Z",
@@ -804,7 +804,7 @@ fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
 }
 
 #[test]
-fn what_run_is_told_wrongly_ends_it_before_anything_is_asked() {
+fn wrong_flags_of_run_fail_before_any_request() {
     for (args, told) in [
         (
             &["--take-over", "--controllers", "nodes"][..],

@@ -253,7 +253,7 @@ fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
 
 /// What is no list is one document: a terminal and a pipe tell the same, in other lines, and every object that they name is in the JSON.
 #[test]
-fn each_page_tells_the_same() {
+fn every_page_prints_the_same() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let sources = Source::all(folder.path());
     let mut compared = 0;
@@ -422,7 +422,7 @@ fn each_claim_of_a_shared_device_has_a_row() {
 }
 
 #[test]
-fn what_waits_is_described_with_the_command_that_tells_why() {
+fn a_pending_pod_is_described_with_the_command_that_explains_it() {
     let last = |line: &str| shown(line, "pending").lines().last().map(str::to_owned);
     assert_eq!(
         last("describe pod/too-many"),

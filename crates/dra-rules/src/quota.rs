@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_claim_of_a_pod_that_cannot_be_created_is_told() {
+    fn the_first_claim_of_a_pod_that_cannot_be_created_is_reported() {
         let template = |world: World, name: &str| {
             world.with(
                 Kind::ResourceClaimTemplate,

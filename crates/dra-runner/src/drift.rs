@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_is_told_when_it_is_seen_twice() {
+    fn relevant_changes_are_reported_when_seen_twice() {
         let begun = environment("v1.37.1");
         let mut baseline = Baseline::new(begun.clone(), false);
         let same = || facts(environment("v1.37.1"), Some("v1"));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn another_release_is_told_once_and_matters_where_its_bugs_count() {
+    fn another_release_is_reported_once_and_matters_where_its_bugs_count() {
         let of = |minor, text: &str| Environment {
             version: Version::minor(minor),
             ..environment(text)
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_matters_with_which_more_pods_are_evicted() {
+    fn a_patch_release_that_evicts_more_pods_matters() {
         let of = |patch| Environment {
             version: Version {
                 patch,

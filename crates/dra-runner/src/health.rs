@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_was_written_says_nothing_about_one_that_lacks_a_right() {
+    fn a_written_item_proves_nothing_about_one_without_permission() {
         let health = Health::default();
         let now = Instant::now();
         health.begin(std::iter::empty());

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
+    fn a_burst_passes_immediately_and_the_rest_at_the_rate() {
         let limiter = RateLimiter::new(10, 3);
         let now = Instant::now() + Duration::from_secs(3600);
         let waits: Vec<Duration> = (0..5)

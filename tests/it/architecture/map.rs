@@ -14,7 +14,7 @@ const PAGE: &str = "docs/architecture.md";
 const GLOSSARY: &str = "docs/glossary.md";
 
 #[test]
-fn the_map_says_what_the_folders_say() {
+fn the_map_has_the_first_sentence_of_each_directory() {
     let page = page();
     let found = problems(&page, &documented(Crate::all()), |path| {
         root().join(path).exists()

@@ -224,7 +224,7 @@ const ANCHORED: [&str; 2] = [
 ];
 
 #[test]
-fn files_and_folders_become_one_snapshot_however_they_are_written() {
+fn files_and_directories_become_one_snapshot_in_any_format() {
     let folder = tempfile::tempdir().expect("a folder");
     let from = folder.path().join("from");
     std::fs::create_dir(&from).expect("a folder");

@@ -34,7 +34,7 @@ fn outline(plan: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_downgrade_is_told_step_by_step() {
+fn a_downgrade_is_printed_step_by_step() {
     let args = ["convert", "plan", "--to-version", "1.36"];
     dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @r#"
     exit_code: 1

@@ -84,7 +84,7 @@ fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
 }
 
 #[test]
-fn what_is_not_read_of_a_folder_may_be_of_any_kind() {
+fn unread_files_of_a_directory_may_be_of_any_kind() {
     let run = ask(FITS, &["folder-ndjson/"]).exits(1);
     assert!(!run.stderr.contains("is not read"), "{}", run.stderr);
     assert!(
@@ -347,7 +347,7 @@ fn lists_of_two_clusters_make_none() {
 }
 
 #[test]
-fn a_configuration_of_the_scheduler_that_is_none_is_told() {
+fn an_invalid_scheduler_configuration_is_reported() {
     let folder = with_cluster();
     let file = folder.path().join("scheduler.yaml");
     for (profiles, code) in [

@@ -128,7 +128,7 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn places_without_objects_are_told() {
+fn places_without_objects_are_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let folder = folder.path();
     std::fs::create_dir(folder.join("hollow")).expect("a folder");

@@ -391,7 +391,7 @@ fn help_and_scripts_lose_no_word_on_the_narrowest_terminal() {
 }
 
 #[test]
-fn each_stream_is_judged_by_itself() {
+fn each_stream_is_judged_separately() {
     let clusters = Clusters::new(&["device-taints-marked"]);
     let command = || clusters.command(&args("simulate eviction -A -otable"), "device-taints-marked");
     let piped = command().run();

@@ -151,7 +151,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn use_is_told_by_what_is_asked_for() {
+fn usage_is_grouped_by_the_requested_key() {
     dra_snapshot!(look(&["status", "--by", "owner"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----

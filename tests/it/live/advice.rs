@@ -622,12 +622,12 @@ fn run_all(options: &Options, cases: &[Case]) {
 }
 
 #[test]
-fn the_command_of_a_finding_mends_it() {
+fn the_command_of_a_finding_fixes_it() {
     run_all(&Options::default(), ORDINARY);
 }
 
 #[test]
-fn the_command_of_a_finding_about_a_downgrade_mends_it() {
+fn the_command_of_a_finding_about_a_downgrade_fixes_it() {
     let options = GROUP_GATES
         .iter()
         .fold(Options::default(), |options, gate| options.gate(gate, true));

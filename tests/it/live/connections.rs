@@ -152,7 +152,7 @@ fn servers_that_need_no_proxy_are_asked_without_one() {
 }
 
 #[test]
-fn an_identity_token_is_sent_and_one_that_has_expired_is_told() {
+fn an_identity_token_is_sent_and_an_expired_one_is_reported() {
     let cluster = Cluster::shared();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let run = |token: &str| {
@@ -228,7 +228,7 @@ fn a_pod_needs_no_kubeconfig() {
 }
 
 #[test]
-fn a_terminal_sees_that_work_goes_on_and_a_pipe_does_not() {
+fn a_terminal_shows_progress_and_a_pipe_does_not() {
     let cluster = Cluster::shared();
     let slow = cluster.faulty(|path, _| {
         if path.ends_with("/resourceclaims") {

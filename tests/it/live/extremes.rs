@@ -89,7 +89,7 @@ const WORKERS: usize = 8;
 
 #[test]
 #[ignore = "takes minutes: make evict-many"]
-fn pods_that_are_due_together_all_go_by_eight_at_a_time_and_nobody_else() {
+fn pods_that_are_due_together_are_evicted_eight_at_a_time_and_no_others() {
     let total = number("KUBECTL_DRA_EVICTIONS", 10_000);
     let cluster = cluster(false);
     cluster.add_gpu_nodes(1);

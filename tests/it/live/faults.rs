@@ -169,7 +169,7 @@ fn lasts(cluster: &Cluster, script: fn(usize) -> Fault, error: &str, hint: &str)
 }
 
 #[test]
-fn what_is_no_list_of_objects_is_told_from_one() {
+fn responses_that_are_not_lists_are_distinguished() {
     let cluster = Cluster::shared();
     let html = claims(cluster, |_| {
         Fault::Text("<html><body>Log in</body></html>".to_owned())

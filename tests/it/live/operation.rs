@@ -155,7 +155,7 @@ fn the_role_that_is_shipped_lets_run_read_what_it_reads() {
 }
 
 #[test]
-fn run_goes_on_through_a_restart_of_the_api_server_and_a_lost_right() {
+fn run_continues_through_a_restart_of_the_api_server_and_a_lost_permission() {
     let cluster = Cluster::start(&Options::default());
     let user = cluster.user("operator").allowed(&rights_without(""));
     let operated = Operated::start(&user, &["-v", "2"]);

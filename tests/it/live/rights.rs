@@ -520,7 +520,7 @@ fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
 }
 
 #[test]
-fn a_name_that_nothing_has_is_told_to_whoever_may_look_into_one_namespace() {
+fn a_missing_name_is_reported_with_permission_for_one_namespace() {
     let cluster = Cluster::shared();
     let known = Known::of(cluster);
     let (_, name) = known.pod.rsplit_once('/').expect("a namespace and a name");

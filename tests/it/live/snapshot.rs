@@ -278,7 +278,7 @@ fn kubectl_reads_a_snapshot_too() {
 
 /// Who makes YAML of a snapshot keeps the order of its fields or sorts them: its kind stands behind the items in both.
 #[test]
-fn a_copy_in_yaml_that_is_cut_off_is_never_taken_for_the_whole() {
+fn a_truncated_yaml_copy_is_never_treated_as_complete() {
     let cluster = Cluster::shared();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let out = folder.path().join("cluster.json");

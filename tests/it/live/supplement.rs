@@ -233,7 +233,7 @@ fn what_the_claim_controller_left_undone_is_released_and_nothing_is_made() {
 }
 
 #[test]
-fn a_take_over_evicts_for_extended_resources_where_it_is_told_to() {
+fn a_take_over_evicts_for_extended_resources_on_request() {
     let off = "--controllers=*,-resourceclaim-controller,-device-taint-eviction-controller";
     let cluster = Cluster::start(&Options::default().arg(Component::ControllerManager, off));
     cluster.add_gpu_nodes(1);

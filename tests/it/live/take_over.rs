@@ -357,7 +357,7 @@ fn similar_asserts(part: &str, expected: &Value, actual: &Value, stderr: &str) {
 }
 
 #[test]
-fn nothing_is_taken_over_that_is_not_known_to_be_off() {
+fn only_disabled_controllers_are_replaced() {
     let cluster = cluster(true);
     cluster.add_gpu_nodes(1);
     cluster.create(&template("one", claim_spec([gpu()])));
@@ -545,7 +545,7 @@ fn a_restart_of_the_api_server_is_survived() {
 }
 
 #[test]
-fn two_writers_at_once_make_each_claim_once() {
+fn two_concurrent_writers_create_each_claim_once() {
     let cluster = making_claims();
     let user = worker(&cluster);
     let writers = [(); 2].map(|()| at_work(&user, None, &["--no-lease"]));
@@ -621,7 +621,7 @@ fn it_stops_when_kube_controller_manager_manages_the_status_of_a_claim_again() {
 }
 
 #[test]
-fn of_two_replicas_one_works_and_the_other_goes_on_where_it_ends() {
+fn of_two_replicas_one_works_and_the_other_continues_after_it() {
     let cluster = making_claims();
     let user = worker(&cluster);
     let first = at_work(&user, None, &[]);

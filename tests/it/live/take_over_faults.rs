@@ -38,7 +38,7 @@ fn role(cluster: &Cluster) -> String {
 }
 
 #[test]
-fn what_lacks_a_right_waits_and_the_rest_goes_on() {
+fn items_without_permission_wait_and_the_rest_continues() {
     let cluster = making_claims();
     cluster.add_nodes(["gpu-node-1"]);
     cluster.create(&gpu_slice("gpu-node-1", 8));

@@ -92,7 +92,7 @@ fn a_claim_is_judged_on_every_node() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
+fn a_misfit_is_reported_in_the_schedulers_words() {
     dra_snapshot!(on(&["simulate", "allocation", "pod/wrong-node"], "unschedulable-pods"), @"
     exit_code: 1
     ----- stdout -----

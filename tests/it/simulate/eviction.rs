@@ -111,7 +111,7 @@ fn wide_shows_every_event() {
 }
 
 #[test]
-fn what_is_under_way_goes_on() {
+fn work_in_progress_continues() {
     let args = ["--toleration-report"];
     dra_snapshot!(simulate(&args, "taint-rules-noexecute", "2026-11-21T10:13:42Z"), @"
     exit_code: 0
@@ -137,7 +137,7 @@ fn what_is_under_way_goes_on() {
 }
 
 #[test]
-fn owners_and_extended_resources_are_told() {
+fn owners_and_extended_resources_are_reported() {
     let args = ["--driver", "gpu.example.com", "-n", "training"];
     dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0

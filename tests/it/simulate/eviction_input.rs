@@ -290,7 +290,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
 
 /// Where pods could not be read, the first line of a terminal does not say that no pod ends.
 #[test]
-fn a_terminal_is_told_what_is_not_known() {
+fn a_terminal_shows_what_is_unknown() {
     let seen = |from: &str| {
         let run = dra(&["simulate", "eviction", "--from", from])
             .env("NO_COLOR", "1")

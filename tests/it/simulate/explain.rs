@@ -384,7 +384,7 @@ fn an_explanation_goes_down_to_each_device() {
 }
 
 #[test]
-fn what_has_its_node_or_could_have_one_is_told_so() {
+fn scheduled_and_schedulable_pods_are_reported_as_such() {
     dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
@@ -607,7 +607,7 @@ fn what_keeps_requests_from_being_served_together_is_what_the_search_met() {
 /// Upstream tries each subset of n-1 devices before it says that there are not n: 2^15 for the first, 2^29 at a microsecond each
 /// for the second.
 #[test]
-fn a_search_for_which_the_scheduler_times_out_is_told_so() {
+fn a_search_that_times_out_in_the_scheduler_is_reported() {
     let times_out = "kube-scheduler itself gives a node up after 10 s";
     for (wanted, expected) in [(16, false), (30, true)] {
         let cluster = alike(wanted - 1, wanted);

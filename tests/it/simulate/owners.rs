@@ -108,7 +108,7 @@ fn said(args: &[&str], from: &Manifest) -> (String, Value) {
 }
 
 #[test]
-fn nobody_of_the_same_owner_is_ended_or_waited_for() {
+fn pods_of_the_same_owner_are_neither_deleted_nor_waited_for() {
     let none = json!({});
     let nobody = Value::Null;
     let hash = |hash: &str| json!({"pod-template-hash": hash});
@@ -248,7 +248,7 @@ fn workload(api_version: &str, kind: &str, name: &str, replicas: usize, more: Va
 }
 
 #[test]
-fn nobody_of_a_manifest_is_ended_or_waited_for() {
+fn pods_of_a_manifest_are_neither_deleted_nor_waited_for() {
     let none = json!({});
     let nobody = Value::Null;
     let web = owner("apps/v1", "StatefulSet", "web");
@@ -346,7 +346,7 @@ fn nobody_of_a_manifest_is_ended_or_waited_for() {
 
 /// What a fix does besides is said of each fix that does it, wherever fixes are told.
 #[test]
-fn side_effects_are_told_of_every_fix_in_every_form() {
+fn side_effects_are_reported_for_every_fix_in_every_form() {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for object in [
         "pod/too-many",

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_invalid_selector_is_told_in_upstreams_words() {
+    fn an_invalid_selector_is_reported_in_upstreams_words() {
         for (selector, expected) in [
             (
                 r#"[{"matchExpressions": [{"key": "rack", "operator": "Lt", "values": ["high"]}]}]"#,

@@ -197,7 +197,7 @@ fn constraints_that_only_stop_the_search_together_are_both_named() {
 }
 
 #[test]
-fn counters_that_stop_the_search_are_told_with_what_is_wanted_and_left() {
+fn counters_that_stop_the_search_are_reported_with_the_wanted_and_available_amount() {
     let mut world = World::new();
     let draw = json!([{ "counterSet": "set", "counters": { "units": { "value": "2" } } }]);
     let device = |name: &str| json!({ "name": name, "attributes": { "kind": { "string": "x" } }, "consumesCounters": draw });

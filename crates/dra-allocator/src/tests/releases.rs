@@ -444,7 +444,7 @@ fn who_starts_over_goes_through_each_order_of_the_devices() {
 }
 
 #[test]
-fn an_alternative_for_all_devices_goes_on_as_the_first_one() {
+fn an_alternative_for_all_devices_continues_as_the_first_one() {
     let x = |name: &str| json!({ "name": name, "attributes": { "kind": { "string": "x" } } });
     let alternatives =
         |first: Value, second: Value| json!({ "name": "r", "firstAvailable": [first, second] });

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_error_is_told_with_its_place() {
+    fn the_first_error_is_reported_with_its_place() {
         for (source, expected) in [
             (
                 "",

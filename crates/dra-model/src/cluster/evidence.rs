@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_of_the_component_outweighs_its_objects() {
+    fn evidence_about_the_component_overrides_its_objects() {
         let gate = Gate::DRAWorkloadResourceClaims;
         let off = GateState {
             enabled: false,

@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_is_told_to_whoever_measures() {
+    fn events_of_the_queue_are_reported_to_metrics() {
         use QueueEvent::{Added, Begun, Delayed, Ended};
         let mut queue = Queue::default();
         queue.add("a");
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn many_failures_at_once_are_spread() {
+    fn many_simultaneous_failures_are_spread() {
         let mut queue = Queue::default();
         for item in 0..103 {
             queue.retry(item, at(0));

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_counts_whoever_would_go_one_day() {
+    fn a_preview_counts_every_pod_that_would_be_evicted_later() {
         let toleration = |seconds: serde_json::Value| json!([{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]);
         let mut builder = ClusterBuilder::default();
         let mut add = |kind, json: serde_json::Value| {

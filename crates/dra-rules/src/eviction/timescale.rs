@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn times_from_before_and_after_are_told_apart() {
+    fn times_from_before_and_after_are_distinguished() {
         let mut scale = Timescale::default();
         assert_eq!((scale.read(at(7)), scale.written(at(7))), (at(7), at(7)));
         scale.set(step(HOUR, 50), []);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_for_ever_takes_no_more_memory() {
+    fn repeated_clock_changes_take_no_more_memory() {
         let mut scale = Timescale::default();
         for number in 0..100 {
             scale.set(step(HOUR, number), []);

@@ -385,7 +385,7 @@ mod tests {
 
     /// The table is held against the modules by `tests/it/kubelet_texts.rs`.
     #[test]
-    fn the_texts_of_every_release_are_taken_for_what_they_are() {
+    fn the_texts_of_every_release_are_recognized() {
         const TABLE: &str = include_str!("../../../../tests/data/kubelet-texts.tsv");
         for row in TABLE.lines().skip(1) {
             let cells: Vec<&str> = row.split('\t').collect();

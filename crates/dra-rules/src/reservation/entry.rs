@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_are_told_apart() {
+    fn pods_are_distinguished() {
         let known = cluster(
             [
                 bound("running", "Running", ""),

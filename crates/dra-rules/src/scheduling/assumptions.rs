@@ -147,7 +147,7 @@ mod tests {
     use dra_model::{ClusterBuilder, Kind, Object};
 
     #[test]
-    fn a_gate_in_use_hangs_unless_something_tells_of_it() {
+    fn a_gate_in_use_is_uncertain_without_evidence() {
         let mut builder = ClusterBuilder::default();
         for (kind, json) in [
             (Kind::PodGroup, r#"{"metadata":{"namespace":"n","name":"g"}}"#),

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortage_is_told_in_the_scheduler_s_words() {
+    fn a_shortage_is_reported_in_the_schedulers_words() {
         let pod = r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"5","x/y":"1"}}}]}}"#;
         let node = format!(r#"{{"metadata":{{"name":"a"}},{ROOMY}}}"#);
         let reasons = reject(

@@ -161,7 +161,7 @@ fn claims_that_are_not_there_keep_a_pod_out_of_the_queue() {
 }
 
 #[test]
-fn requests_that_no_node_can_serve_reject_all_nodes_at_once() {
+fn requests_that_no_node_can_serve_reject_all_nodes_together() {
     let mut world = World::new();
     let claim = |name: &str, request: Value| json!({ "metadata": { "namespace": "n", "name": name }, "spec": { "devices": { "requests": [request] } } });
     world

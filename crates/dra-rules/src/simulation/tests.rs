@@ -207,7 +207,7 @@ fn a_tainted_device_frees_itself_of_its_pods() {
 }
 
 #[test]
-fn a_rule_tells_how_far_it_is() {
+fn a_rule_reports_its_progress() {
     let cluster = Scene::new()
         .claim("one", "a", &json!([]), &["x"])
         .claim("two", "b", &tolerates(15), &["y"])
@@ -379,7 +379,7 @@ fn a_missing_pod_in_the_list_hides_others_for_a_time_up_to_1_35() {
 }
 
 #[test]
-fn finished_members_of_a_group_go_at_once() {
+fn finished_members_of_a_group_are_deleted_immediately() {
     let mut shared = claim("shared", "a", &json!([]), &[]);
     shared["status"]["reservedFor"] =
         json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "g-uid"}]);
@@ -433,7 +433,7 @@ fn an_ended_pod_beside_a_running_one_does_not_keep_the_clock() {
 }
 
 #[test]
-fn a_running_controller_goes_on_where_it_is() {
+fn a_running_controller_continues_where_it_is() {
     // Three pods were marked since the condition was written, one tolerates the taint for some time.
     let mut drain = rule("drain", "NoExecute", START, 2);
     drain["status"] = json!({"conditions": [{"type": "EvictionInProgress", "status": "True", "reason": "PodsPendingEviction",
@@ -461,7 +461,7 @@ fn a_running_controller_goes_on_where_it_is() {
 }
 
 #[test]
-fn overflowing_tolerations_evict_at_once() {
+fn overflowing_tolerations_evict_immediately() {
     let cluster = Scene::new()
         .claim("one", "a", &tolerates(9_300_000_000), &["x"])
         .claim("two", "b", &tolerates(-5), &["y"])

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wait_lasts_for_ever() {
+    fn no_wait_lasts_forever() {
         for (answer, stops) in [
             (Answer::Conflict, false),
             (

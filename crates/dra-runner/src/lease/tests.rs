@@ -155,7 +155,7 @@ async fn a_renewal_whose_answer_was_lost_is_found_and_what_others_wrote_stays() 
 }
 
 #[tokio::test]
-async fn what_is_given_up_can_be_had_at_once_and_only_by_its_holder() {
+async fn a_released_lease_is_available_immediately_and_released_only_by_its_holder() {
     let memory = Memory::default();
     let mut first = Election::new(memory.clone(), "first".to_owned());
     let mut second = Election::new(memory.clone(), "second".to_owned());
@@ -170,7 +170,7 @@ async fn what_is_given_up_can_be_had_at_once_and_only_by_its_holder() {
 }
 
 #[tokio::test]
-async fn records_that_make_no_sense_are_not_believed_for_ever() {
+async fn inconsistent_records_are_not_believed_forever() {
     let memory = Memory::default();
     memory.set(|kept| {
         kept.lease = Some(

@@ -42,7 +42,7 @@ fn a_new_file_is_for_its_owner_and_an_old_one_keeps_its_mode() {
 }
 
 #[test]
-fn an_old_file_keeps_its_owner_and_a_link_of_another_user_is_no_way_out_of_a_folder_for_all() {
+fn an_old_file_keeps_its_owner_and_a_link_of_another_user_does_not_leave_a_shared_directory() {
     const SOMEBODY: u32 = 65_534;
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);

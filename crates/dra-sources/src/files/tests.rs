@@ -185,7 +185,7 @@ fn an_anchored_list_is_a_list() {
 }
 
 #[test]
-fn json_and_yaml_are_told_by_their_text() {
+fn json_and_yaml_are_detected_by_their_text() {
     for (text, expected) in [
         (r#"{"kind":"A"}"#, &["file:1 - A {\"kind\":\"A\"}"][..]),
         ("\n\n {\n\"kind\":\"A\"}", &["file:3 - A {\"kind\":\"A\"}"]),

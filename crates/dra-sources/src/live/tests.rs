@@ -402,7 +402,7 @@ fn watched(address: &str, persistence: Persistence, count: usize) -> Vec<String>
 }
 
 #[test]
-fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
+fn a_watch_resumes_where_it_was_cut_and_lists_again_when_its_version_expired() {
     let lists = AtomicUsize::new(0);
     let (address, log) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {
         Some((_, "7")) => Reply::Cut(event("ADDED", "b", 8) + r#"{"type":"MODI"#),
@@ -559,7 +559,7 @@ fn a_lasting_watch_that_is_silent_for_too_long_is_given_up_for_another() {
 }
 
 #[test]
-fn an_object_that_cannot_be_read_is_told_and_what_was_known_of_it_stays() {
+fn an_unreadable_object_is_reported_and_its_known_state_is_kept() {
     let broken = r#"{"metadata":{"namespace":"default","name":"a","resourceVersion":"8"},"spec":{"devices":{"requests":"all"}}}"#;
     let lists = AtomicUsize::new(0);
     let (address, _) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {

@@ -894,7 +894,7 @@ mod tests {
 
     /// Trouble that came right after a change was dropped once.
     #[tokio::test]
-    async fn what_comes_together_with_changes_is_told_after_them() {
+    async fn errors_that_come_with_changes_are_reported_after_them() {
         let (sender, inbox) = mpsc::channel(4);
         let mut watch = Watch {
             inbox,
@@ -927,7 +927,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_list_tells_only_what_differs() {
+    fn a_new_list_reports_only_differences() {
         let object = |name: &str, version: &str| {
             let json = format!(
                 r#"{{"metadata":{{"namespace":"a","name":"{name}","resourceVersion":"{version}"}}}}"#

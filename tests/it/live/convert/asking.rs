@@ -8,7 +8,7 @@ use super::{ON, Records, cluster, groups, list, several, sorted};
 use crate::support::wait::wait_for;
 
 #[test]
-fn nothing_is_written_unless_somebody_says_yes() {
+fn nothing_is_written_without_a_yes() {
     let cluster = cluster();
     groups(&cluster, &["llm"], 2);
     several(&cluster);

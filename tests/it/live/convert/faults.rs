@@ -111,7 +111,7 @@ fn writes_that_meet_trouble_are_done_once_and_all_the_same() {
 }
 
 #[test]
-fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
+fn a_kill_at_any_moment_is_followed_by_a_run_that_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     killed_at_every_moment(&cluster, &[], NAMES.len(), || reset(&cluster), &|moment| {
@@ -306,7 +306,7 @@ fn an_api_server_that_restarts_is_waited_for() {
 }
 
 #[test]
-fn two_conversions_at_once_do_no_harm() {
+fn two_concurrent_conversions_do_no_harm() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     for round in 0..5 {

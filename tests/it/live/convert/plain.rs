@@ -207,7 +207,7 @@ fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn old_lists_come_back_where_nothing_has_changed() {
+fn old_lists_are_restored_where_nothing_has_changed() {
     let cluster = cluster();
     groups(&cluster, &["a", "b", "c"], 2);
     let claims = ["claim/a", "claim/b", "claim/c"];

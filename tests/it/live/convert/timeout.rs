@@ -83,7 +83,7 @@ fn tells_how_to_go_on(run: &Run) {
 }
 
 #[test]
-fn the_end_of_the_time_lets_what_is_in_flight_finish_and_a_second_run_goes_on() {
+fn a_timeout_lets_requests_in_flight_finish_and_a_second_run_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let groups_before = NAMES.map(|name| list(&cluster, &format!("claim/{name}")));
@@ -170,7 +170,7 @@ fn the_end_of_the_time_lets_what_is_in_flight_finish_and_a_second_run_goes_on() 
 }
 
 #[test]
-fn a_restoration_whose_time_is_over_is_gone_on_with() {
+fn a_restore_that_timed_out_is_continued() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let before = NAMES.map(|name| list(&cluster, &format!("claim/{name}")));

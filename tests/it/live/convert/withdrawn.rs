@@ -89,7 +89,7 @@ fn assert_no_leak(cluster: &Cluster) {
 }
 
 #[test]
-fn a_right_that_is_withdrawn_ends_the_run_and_a_second_one_goes_on() {
+fn a_revoked_permission_ends_the_run_and_a_second_one_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let account = Account::create(&cluster);
@@ -116,7 +116,7 @@ fn a_right_that_is_withdrawn_ends_the_run_and_a_second_one_goes_on() {
 }
 
 #[test]
-fn a_token_that_expires_ends_the_run_and_a_second_one_goes_on() {
+fn an_expired_token_ends_the_run_and_a_second_one_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let account = Account::create(&cluster);

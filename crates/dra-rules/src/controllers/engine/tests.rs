@@ -106,7 +106,7 @@ fn many_jobs_are_out_and_each_item_is_in_one() {
 }
 
 #[test]
-fn an_outage_pauses_all_and_punishes_nobody() {
+fn an_outage_pauses_all_without_a_penalty() {
     let mut engine = engine((0..3).map(|n| claim(&format!("c{n}"), &format!("u{n}"), "1")));
     let jobs: Vec<Job> = std::iter::from_fn(|| engine.next(at(0))).collect();
     for job in &jobs {

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_hangs_on_what_the_claim_is_for() {
+    fn a_name_depends_on_the_purpose_of_the_claim() {
         let known = suffix("uid", "gpu", "", 0);
         assert_eq!(known.len(), SUFFIX);
         assert!(known.bytes().all(|letter| ALPHABET.contains(&letter)), "{known}");

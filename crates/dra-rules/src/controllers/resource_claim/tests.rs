@@ -286,7 +286,7 @@ fn claims_are_made_once_for_each_entry() {
 }
 
 #[test]
-fn what_cannot_be_made_is_told_and_tried_again() {
+fn claims_that_cannot_be_created_are_reported_and_retried() {
     let waiting = pod("p", &json!({}), &from_template(&["gpu"]));
     let missing = "PodResourceClaim gpu: resource claim template \"t\": resourceclaimtemplate.resource.k8s.io \"t\" not found";
     assert_eq!(
@@ -537,7 +537,7 @@ fn what_upstream_does_wrong_is_done_better_where_it_is_wanted() {
 }
 
 #[test]
-fn everything_that_an_item_has_to_know_is_asked_for_at_once() {
+fn all_lookups_of_an_item_are_requested_together() {
     let entries = json!([entry("a", "a"), entry("b", "b"), group_entry("g", "g")]);
     let objects = [claim("c", &json!({}), &entries)];
     assert_eq!(

@@ -187,7 +187,7 @@ fn what_is_done_in_time_is_no_finding() {
 }
 
 #[test]
-fn watches_may_tell_the_effect_before_its_cause() {
+fn watches_may_deliver_the_effect_before_its_cause() {
     let mut beside = Beside::with(&[template()]);
     beside.put(1, Kind::ResourceClaim, generated("c"));
     beside.put(2, Kind::Pod, pod(&told("c")));
@@ -380,7 +380,7 @@ fn a_supplement_releases_what_is_overdue_and_makes_nothing() {
 }
 
 #[test]
-fn what_somebody_else_releases_in_time_is_left_to_them() {
+fn claims_released_by_another_client_in_time_are_not_written() {
     let [claim, ended] = two_ended();
     let mut beside = Beside::supplemented(&[claim, ended, (Kind::Pod, other("Running"))], RELEASES);
     let rest = json!([{"resource": "pods", "name": "other", "uid": "other"}]);

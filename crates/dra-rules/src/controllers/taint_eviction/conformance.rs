@@ -383,7 +383,7 @@ fn only_evicting_rules_are_walked() {
 
 /// The watch may show that a pod is gone before the answer to its deletion has come.
 #[test]
-fn a_rule_is_not_told_that_nothing_happened_while_a_pod_goes() {
+fn a_rule_does_not_report_no_evictions_while_a_pod_is_evicted() {
     let data = Data::read();
     let mut scene = Scene::start(&data, &["claim", "pod", "evict"], PodGroups::Ignored);
     let mut evicting = None;

@@ -229,7 +229,7 @@ fn a_condition_is_written_when_it_changes_and_not_before_its_time() {
 }
 
 #[test]
-fn a_rule_that_would_take_away_more_than_the_limit_evicts_nobody() {
+fn a_rule_above_the_limit_evicts_no_pods() {
     let held = "pods, and the limit is 0.";
     for (limit, expected) in [(0, None), (1, Some(EVICT))] {
         let cluster = cluster(Environment::default());

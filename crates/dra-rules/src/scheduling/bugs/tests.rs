@@ -262,7 +262,7 @@ fn of_nodes(nodes: [&str; 2]) -> World {
 
 /// A message about the pods that stay, not about requests for devices.
 #[test]
-fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
+fn a_pod_that_stays_on_a_tainted_device_is_reported_alone() {
     let cluster = at(of_extended("NoExecute"), "1.37.1", &[]);
     let pods: Vec<_> = cluster.pods().collect();
     let told = told(&cluster, Some(pods[0]), &[], false);

@@ -108,7 +108,7 @@ fn kubelets_end_pods_and_their_claims_follow() {
 }
 
 #[test]
-fn evictions_come_when_they_are_due_and_nobody_replaces_the_pods() {
+fn evictions_come_when_they_are_due_and_the_pods_are_not_recreated() {
     let owned = json!({"metadata": {"ownerReferences": [
         {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web", "controller": true}]}});
     let cluster = Scene::new()
@@ -150,7 +150,7 @@ fn writes_that_go_in_circles_end() {
 }
 
 #[test]
-fn the_deleted_claim_of_an_ended_pod_is_made_again_once() {
+fn the_deleted_claim_of_a_finished_pod_is_recreated_once() {
     let ended = json!({"status": {"phase": "Succeeded",
         "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "deleted-long-ago"}]}});
     let cluster = Scene::new()

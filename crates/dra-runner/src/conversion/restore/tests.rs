@@ -179,7 +179,7 @@ fn what_comes_back_is_the_list_before_the_first_write_that_happened() {
 }
 
 #[test]
-fn a_claim_that_was_deleted_says_nothing_of_the_next_one_of_its_name() {
+fn a_deleted_claim_proves_nothing_about_the_next_one_of_its_name() {
     let first = noted("u", &["Convert: g > p0", "version 2"]);
     let next = noted("v", &["Convert: h > p1", "version 5"]);
     let old = old(&[first, next].concat());

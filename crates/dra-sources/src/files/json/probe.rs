@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_named_as_far_as_it_tells() {
+    fn an_object_is_named_as_far_as_possible() {
         for (object, expected) in [
             (r#"{"metadata":{"namespace":"a","name":"b"}}"#, Some("Pod/a/b")),
             (r#"{"spec":{},"metadata":{"name":"b"}}"#, Some("Pod/b")),

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_goes_on_has_no_end() {
+    fn a_value_that_continues_has_no_end() {
         for text in [
             "{",
             "[{}",

@@ -631,7 +631,7 @@ fn text_that_cannot_be_read_ends_everything() {
 }
 
 #[test]
-fn a_cut_off_value_is_never_handed_out() {
+fn a_truncated_value_is_never_returned() {
     let text = format!("items:\n- a: 1\n- b: {}", "1".repeat(1 << 20));
     let mut compressed = zstd::encode_all(text.as_bytes(), 1).expect("in memory");
     compressed.truncate(compressed.len() - 3);
