@@ -192,8 +192,9 @@ impl Ctx {
         &self.printer
     }
 
-    /// The time that ages and deadlines of `cluster` are counted from: what `--now` says, else when a snapshot was taken, else the
-    /// clock's. So a snapshot shows the ages that the cluster had. Before something is loaded nobody can know it.
+    /// The time that ages and deadlines of `cluster` are counted from: what `--now` says, else when a snapshot was
+    /// taken, else the clock's. So a snapshot shows the ages that the cluster had. It is unknown before something is
+    /// loaded.
     pub(crate) fn now(&self, cluster: &Cluster) -> Time {
         let recorded = cluster.environment().read_at;
         self.settings.now.or(recorded).unwrap_or(self.started)
@@ -204,7 +205,7 @@ impl Ctx {
         self.settings.now.unwrap_or(self.started)
     }
 
-    /// The time of this moment, for whoever waits.
+    /// The current time, for waiting code.
     pub(crate) fn clock(&self) -> Time {
         self.settings.now.unwrap_or_else(|| Timestamp::now().into())
     }
@@ -215,31 +216,31 @@ impl Ctx {
         self.settings.now.is_none().then_some(wall)
     }
 
-    /// Becomes true when a command that [ends by itself](Self::ends_by_itself) is told to.
+    /// Becomes true when a command that [finishes its own work](Self::ends_by_itself) is asked to stop.
     pub(crate) fn interruption(&self) -> watch::Receiver<bool> {
         self.interruption.sender.subscribe()
     }
 
-    /// From now on neither Ctrl-C nor the end of the time ends the process: the command is told, and ends by itself, with
-    /// [`Interrupted`].
+    /// From now on neither Ctrl-C nor the end of the time ends the process: the command is asked to stop, and finishes
+    /// with [`Interrupted`].
     ///
     /// [`Interrupted`]: crate::error::Interrupted
     pub(crate) fn ends_by_itself(&self) {
         self.interruption.awaited.store(true, Ordering::Relaxed);
     }
 
-    /// Returns what was being done when the command was told to end, else what is done now.
+    /// Returns the operation during which the command was asked to stop, otherwise the current one.
     pub(crate) fn doing(&self) -> Option<String> {
         let told = self.interruption.doing.get().cloned();
         told.or_else(|| self.printer.doing())
     }
 
-    /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
+    /// Passes Ctrl-C to the command; returns whether it then finishes its work. The second time it has no choice.
     pub(crate) fn interrupt(&self) -> bool {
         self.stop("interrupted: finishing requests in flight; press Ctrl-C again to stop immediately")
     }
 
-    /// Tells the command that its time is over; whether it then ends by itself, as after Ctrl-C.
+    /// Passes the timeout to the command; returns whether it then finishes its work, as after Ctrl-C.
     pub(crate) fn time_is_over(&self) -> bool {
         self.stop(
             "`--timeout` expired: finishing requests in flight; press Ctrl-C to stop immediately",
@@ -253,14 +254,14 @@ impl Ctx {
         let ends_by_itself =
             self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true);
         if ends_by_itself {
-            // Whoever does not know what is waited for would press the key again.
+            // Without a message, users would press the key again.
             self.printer.interrupted();
             self.printer.note(note);
         }
         ends_by_itself
     }
 
-    /// From now on the command itself ends when the time of `--timeout` is over, for which it gets `grace`.
+    /// From now on the command handles the end of `--timeout` itself, with `grace` more time.
     pub(crate) fn keep_time(&self, grace: Duration) {
         *self.last_grace() = Some(grace);
     }
@@ -294,7 +295,7 @@ impl Ctx {
         }
     }
 
-    /// Takes away what shows that something is going on.
+    /// Removes the progress display.
     pub(crate) fn end_computing(&self) {
         drop(self.computing().take());
     }
@@ -388,7 +389,7 @@ impl Ctx {
         }
     }
 
-    /// Shows that `what` is going on, once it takes long.
+    /// Shows the progress of `what`, once it takes long.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         self.printer.progress(what, total)
     }

@@ -55,7 +55,7 @@ pub(crate) enum Failure {
     Unknown,
     /// The user interrupted.
     Interrupted,
-    /// Whoever read the output has enough, as `head` does: no failure in the user's eyes.
+    /// The reader of the output has enough, as `head` does: not a failure for the user.
     ClosedPipe,
 }
 
@@ -164,7 +164,7 @@ impl Hints for Absent {
 
 /// Minimum similarity of two names for a suggestion, 1 for equality.
 const ALIKE: f64 = 0.85;
-/// Names that are told at most.
+/// Maximum number of names to print.
 const TOLD: usize = 5;
 
 /// Returns what could have been meant, or what there is.

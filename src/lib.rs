@@ -1,8 +1,8 @@
-//! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
+//! kubectl-dra: inspects, explains and simulates Kubernetes Dynamic Resource Allocation (DRA).
 //!
-//! `docs/architecture.md` has the map: what each crate and folder is, in reading order, and which rules hold between them. In short, the
-//! crates below this one have the rules and reports, which know nothing of terminals, and this one the command line. `main` ties them
-//! together: every way in which the process can end is in it.
+//! `docs/architecture.md` has the map: each crate and directory in reading order, and the rules between them. In short,
+//! the crates below this one have the rules and reports, which know nothing of terminals, and this one the command
+//! line. `main` ties them together: every way in which the process can end is in it.
 
 #![cfg_attr(
     test,
@@ -122,7 +122,8 @@ mod shell {
         failure.into()
     }
 
-    /// The exit code of a run that was cut off. The work goes on meanwhile, and may keep a stream to itself that no process reads.
+    /// The exit code of a run that was cut off. The work continues meanwhile, and may block a stream that no process
+    /// reads.
     fn last_words(result: anyhow::Result<Outcome>, ctx: &Arc<Ctx>, patience: Duration) -> ExitCode {
         let code = match &result {
             Ok(outcome) => ExitCode::from(*outcome),
@@ -149,9 +150,9 @@ mod shell {
 
     /// Next step.
     enum Then {
-        /// The work goes on; it ends by itself.
+        /// The work continues and finishes.
         GoOn,
-        /// The work goes on; once so much more time is over, that is told again.
+        /// The work continues; after this much more time it is asked again.
         AskAgain(Duration),
         /// The work is cut off.
         End(anyhow::Error),
@@ -206,7 +207,7 @@ mod shell {
             },
         );
         match result {
-            // The command ended by itself, and as after Ctrl-C.
+            // The command finished, as after Ctrl-C.
             Err(error) if is_over.get() && Failure::of(&error) == Failure::Interrupted => Err(timed_out()),
             result => result,
         }
@@ -270,7 +271,7 @@ mod shell {
 
     /// Ctrl-C, or what asks a process to end that has no terminal, such as that of a Job.
     async fn interrupted() {
-        // Where signals cannot be watched they end the process by themselves.
+        // If signals cannot be watched, they terminate the process.
         let ctrl_c = async {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
@@ -319,8 +320,8 @@ mod shell {
         completion.to_string()
     }
 
-    /// Returns whether what the settings name are files and folders: whoever presses a key to complete a word must not make the program eat
-    /// what a pipe holds for somebody else, or wait for it.
+    /// Returns whether the settings name regular files and directories: completing a word must not consume the content
+    /// of a pipe or wait for it.
     fn can_be_read(settings: &Settings) -> bool {
         let is_plain = |path: &Path| {
             let found = std::fs::metadata(path);

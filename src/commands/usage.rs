@@ -206,7 +206,7 @@ pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
     }
     let devices: usize = idle.iter().map(|claim| claim.devices).sum();
     let mut lines = vec![format!(
-        "{} of {}, with which no pod runs",
+        "{} of {} without a running pod",
         counted(devices, "device", "devices"),
         counted(idle.len(), "claim", "claims")
     )];

@@ -16,9 +16,9 @@ const NEW: &[u8] = b"what is written";
 /// the new content.
 pub(super) fn destination(data: &[u8]) {
     let mut bytes = Bytes::new(data);
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let inside = |name: &str| folder.path().join(name);
-    fs::create_dir(inside("d")).expect("a folder");
+    fs::create_dir(inside("d")).expect("a directory");
     for name in ["a", "b", "d/c"] {
         fs::write(inside(name), OLD).expect("a file");
     }
@@ -40,7 +40,7 @@ pub(super) fn destination(data: &[u8]) {
             // A name may point outside the directory; this target does not exist there.
             if !path.starts_with(folder.path())
                 && fs::canonicalize(path.parent().unwrap_or(Path::new("/")))
-                    .is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a folder")))
+                    .is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a directory")))
             {
                 return;
             }
@@ -108,11 +108,11 @@ fn look(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        for entry in fs::read_dir(folder).expect("a directory").flatten() {
             let kind = entry.file_type().expect("a type");
             let what = if kind.is_dir() {
                 waiting.push(entry.path());
-                b"folder".to_vec()
+                b"directory".to_vec()
             } else if kind.is_symlink() {
                 fs::read_link(entry.path())
                     .expect("a link")

@@ -119,7 +119,7 @@ fn failed(error: &anyhow::Error, printer: &Printer) -> u8 {
 /// A file `name` with `content` in a directory of this process, and its path.
 pub(super) fn file(name: &str, content: &[u8]) -> String {
     thread_local! {
-        static FOLDER: PathBuf = tempfile::tempdir().expect("a temporary folder").keep();
+        static FOLDER: PathBuf = tempfile::tempdir().expect("a temporary directory").keep();
     }
     FOLDER.with(|folder| {
         let path = folder.join(name);

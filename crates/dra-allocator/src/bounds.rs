@@ -1,9 +1,9 @@
 //! Proofs that no solution lies ahead, for the pruned search.
 //!
-//! All of them leave conditions out, so that what they exclude is excluded for sure. **Matching**: every device that is still
-//! asked for needs one of its own among the candidates that are free, as a flow from requests through values (of which a distinct
-//! constraint allows each once) to devices. **Sums**: the least that the devices asked for can draw from a counter of the whole
-//! pool must be there.
+//! All of them leave conditions out, so that what they exclude is excluded for sure. **Matching**: every device that is
+//! still asked for needs one of its own among the candidates that are free, as a flow from requests through values (a
+//! distinct constraint allows each value once) to devices. **Sums**: the minimum that the requested devices consume
+//! from a counter of the whole pool must be there.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use super::structure::Structure;
 
 /// Requests that may take the same devices, counted together.
 struct Group {
-    /// Alternatives of which one is taken; only one unless the request is a prioritized list.
+    /// Alternatives, only one of them is allocated; a single one unless the request is a prioritized list.
     alternatives: Vec<AlternativeIx>,
     /// The first device that may be taken.
     start: DeviceIx,
@@ -155,7 +155,7 @@ impl Bounds {
                 .map(|number| problem.counts[*number])
                 .min()
                 .unwrap_or(0);
-            // Whoever has admin access takes nothing from others.
+            // Requests with admin access take nothing from others.
             let has_admin_access = |first: &AlternativeIx| problem.alternative(*first).admin_access;
             if least <= 0 || alternatives.first().is_some_and(has_admin_access) {
                 continue;

@@ -1,6 +1,6 @@
-//! Devices of one node beside the requests of a demand: which device is a candidate for which request.
+//! Devices of one node beside the requests of a demand: the candidates of each request.
 //!
-//! What does not change while a solution is searched for is worked out here, once for each request and device, and only when the
+//! Facts that do not change during the search are computed here, once for each request and device, and only when the
 //! search asks: an error of a selector counts only where the search reaches the device.
 
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ use crate::devices::{
 /// Reason that excludes a device from an alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// A check rules it out, and the search goes on with the next device.
+    /// A check rules it out, and the search continues with the next device.
     RuledOut(RuledOut),
     /// The attempt ends where the search meets the device. Boxed, as the search hands on an answer for each device that it tries.
     Trouble(Box<Trouble>),
@@ -285,7 +285,7 @@ impl<'a> Problem<'a> {
         Ok(all)
     }
 
-    /// For which alternative the next device of a request is looked for, and from where on, after `device` was taken for
+    /// Alternative for the next device of a request, and the first device to try, after `device` was picked for
     /// `alternative`.
     #[inline]
     pub(super) fn after(&self, alternative: AlternativeIx, device: DeviceIx) -> (AlternativeIx, DeviceIx) {

@@ -87,7 +87,7 @@ pub(super) struct Values {
 /// As many are looked through in less time than it takes to hash one.
 const FEW: usize = 16;
 
-/// The number of `item` among `items`, to which it is added if need be.
+/// The number of `item` among `items`; adds it if necessary.
 fn number_of<I: From<usize> + Copy + PartialEq, T: Clone + Eq + Hash>(
     items: &mut TiVec<I, T>,
     numbers: &mut HashMap<T, I, RandomState>,

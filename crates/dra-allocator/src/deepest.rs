@@ -27,7 +27,7 @@ pub(super) enum Clash {
         place: ConstraintIx,
         values: Option<ClashingValues>,
     },
-    /// The counter of the device's view, of which picks have taken so much.
+    /// The counter of the device's view; picks have consumed this much of it.
     Counter {
         device: DeviceIx,
         counter: CounterIx,
@@ -67,7 +67,7 @@ impl Clash {
                 },
             ) => (claim, place) == (other_claim, other_place),
             (Self::Other(one), Self::Other(other)) => one == other,
-            // Counters are told by the first one.
+            // Counters are reported by the first one.
             (Self::Counter { .. }, Self::Counter { .. }) => true,
             _ => false,
         }
@@ -88,7 +88,7 @@ impl Deepest {
         let Unfit::RuledOut(ruled_out) = *unfit else {
             return;
         };
-        // What rules it out by itself is no matter of picks.
+        // A device that is ruled out alone does not depend on picks.
         if taken == 0 || taken < self.taken || problem.verdict(alternative, device).is_err() {
             return;
         }

@@ -1,8 +1,8 @@
 //! The reason why claims do not get their devices on a node: for each device the check of the search that rules it out, and for requests that
 //! have enough devices each, what keeps them from being served together.
 //!
-//! Nothing is judged a second time here. A device by itself is placed as the search places its first one, and what stops several
-//! requests is taken from the search where it came furthest, and then shown by a search without that limit.
+//! Nothing is judged a second time here. A single device is placed as the search places its first one, and what stops
+//! several requests is taken from the search where it came furthest, and then shown by a search without that limit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -55,12 +55,12 @@ pub struct AlternativeExplanation {
 }
 
 impl AlternativeExplanation {
-    /// Returns how many devices could be taken, each by itself.
+    /// Returns how many devices could be picked, each separately.
     pub fn free(&self) -> usize {
         self.devices.iter().filter(|device| device.is_ok()).count()
     }
 
-    /// Returns how many devices could be taken at most: those that could, and those of which it is unknown.
+    /// Returns the maximum number of devices that could be picked: usable and unknown ones.
     pub fn most(&self) -> usize {
         let is_unknown = |device: &&Result<(), Unfit>| **device == Err(Trouble::NotTried.into());
         self.free() + self.devices.iter().filter(is_unknown).count()
@@ -121,11 +121,11 @@ pub enum Together {
 /// Steps of a search that shows what a limit is worth, and of the one that says where the limits are met.
 const STEPS: u64 = 20_000;
 
-/// Requests of which the smallest set is looked for that cannot be served together.
+/// Requests to reduce to a smallest set that cannot be served together.
 const MOST_REQUESTS: usize = 64;
 
 impl Inputs {
-    /// Says for each request of `demand` and each device of `node` whether the device could be taken for it, or what rules it out.
+    /// Says for each request of `demand` and each device of `node` whether the device could be picked for it, or what rules it out.
     ///
     /// # Errors
     /// What ends an attempt before any device is tried.
@@ -289,7 +289,7 @@ impl Explanation<'_> {
         Some((name, named_otherwise(found, driver, name)))
     }
 
-    /// The first capacity of which the device has too little.
+    /// The first capacity that the device has too little of.
     pub fn short_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<Shortage> {
         let found = self.problem.device(device.into());
         let need = need(self.spec(one), found, &self.problem.features);
@@ -311,7 +311,7 @@ impl Explanation<'_> {
         })
     }
 
-    /// The first counter of which claims leave too little for the device.
+    /// The first counter that claims have overused for the device.
     pub fn short_counter(&self, device: usize) -> Option<Shortage> {
         let place = self.problem.devices[DeviceIx::from(device)];
         match self.problem.views[place.view].lacks(place.device)? {
@@ -320,7 +320,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// Returns what the device lacks of a counter of its pool, of which picks have taken so much.
+    /// Returns the device's shortage of a counter of its pool; picks have consumed this much of it.
     fn shortage(&self, device: DeviceIx, counter: CounterIx, picked: i128) -> Option<Shortage> {
         let view = self.problem.view(device);
         let (set, name) = view.counters.names.get(counter)?;
@@ -400,7 +400,8 @@ impl Explanation<'_> {
         self.problem.demand.claims().cloned().collect()
     }
 
-    /// The constraints without which the claims fit: the one that stopped the search furthest, any other one, or several together.
+    /// The constraints that prevent a fit: the one that stopped the search furthest, any other one, or several
+    /// together.
     fn constraints(&mut self, clashes: &[Clash]) -> Option<Together> {
         let claims = self.claims();
         let met = clashes.iter().filter_map(|clash| match clash {

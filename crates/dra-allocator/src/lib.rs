@@ -149,7 +149,7 @@ pub enum Stop {
     /// Upstream ends the attempt with this error.
     #[error("{0}")]
     Error(AttemptError),
-    /// An expression was not tried, since the command's work on expressions was used up. Upstream goes on.
+    /// An expression was not tried, since the command's work on expressions was used up. Upstream continues.
     #[error("{}", TOO_MUCH_WORK)]
     NotTried,
 }

@@ -1,7 +1,7 @@
 //! Influence of the order of pools and slices on an answer, in releases with random order.
 //!
-//! The search is complete, so whether there is a solution does not hang on the order. The first solution does, where a request can be
-//! served from several slices, and so does which comes first, a solution or an error.
+//! The search is complete, so the existence of a solution does not depend on the order. The first solution does, where
+//! a request can be served from several slices, and so does which comes first, a solution or an error.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub enum Certainty {
     MayDiffer(String),
 }
 
-/// A request that can be served from several places, of which the order decides.
+/// A request that can be served from several places; the order determines which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The claim.
@@ -182,7 +182,7 @@ fn error_of_selector(problem: &Problem<'_>, number: AlternativeIx, device: Devic
     Some(error.into())
 }
 
-/// The alternative in mode All that goes on as another one, if that shows in some order.
+/// The alternative in mode All that continues as another one, if that happens in some order.
 fn loses_its_way(
     problem: &Problem<'_>,
     open: &[AlternativeIx],
@@ -264,7 +264,7 @@ fn may_exceed(problem: &Problem<'_>) -> bool {
     })
 }
 
-/// The choices of a solution: alternatives that were taken, of which the order decides.
+/// The choices of a solution: picked alternatives, determined by the order.
 fn one_of(problem: &Problem<'_>, state: &State, open: &[AlternativeIx], reaches: &[Reach]) -> Certainty {
     let taken: BTreeSet<AlternativeIx> = state
         .picks

@@ -30,7 +30,7 @@ pub struct Demand {
     pub(super) counts: TiVec<AlternativeIx, i64>,
     /// Some alternative is in mode All.
     pub(super) takes_all: bool,
-    /// Without mode All: the error with which every attempt ends.
+    /// Without mode All: the error that ends every attempt.
     pub(super) error: Option<AttemptError>,
     /// Some request is sure to look for a device of its own, and no other one can be served or met by an error before: where nothing
     /// is free, nothing fits.
@@ -95,7 +95,7 @@ pub(super) struct ClaimDemand {
     pub(super) claim: Arc<Claim>,
     pub(super) requests: Vec<RequestDemand>,
     pub(super) constraints: TiVec<ConstraintIx, ConstraintDemand>,
-    /// A constraint of a type that is not known.
+    /// A constraint of an unknown type.
     pub(super) constraint_error: Option<AttemptError>,
 }
 
@@ -377,7 +377,7 @@ impl Preparation<'_> {
             let mut alternative = self.alternative(claim, &request.name, name, spec, constraints);
             (alternative.claim, alternative.request) = place;
             alternative.subrequest = subrequest;
-            // The answers that the first one got are taken for its own.
+            // The answers of the first one also apply to it.
             if self.features.release.loses_subrequest_in_all
                 && subrequest == Some(1)
                 && alternative.error.is_none()
@@ -439,7 +439,7 @@ impl Preparation<'_> {
         spec: &DeviceRequest,
         constraints: &TiSlice<ConstraintIx, ConstraintDemand>,
     ) -> Alternative {
-        // Each field is named with the place that reads it: a new one does not compile before somebody has thought of it.
+        // Each field is named with the place that reads it: a new field does not compile until it is handled.
         let DeviceRequest {
             name: spec_name,
             device_class_name,
@@ -527,7 +527,7 @@ impl Preparation<'_> {
         }
     }
 
-    /// Returns what is wrong with a request before any device is looked at, and with which of its selectors.
+    /// Returns the problem of a request before any device is evaluated, with its selector.
     fn spec_error(&self, spec: &DeviceRequest, class: Option<&Class>) -> Option<(Option<usize>, String)> {
         if !spec.derived_attributes.is_empty() && !self.features.derived_attributes {
             let what = "cannot handle request with derived attributes, the feature is disabled";

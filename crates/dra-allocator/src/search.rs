@@ -78,7 +78,7 @@ pub(super) struct State {
     groups: TiVec<ViewIx, TiVec<SetIx, Option<Compatibility>>>,
     /// By claim and constraint; empty if no claim has any.
     pub(super) constraints: TiVec<ClaimIx, TiVec<ConstraintIx, ConstraintState>>,
-    /// With which [`Flow::Error`] ends the attempt.
+    /// The error that ends the attempt with [`Flow::Error`].
     pub(super) error: AttemptError,
 }
 

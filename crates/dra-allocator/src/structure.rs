@@ -288,8 +288,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 
     /// Adds what the search looks at of a device beside verdicts, attributes and counters.
     ///
-    /// Devices with equal keys are swapped for one another, so whatever the search may ask of a device has to be in its key. Each field
-    /// is named here, with the place that accounts for it: a new one does not compile before somebody has thought of it.
+    /// Devices with equal keys are swapped for one another, so whatever the search may ask of a device has to be in its
+    /// key. Each field is named here, with the place that accounts for it: a new field does not compile until it is
+    /// handled.
     fn describe(&mut self, device: DeviceIx) {
         let PoolDevice {
             // Where it is. The search's order decides between equals.

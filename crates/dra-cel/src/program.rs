@@ -42,7 +42,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Kubernetes 1.`minor`. Versions beyond those that are known are taken for the nearest.
+    /// Kubernetes 1.`minor`. Unknown versions are treated as the nearest known one.
     ///
     /// New expressions have what 1.`minor - 1` knows too, which is how API servers run unless told otherwise.
     pub fn new(minor: u32, features: Features) -> Self {
@@ -271,8 +271,8 @@ impl Program {
         self.max_cost
     }
 
-    /// Returns what decides about a device, where that can be listed: on devices that agree in it the program yields the same, be it an
-    /// error, as long as one of them is readable.
+    /// Returns the facts about a device that determine the result, if they can be listed: devices that agree in them
+    /// yield the same, even an error, as long as one of them is readable.
     pub fn reads(&self) -> Option<&Reads> {
         self.reads.as_ref()
     }

@@ -1,7 +1,7 @@
 //! Device fields read by a program.
 //!
-//! Most selectors read a few values by names that are constants. Devices that agree on those get the same answer, so whoever
-//! asks about thousands of devices needs few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
+//! Most selectors read a few values by names that are constants. Devices that agree on those get the same answer, so
+//! thousands of devices need few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
 //! for each device.
 
 use std::collections::HashSet;
@@ -140,7 +140,7 @@ impl Collector {
         true
     }
 
-    /// Adds what a node reads; false if that cannot be told.
+    /// Adds what a node reads; false if that is unknown.
     fn add_node(&mut self, node: &Node) -> bool {
         match node {
             Node::Constant(_) | Node::Broken(_) | Node::Known(_) => true,

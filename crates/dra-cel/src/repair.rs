@@ -1,7 +1,7 @@
 //! Usual mistakes in selectors, and what was probably meant.
 //!
-//! Nothing here is sure: the edits are made on the tokens of the text, so that an expression that does not compile has them too. Whoever
-//! shows one has tried it before. Names that devices have are told by [`Known`].
+//! Nothing here is sure: the edits are made on the tokens of the text, so that an expression that does not compile has
+//! them too. They must be tested before they are shown. [`Known`] has the names of existing devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -223,7 +223,7 @@ impl Repair {
         };
         let mut end = 0;
         for edit in edits {
-            // One that lies in another is found again by whoever tries the result.
+            // A mistake inside another is found when the result is tested.
             let Some(between) = self.expression.get(end..edit.range.start) else {
                 continue;
             };
@@ -586,7 +586,7 @@ fn accesses(text: &str) -> Vec<Access> {
         (token.token == Token::Identifier).then(|| text.get(token.range.clone()))?
     };
     let is = |place: usize, kind: Token| tokens.get(place).is_some_and(|token| token.token == kind);
-    // A member at `place`: its name, whether it may be missing, and the token behind it.
+    // A member at `place`: its name, whether it may be absent, and the token behind it.
     let member = |place: usize| -> Option<(String, bool, usize)> {
         let optional = is(place + 1, Token::Question);
         let name = place + 1 + usize::from(optional);

@@ -13,7 +13,7 @@ pub(crate) struct Issue {
     pub(crate) message: String,
 }
 
-/// The problems found so far, of which cel-go shows the first hundred.
+/// The problems found so far; cel-go shows the first hundred.
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
     found: Vec<Issue>,

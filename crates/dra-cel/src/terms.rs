@@ -8,9 +8,8 @@ use std::ops::Range;
 use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators};
 use super::parse::{self, Macros};
 
-/// The terms of an expression in the order of its text, with which it can be relaxed.
-///
-/// All versions of Kubernetes read the same terms, so that no environment is asked. What is no expression is one term.
+/// The terms of an expression in the order of its text, for relaxing it.  All versions of Kubernetes read the same
+/// terms, so no environment is needed. An invalid expression is one term.
 #[derive(Debug)]
 pub struct Terms<'t> {
     text: &'t str,

@@ -360,7 +360,7 @@ pub struct AllocatedConfig {
     pub opaque: Option<Config>,
 }
 
-/// An entry of `status.reservedFor`: whoever may use the claim. The API server looks none of it up.
+/// An entry of `status.reservedFor`: a consumer that may use the claim. The API server does not validate it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsumerReference {
     /// Empty for the core group.

@@ -67,8 +67,8 @@ impl ClaimPatch {
         }
     }
 
-    /// Takes the devices back: the API server accepts no list without allocation and none the other way round that would be left
-    /// alone, so both go at once.
+    /// Releases the devices: the API server accepts neither a list without an allocation nor a remaining allocation
+    /// without a list, so both are removed together.
     pub fn release(claim: &Claim) -> Self {
         Self::of(claim, ClaimChange::Release)
     }
@@ -142,7 +142,7 @@ impl ClaimPatch {
         Value::Array(self.operations())
     }
 
-    /// The operations of the JSON patch, of which the first is the lock.
+    /// The operations of the JSON patch; the first is the lock.
     pub fn operations(&self) -> Vec<Value> {
         let lock =
             json!({"op": "replace", "path": "/metadata/resourceVersion", "value": self.version.as_str()});

@@ -384,13 +384,13 @@ impl Gate {
         self.in_release(minor).map(|(stage, _)| stage)
     }
 
-    /// Returns whether the release 1.`minor` locks the gate to its default: a component that is started with another value
-    /// ends at once. Upstream's table says `LockToDefault` there.
+    /// Returns whether the release 1.`minor` locks the gate to its default: a component started with another value
+    /// exits immediately. Upstream's table says `LockToDefault` there.
     pub fn is_locked_in(self, minor: u32) -> bool {
         self.stage_in(minor).is_some() && self.defaults().locked.is_some_and(|locked| locked <= minor)
     }
 
-    /// Gates without which this one cannot be on: a component that is started so ends at once. Mirrors `kube_features.go`,
+    /// Gates that this one requires: a component started without them exits immediately. Mirrors `kube_features.go`,
     /// `defaultKubernetesFeatureGateDependencies`, v1.37.2, as far as this table knows the gates.
     pub fn needs(self) -> &'static [Self] {
         match self {
@@ -448,7 +448,7 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Returns what a look at one namespace does not tell of the others.
+    /// Returns what one namespace does not show about the others.
     pub fn elsewhere(kind: Kind, namespace: &str) -> Self {
         Self {
             kind,
@@ -471,7 +471,7 @@ impl Gap {
 pub struct SchedulerProfile {
     /// Name in pods.
     pub name: Str,
-    /// Plugins that decide about devices and nodes here, and that the profile does without.
+    /// Plugins that affect devices and nodes here, and that the profile disables.
     pub disabled: Vec<Str>,
 }
 
@@ -505,7 +505,7 @@ pub struct Environment {
     pub emulated_minor: u32,
     /// Oldest minor release that the server stays compatible with.
     pub min_compatibility_minor: u32,
-    /// Gates of which more is known than the default, by component.
+    /// Gates with more evidence than the default, by component.
     pub gates: Vec<(Component, Gate, GateState)>,
     /// The profiles of kube-scheduler, where its configuration can be seen.
     pub scheduler_profiles: Option<Vec<SchedulerProfile>>,

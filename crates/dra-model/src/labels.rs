@@ -116,8 +116,8 @@ impl Operator {
         }
     }
 
-    /// Returns whether an object with that label, or without one, meets a requirement whose values `are_listed`, of which `first` is the first.
-    /// Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.2.
+    /// Returns whether an object with that label, or without one, meets a requirement whose values `are_listed`,
+    /// beginning with `first`. Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.2.
     pub fn is_met(self, label: Option<&str>, are_listed: impl Fn(&str) -> bool, first: Option<&str>) -> bool {
         let is_listed = || label.is_some_and(&are_listed);
         // A label that is no integer is neither greater nor less than anything.

@@ -43,7 +43,7 @@ pub struct Meta {
     /// The name.
     #[serde(deserialize_with = "or_default")]
     pub name: Str,
-    /// Prefix of a generated name; empty where somebody gave the name.
+    /// Prefix of a generated name; empty if the name was given.
     #[serde(deserialize_with = "or_default")]
     pub generate_name: Str,
     /// Identity over time: a recreated object of the same name has another one.
@@ -110,7 +110,7 @@ pub struct Writer {
     pub time: Option<Time>,
 }
 
-/// Versions of the API that are not served for ever.
+/// API versions that will no longer be served.
 const OLD_VERSIONS: [&str; 5] = [
     "resource.k8s.io/v1alpha3",
     "resource.k8s.io/v1beta1",

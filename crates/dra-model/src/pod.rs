@@ -136,7 +136,7 @@ pub struct Container {
     pub name: Str,
     /// Requests and claims.
     pub resources: Repeated<Resources>,
-    /// Ports, of which only those on the node matter.
+    /// Ports; only those on the node matter.
     #[serde(deserialize_with = "list")]
     pub ports: Vec<ContainerPort>,
     /// `Always` makes an init container a sidecar.
@@ -201,7 +201,7 @@ pub struct ContainerPort {
     pub protocol: Str,
 }
 
-/// Anything of which only the name matters.
+/// An object known by name only.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Named {
@@ -221,12 +221,14 @@ fn is_filled<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, 
 pub struct Volumes {
     /// True if one can bind the pod to some nodes, as those of volume claims and ephemeral ones can.
     pub bind: bool,
-    /// A folder of the node where plugins register with the kubelet, if one is mounted: that tells a pod that may be a driver's.
+    /// A directory of the node where plugins register with the kubelet, if mounted: evidence that the pod may belong to
+    /// a driver.
     pub plugin_folder: Option<Str>,
 }
 
-/// The folder in which the kubelet looks for plugins, as far as its name goes: what is above it is the kubelet's own, `/var/lib/kubelet`
-/// as a rule. Mirrors `kubelet/config/defaults.go`, `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
+/// Name of the directory where the kubelet looks for plugins, as far as its name goes: what is above it is the
+/// kubelet's own, `/var/lib/kubelet` as a rule. Mirrors `kubelet/config/defaults.go`,
+/// `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
 const PLUGINS_REGISTRY: &str = "plugins_registry";
 
 fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Volumes, D::Error> {
@@ -315,7 +317,7 @@ pub struct PodStatus {
     pub init_container_statuses: Box<[ContainerStatus]>,
     /// Time at which the kubelet saw the pod first.
     pub start_time: Option<Time>,
-    /// The reason why it failed, in a word of whoever ended it, such as `Evicted`. Few pods have it.
+    /// The reason why it failed, in a word of the component that ended it, such as `Evicted`. Few pods have it.
     pub reason: Option<Box<Str>>,
     /// The same in a sentence.
     pub message: Option<Box<Str>>,
@@ -528,7 +530,7 @@ pub struct SchedulingPolicy {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Gang {
-    /// Number of members must fit at once.
+    /// Minimum number of members that must fit together.
     #[serde(deserialize_with = "or_default")]
     pub min_count: i32,
 }
@@ -545,7 +547,7 @@ pub struct PodGroupStatus {
     pub resource_claim_statuses: Vec<PodClaimStatus>,
 }
 
-/// An object of which only identity and deletion matter: Namespace, Workload, CompositePodGroup, and owners of pods.
+/// An object with only identity and deletion: Namespace, Workload, CompositePodGroup, and owners of pods.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Bare {

@@ -71,7 +71,7 @@ pub struct Tolerations(Option<Arc<Grouped>>);
 #[derive(Clone, Default)]
 struct Grouped {
     list: Vec<Toleration>,
-    /// Those with one meaning together, sorted by meaning, equal ones once. Made when somebody asks first.
+    /// Those with one meaning together, sorted by meaning, equal ones once. Built on first use.
     groups: OnceLock<Groups>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Alike<'a> {
         first.map_or("", |place| &self.list[*place].effect)
     }
 
-    /// Their places in the list, in no order. Of equal tolerations only the first is told.
+    /// Their places in the list, in no order. Of equal tolerations only the first is reported.
     pub fn places(&self) -> &'a [usize] {
         self.places
     }

@@ -25,7 +25,7 @@ pub enum Health {
     BindingFailed,
     /// It is not attached yet.
     BindingPending,
-    /// The reporter does not know, or it is not known which device it means.
+    /// The reporter does not know, or the device is unknown.
     Unknown,
     /// In order.
     Healthy,
@@ -217,9 +217,9 @@ pub enum Source<'a> {
 pub enum Told<'a> {
     /// This.
     One(&'a ResourceHealth),
-    /// The same of several devices, and whose words are whose is not known.
+    /// The same for several devices, and the device of each report is unknown.
     Alike,
-    /// One of these, and which is not known.
+    /// One of these; which one is unknown.
     OneOf(Vec<&'a ResourceHealth>),
 }
 
@@ -304,8 +304,8 @@ impl<'a> HealthIndex<'a> {
 
     /// What the kubelet wrote about one claim of a container.
     ///
-    /// An identifier is `driver/pool/device`, or the name of a CDI device, which nothing in the API connects with a device of the claim,
-    /// and which several devices may share. It is taken for a certain device only where there is no other.
+    /// An identifier is `driver/pool/device`, or the name of a CDI device, which nothing in the API connects with a
+    /// device of the claim, and which several devices may share. It is assigned to a device only if there is no other.
     fn add_resources(&mut self, cluster: &Cluster, pod: &'a Pod, of_claim: &ClaimHealth<'a>) {
         let mut entries = pod.spec.resource_claims.iter();
         let Some(entry) = entries.find(|known| known.name == *of_claim.entry) else {
@@ -385,7 +385,7 @@ mod tests {
             .collect()
     }
 
-    /// A pod with the claim `c`, for which the kubelet reports this under `name`.
+    /// A pod with the claim `c`; the kubelet reports this under `name`.
     fn reporting(name: &str, resources: &Value) -> World {
         World::default()
             .claim("c", &json!({}), &holding(&["g0", "g1"], &["p"]))
@@ -424,7 +424,7 @@ mod tests {
                 json!([of("v.com/gpu=0", "Healthy"), of("v.com/gpu=1", "Unhealthy")]),
                 [unknown, unknown],
             ),
-            // Two devices behind one identifier: only the first one was told.
+            // Two devices behind one identifier: only the first one was reported.
             (json!([of("v.com/gpu=all", "Healthy")]), [unknown, unknown]),
             (json!([of("d/node-1/g0", "Odd")]), [unknown, None]),
         ] {

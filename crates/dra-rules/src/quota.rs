@@ -22,7 +22,7 @@ const DEVICES_OF_CLASS: &str = ".deviceclass.resource.k8s.io/devices";
 /// Prefix of the name of an extended resource. Mirrors `DefaultResourceRequestsPrefix`.
 const REQUESTS: &str = "requests.";
 
-/// Amounts by resource, none of which is zero.
+/// Amounts by resource, without zeros.
 type Usage = BTreeMap<String, i64>;
 
 /// The quotas of a cluster that limit claims, as admission compares claims with them.
@@ -296,7 +296,7 @@ mod tests {
 
     const GPU: &str = "gpu.deviceclass.resource.k8s.io/devices";
 
-    /// Two classes, of which the first stands behind `example.com/gpu`.
+    /// Two classes; the first provides `example.com/gpu`.
     fn world() -> World {
         World::default().class_with("nic", &json!([])).with(
             Kind::DeviceClass,

@@ -359,7 +359,7 @@ mod tests {
         answers.extend([20, 22, 24].map(|second| (second, 0)));
         let (clock, now) = after(&answers);
         assert_eq!((now, clock.ahead), (time("2026-11-23T10:01:00.5Z"), 0));
-        // Nobody asked in between.
+        // No client asked in between.
         assert_eq!(clock.step.map(|step| step.by), Some(0));
     }
 

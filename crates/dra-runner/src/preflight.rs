@@ -81,7 +81,7 @@ impl Rival {
 /// be seen.
 ///
 /// # Errors
-/// The first that is not known to be off.
+/// The first one without evidence that it is off.
 pub fn may_replace(
     names: impl IntoIterator<Item = ControllerName>,
     seen: &BTreeMap<ControllerName, Evidence>,

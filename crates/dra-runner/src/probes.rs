@@ -151,7 +151,7 @@ mod tests {
         answer
     }
 
-    /// More connections than are served at once, none of which comes to its end, delay no probe, and those that can stay do.
+    /// Connections above the limit that never finish neither delay probes nor block connections that could stay.
     #[tokio::test]
     async fn who_asks_slowly_delays_no_probe() {
         let any = "127.0.0.1:0".parse().unwrap();

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A bucket of tokens, kept as the time at which it is full again: `burst` requests at once, and `qps` in each second from then on.
+/// A bucket of tokens, kept as the time at which it is full again: a burst of `burst` requests, and `qps` in each
+/// second from then on.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     interval: Duration,

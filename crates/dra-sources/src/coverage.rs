@@ -1,8 +1,9 @@
 //! Kinds that the files of `--from` cover completely, and kinds they leave open.
 //!
-//! That a file has no pods says nothing about pods. A kind is known when a file has objects of it, is a list of that kind alone, be it
-//! an empty one, or is a snapshot that says so. What is known no better becomes a [`Gap`], as a list does that may not be read from a
-//! cluster. A snapshot also tells how many objects of each kind it has, so that a missing one is noticed.
+//! A file without pods does not prove that there are none. A kind is known when a file has objects of it, is a list of
+//! that kind alone, be it an empty one, or is a snapshot that says so. Other kinds become a [`Gap`], like a list
+//! without permission in a cluster. A snapshot also tells how many objects of each kind it has, so that a missing one
+//! is noticed.
 //!
 //! Most clusters have no object of some kinds, such as DeviceTaintRules, and what `kubectl get` printed of one does not name them.
 //! Files with objects of every kind that each cluster with DRA has are such a picture: there, a kind that no object refers to counts as
@@ -37,9 +38,9 @@ const IN_EVERY_CLUSTER: [Kind; 5] = [
 struct File {
     /// Objects that are there, sound or not.
     objects: BTreeMap<Kind, u64>,
-    /// Kinds of which the file has a whole list.
+    /// Kinds with a complete list in the file.
     listed: BTreeSet<Kind>,
-    /// Kinds of which the file has one page of several.
+    /// Kinds with one page of a list in the file.
     cut: BTreeSet<Kind>,
     snapshots: Vec<SnapshotInfo>,
 }
@@ -163,7 +164,7 @@ impl Coverage {
             {
                 verdict.assumed.push(kind);
             } else if Kind::OF_RIGHTS.contains(&kind) || !needs.takes_files_for_whole() {
-                // Every cluster has roles: files without any do not tell of rights.
+                // Every cluster has roles: files without roles do not contain them.
                 verdict.gaps.push(hole(kind, self.silence().to_owned()));
                 if !needs.is_optional(kind) {
                     verdict.absent.push(kind);
@@ -247,7 +248,7 @@ impl File {
     }
 }
 
-/// Objects of `kind` may be missing in every namespace.
+/// Objects of `kind` may be unknown in every namespace.
 pub(super) fn hole(kind: Kind, reason: String) -> Gap {
     Gap {
         kind,

@@ -34,7 +34,8 @@ use self::unknown::UnknownFields;
 /// Threads that decode. More do not make the reader faster.
 const MOST_WORKERS: usize = 4;
 
-/// Problems and duplicates that are described one by one. A broken file can have thousands, of which the first ones say it all.
+/// Problems and duplicates that are described one by one. A broken file can have thousands, and the first ones are
+/// enough.
 const DESCRIBED: usize = 20;
 
 /// The reason why files cannot be read.
@@ -58,7 +59,7 @@ pub enum LoadError {
     /// An object is malformed or there twice, and the user wants to stop at that.
     #[error("{0}")]
     Strict(Problem),
-    /// Objects that no API server would take or hand out.
+    /// Objects that no API server would accept or return.
     #[error("{0}")]
     Refused(Refused),
     /// A file for this program says something else than it should.
@@ -255,14 +256,14 @@ pub fn document_of<T: DeserializeOwned>(name: &str) -> Result<T, LoadError> {
     })
 }
 
-/// The files behind the arguments of `--from`, as far as they can be told apart from others; with each what to call it.
+/// The files behind the arguments of `--from`, as far as they can be distinguished, each with its name.
 pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     let mut files = Vec::new();
     for name in names {
         match source(name) {
             Ok(Source::Stdin) => files.extend(FileIdentity::of_stdin().map(|file| (name.clone(), file))),
             Ok(Source::Path(path)) if path.is_dir() => {
-                // What cannot be listed is told when it is read.
+                // Directories that cannot be listed are reported when read.
                 let inside = files::files_of(&path).unwrap_or_default();
                 files.extend(
                     inside
@@ -307,7 +308,7 @@ struct Collected {
     /// The memory of the objects.
     weight: u64,
     undescribed: u64,
-    /// Problems by what may be missing because of them.
+    /// Problems by the kinds that they make incomplete.
     broken: BTreeMap<Hidden, u64>,
     coverage: Coverage,
     parts: Parts,
@@ -396,7 +397,7 @@ impl Collected {
     fn take_left_out(&mut self, sources: &[Source], strict: bool) -> Result<(), LoadError> {
         for source in sources {
             let Source::Path(path) = source else { continue };
-            // What cannot be listed is told when it is read.
+            // Directories that cannot be listed are reported when read.
             let left_out = if path.is_dir() {
                 files::left_out(path)
             } else {
@@ -439,7 +440,7 @@ impl Collected {
     fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {
         let names = request.names.join(", ");
         let mut environment = self.environment(&names, request, needs);
-        // Each configuration is that of one kube-scheduler, of which there may be several with profiles of their own.
+        // Each configuration belongs to one kube-scheduler; there may be several with their own profiles.
         let profiles: Vec<SchedulerProfile> = std::mem::take(&mut self.profiles).concat();
         if !profiles.is_empty() {
             environment
@@ -527,8 +528,8 @@ impl Collected {
         })
     }
 
-    /// Returns what may be missing because something could not be understood. A problem of an object whose kind is not known can hide an
-    /// object of each kind.
+    /// Returns the kinds that unreadable parts make incomplete. A problem of an object of unknown kind can hide an
+    /// object of any kind.
     fn forgotten(&mut self, needs: &Needs) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for (hidden, count) in std::mem::take(&mut self.broken) {
@@ -556,7 +557,8 @@ impl Collected {
         gaps
     }
 
-    /// Returns what the files tell of their cluster. A snapshot says it itself; of other files the control plane's pods may say something.
+    /// Returns the state of the cluster in the files. A snapshot records it; in other files the control plane's pods
+    /// may show it.
     fn environment(&mut self, names: &str, request: &Request<'_>, needs: &Needs) -> Environment {
         let source = source_name(request.names);
         // Of several snapshots, the newest is closest to the truth.

@@ -23,7 +23,7 @@ use dra_model::{
 pub struct Manifests {
     /// Its objects, in their order, with the pods of its workloads in their place.
     pub objects: Vec<Object>,
-    /// Pods of DaemonSets, of which there is one on each node that takes it.
+    /// Pods of DaemonSets, one on each matching node.
     pub daemons: Vec<Daemon>,
     /// Its workloads.
     pub workloads: Vec<Workload>,
@@ -47,12 +47,13 @@ pub struct Workload {
 pub struct Daemon {
     /// The pod as the template has it, with the name of the DaemonSet.
     pub pod: Arc<Pod>,
-    /// Most copies of it that can be judged at once.
+    /// Maximum number of copies to simulate together.
     pub most: u64,
 }
 
-/// Says what the API server would refuse in an object, which is written in the best version of its kind: one line for each violation, and how
-/// many more there are. Of a template of pods it gets the path, which is empty for an object by itself.
+/// Says what the API server would refuse in an object, which is written in the best version of its kind: one line for
+/// each violation, and how many more there are. Of a template of pods it gets the path, which is empty for a single
+/// object.
 pub type Validate<'v> = &'v dyn Fn(Kind, &Value, &str) -> (Vec<String>, usize);
 
 /// Most pods that the workloads of a command become: each is judged on every node after all those before it.
@@ -137,7 +138,8 @@ impl Reading<'_> {
         if !self.is_valid(item, kind, (group, version), &object.to_string(), "") {
             return;
         }
-        // What was read from a server says for whom a claim is, and how far a pod: nothing of that is true of a new one.
+        // What was read from a server has the consumers of a claim and the state of a pod, which a new object does not
+        // have.
         if matches!(kind, Kind::Pod | Kind::ResourceClaim)
             && let Some(fields) = object.as_object_mut()
         {

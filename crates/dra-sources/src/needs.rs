@@ -109,8 +109,8 @@ impl Needs {
         self
     }
 
-    /// Of `kind`, only objects that match the label selector. A file's objects are not filtered: whoever selects looks at the
-    /// labels itself, and this only saves a server and the network work.
+    /// Of `kind`, only objects that match the label selector. A file's objects are not filtered: callers check the
+    /// labels themselves, and this only saves work for the server and the network.
     #[must_use]
     pub fn labeled(mut self, kind: Kind, selector: &str) -> Self {
         selector.clone_into(&mut self.wants.entry(kind).or_default().labels);
@@ -145,7 +145,7 @@ impl Needs {
         self
     }
 
-    /// Files that are read instead of a cluster are all there is, because the user says so: a kind of which they say nothing has no
+    /// Files that are read instead of a cluster are complete, because the user says so: kinds missing from them have no
     /// objects.
     #[must_use]
     pub fn files_are_whole(mut self) -> Self {
@@ -333,7 +333,7 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Told how reading goes on, from any thread. The default does nothing.
+/// Receives the progress of reading, from any thread. The default does nothing.
 pub trait Observer: Send + Sync {
     /// So many objects and bytes were read so far, of all kinds together.
     fn progress(&self, objects: u64, bytes: u64) {

@@ -1,7 +1,7 @@
 //! A copy of files as a snapshot, with the objects as they are in a later state of the cluster.
 //!
-//! Objects that have not changed are copied as they stand. Of the others only what has changed is written anew, so fields stay of
-//! which this program knows nothing. A claim that was made has everything that its template says.
+//! Unchanged objects are copied verbatim. Of the others only changed parts are rewritten, so unknown fields remain. A
+//! claim that was made has everything that its template says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +23,7 @@ use dra_model::{Claim, Cluster, Condition, Key, Kind, Meta, Object, PodClaimStat
 /// Data to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Successor<'a> {
-    /// The arguments of `--from`, of which none is standard input.
+    /// The arguments of `--from`, without standard input.
     pub names: &'a [String],
     /// Namespace of objects without one.
     pub namespace: &'a str,
@@ -80,7 +80,7 @@ struct Identity {
     uid: Option<String>,
 }
 
-/// A template as it stands in the files.
+/// A template, unchanged from the files.
 struct Template {
     api_version: String,
     json: Vec<u8>,
@@ -263,7 +263,7 @@ impl Successor<'_> {
             (Object::DeviceTaintRule(before), Object::DeviceTaintRule(after)) => {
                 text.conditions(&before.status.conditions, &after.status.conditions)?;
             }
-            // Nobody writes the others.
+            // The others are not written.
             _ => {}
         }
         Ok(Some(text.0))
@@ -330,7 +330,7 @@ impl Text {
         Ok(())
     }
 
-    /// Returns what a status tells of claims, before and after.
+    /// Returns the claims in a status, before and after.
     fn statuses(&mut self, [before, after]: [&Vec<PodClaimStatus>; 2]) -> Edited {
         let told = |statuses: &[PodClaimStatus]| -> Vec<_> {
             let pairs = statuses.iter();
@@ -486,7 +486,7 @@ fn made(made: &Claim, template: &[u8]) -> Result<String, serde_json::Error> {
     if let Some(metadata) = claim["metadata"].as_object_mut() {
         metadata.retain(|_, value| !value.is_null());
     }
-    // Whoever consumed it meanwhile, and its end, as of any other claim.
+    // Its consumers in the meantime, and its end, as of any other claim.
     let mut text = Text(claim.to_string());
     let fresh = Claim::default();
     text.claim(&fresh, made)?;

@@ -164,7 +164,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns what pods of a template in the field `name` are called after; nothing where the field says nothing about them.
+/// Returns the name prefix of pods from a template in the field `name`; nothing if the field does not determine it.
 fn part(name: &str) -> Option<String> {
     let plain = ["Template", "GroupSpec", "ReplicaSpecs", "Specs", "Spec"]
         .into_iter()

@@ -193,7 +193,7 @@ impl World {
         self
     }
 
-    /// Another release, or gates of which something is known.
+    /// Another release, or gates with evidence.
     pub fn knowing(mut self, change: impl FnOnce(&mut Environment)) -> Self {
         change(&mut self.environment);
         self

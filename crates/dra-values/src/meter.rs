@@ -117,7 +117,7 @@ impl Meter {
         })
     }
 
-    /// Returns whether nothing is left: what has not been evaluated by now is not known.
+    /// Returns whether nothing is left: unevaluated results are unknown.
     pub fn is_exhausted(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }

@@ -1,5 +1,5 @@
-//! Names as Kubernetes checks them: of objects, of labels, of whatever else is called something. Mirrors `content/dns.go` and
-//! `content/kube.go` (apimachinery v0.37.1), whose words the problems are told in.
+//! Names as Kubernetes checks them: of objects, of labels, of whatever else is called something. Mirrors
+//! `content/dns.go` and `content/kube.go` (apimachinery v0.37.1), whose messages are used.
 
 /// That a name has more bytes than it may have.
 pub fn too_long(max: usize) -> String {

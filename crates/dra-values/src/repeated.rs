@@ -28,8 +28,8 @@ impl<T: Clone + DeserializeOwned + Send + Sync + 'static> Part for Vec<T> {
     }
 }
 
-/// A part of an object, shared with the other objects of the source that have the same one. Whoever changes it gets a
-/// copy of their own. An absent part takes no memory.
+/// A part of an object, shared with the other objects of the source that have the same one. A change makes a copy. An
+/// absent part takes no memory.
 #[derive(Clone)]
 pub struct Repeated<T>(Option<Arc<T>>);
 

@@ -1,4 +1,4 @@
-//! Names that somebody may have meant.
+//! Names that were probably meant.
 
 /// Returns whether `written` is `right` with one slip of the fingers.
 pub fn is_similar(right: &str, written: &str) -> bool {

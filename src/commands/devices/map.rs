@@ -403,8 +403,7 @@ fn remarks(fold: Fold, (rows, nodes): (usize, usize), doc: &mut Doc) {
         Fold::Equal => Some("+N: N more nodes look the same"),
         Fold::Sorted => Some("+N: N more nodes have the same devices, in any order"),
         Fold::Anybody => Some(
-            "+N: N more nodes have the same devices, in any order and used by anyone; kubectl dra status \
-            shows by whom",
+            "+N: N more nodes have the same devices, in any order and used by anyone; users: kubectl dra status",
         ),
     };
     if let Some(how) = how {

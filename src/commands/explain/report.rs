@@ -184,7 +184,7 @@ fn headline(report: &Explanation, page: Page, doc: &mut Doc) {
         (ClusterVerdict::Error, cause) => {
             format!(" fails: {}", cause.as_ref().unwrap_or(&report.summary))
         }
-        (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is not known: {}", report.summary),
+        (ClusterVerdict::GaveUp | ClusterVerdict::Unknown, _) => format!(" is unknown: {}", report.summary),
         // That of a broken pod says whether it does not start, does not end, or runs and is in danger.
         _ => format!(": {}", report.summary),
     };

@@ -1,4 +1,4 @@
-//! `kubectl dra simulate eviction`: whom the taints of devices drive away, now or if there were more of them.
+//! `kubectl dra simulate eviction`: pods that current or additional device taints evict.
 
 mod answer;
 mod evidence;

@@ -13,7 +13,7 @@ pub fn keeps_off(taint: &Taint) -> bool {
     taint.effect == NO_SCHEDULE || taint.effect == NO_EXECUTE
 }
 
-/// Words in the name or value of a taint with which drivers and health checks report a broken device, or an unknown
+/// Words in the name or value of taints that report a broken device, or an unknown
 /// state.
 const UNHEALTHY: [&str; 14] = [
     "unhealth",

@@ -32,7 +32,7 @@ pub enum Mode {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
     pub(crate) release: Release,
-    /// Release by which a function must have been introduced.
+    /// Newest release in which a function may have been introduced.
     used: Release,
     mode: Mode,
     features: Features,

@@ -62,7 +62,7 @@ pub fn other_scheduler(environment: &Environment, pod: &Pod) -> Option<String> {
     Decider::of(environment, pod).doubt()
 }
 
-/// The scheduler named by the pod, if it is not known to be kube-scheduler.
+/// The scheduler named by the pod, unless it is known to be kube-scheduler.
 pub fn foreign_scheduler(environment: &Environment, pod: &Pod) -> Option<Str> {
     match Decider::of(environment, pod) {
         Decider::Other(name) | Decider::Unknown(name) => Some(name),

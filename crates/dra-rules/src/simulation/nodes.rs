@@ -3,7 +3,7 @@
 use crate::kubelet::Heartbeat;
 use dra_model::{Cluster, Pod};
 
-/// The taint with which an administrator declares a node permanently out of service.
+/// The taint that declares a node permanently out of service.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
 /// Returns whether no kubelet confirms the end of the pod: its kubelet has not been heard of, and its node is not marked as out of service.

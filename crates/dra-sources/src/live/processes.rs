@@ -148,7 +148,7 @@ mod signals {
             };
             #[expect(
                 clippy::disallowed_methods,
-                reason = "the system tells of its processes in files"
+                reason = "the system exposes its processes as files"
             )]
             let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
             // Behind the name of the program, which may hold anything, come the state and the parent.

@@ -149,7 +149,7 @@ impl Watch {
     /// returns it.
     ///
     /// # Errors
-    /// When the watch cannot go on, see [`Persistence`].
+    /// When the watch cannot continue, see [`Persistence`].
     pub async fn next(&mut self, settle: Duration) -> Result<Watched, Error> {
         if self.held.is_empty() {
             let told = match self.after.take() {
@@ -743,7 +743,7 @@ impl Watcher {
                         taken.changes.push(Change::Put(object));
                     }
                     Err(error) => {
-                        // It exists and was not known before; a new list must treat it neither as deleted nor as known.
+                        // It exists and was unknown before; a new list must treat it neither as deleted nor as known.
                         taken.unreadable.push(self.unreadable(object, error.to_string()));
                     }
                 }

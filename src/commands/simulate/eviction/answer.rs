@@ -131,7 +131,7 @@ fn then(pod: &PodItem, fate: Fate) -> String {
             format!("{owner}: {}", nodes.unwrap_or_default())
         }
         Fate::Waits => format!("{owner}: waits, fits nowhere"),
-        Fate::Unknown => format!("{owner}: not known whether it fits"),
+        Fate::Unknown => format!("{owner}: unknown whether it fits"),
         Fate::Done => "had ended already".to_owned(),
         Fate::Lost if pod.owner.is_none() => "lost: no controller".to_owned(),
         Fate::Lost => format!("lost: {owner} makes no other"),
@@ -245,7 +245,7 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
     let is_unsure = report.gave_up || report.may_be_more;
     if evicted.is_empty() {
         let (tone, text) = if is_unsure {
-            (Tone::Notice, format!("whether a pod ends is not known: {unsure}"))
+            (Tone::Notice, format!("cannot tell whether pods are evicted: {unsure}"))
         } else {
             (Tone::Good, "no pod ends".to_owned())
         };
@@ -261,7 +261,7 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
         .map(|(fate, count)| match fate {
             Fate::Restarts => format!("{count} can restart"),
             Fate::Waits => format!("{count} would wait for devices"),
-            Fate::Unknown => format!("{count} may restart, which is not known"),
+            Fate::Unknown => format!("{count} may be recreated (unknown)"),
             Fate::Done => format!("{count} had ended already"),
             Fate::Lost => format!("{count} {} lost", if count == 1 { "is" } else { "are" }),
         })

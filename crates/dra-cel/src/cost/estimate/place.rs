@@ -1,7 +1,7 @@
 //! Origin of a value in `device`, and the resulting size.
 //!
 //! Mirrors `compile.go`, `sizeEstimator.EstimateSize` (dynamic-resource-allocation v0.37.1), which walks paths of names through the
-//! declared types. Names in the domains of attributes cannot be told from fields, so a path can lose its way.
+//! declared types. Names in the domains of attributes are indistinguishable from fields, so a path can lose its way.
 
 use super::amount::Range;
 use crate::release::Release;

@@ -134,7 +134,7 @@ const BUGS: &[Bug] = &[
         what: "adds the pod's other consumption of a device to the requested amount itself when the amount is \
               stored as decimal digits",
     },
-    // Mended by kubernetes/kubernetes#142202.
+    // Fixed by kubernetes/kubernetes#142202.
     Bug {
         issue: 140_650,
         component: Component::Scheduler,

@@ -71,7 +71,7 @@ fn releases(
     let fix = |key: Key| {
         let claim = cluster.claim(&key)?;
         let takes = claim.results().iter().any(|result| result.takes());
-        // Devices that are not known to be idle are in use.
+        // Devices count as in use unless they are known to be idle.
         let in_use = !sparing.consumers(claim).is_empty() || has_consumer(cluster, claim).unwrap_or(true);
         (takes && sparing.claim(claim).is_none()).then_some(Fix::Release { claim: key, in_use })
     };

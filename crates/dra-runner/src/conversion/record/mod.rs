@@ -349,7 +349,7 @@ fn regular(path: &Path) -> Result<(), RecordError> {
     Err(RecordError::NoFile {
         path: path.to_owned(),
         what: if metadata.is_dir() {
-            "a folder"
+            "a directory"
         } else {
             "a device, a pipe or a socket"
         },

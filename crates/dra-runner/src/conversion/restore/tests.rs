@@ -67,7 +67,7 @@ fn old(entries: &[Entry]) -> Old {
                 .or_insert_with(|| write.before.iter().map(ConsumerReference::to_json).collect());
         }
     }
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let claims = wanted.into_iter().map(|(uid, then)| ("c".into(), uid, then));
     let backup = backup_with(folder.path(), claims);
     let journal = journal_of(folder.path(), &lines_of(entries));
@@ -235,7 +235,7 @@ fn doubts_of(backup: &Path, journal: &Path) -> Vec<(String, Option<Doubt>)> {
 
 /// The doubts, by name of the claim, where the journal has these lines and the backup the claims `a`, `b` and `c` with `g` each.
 fn doubts(lines: &[String]) -> Vec<(String, Option<Doubt>)> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let backup = backup_of(
         folder.path(),
         &[("a", "ua", "g"), ("b", "ub", "g"), ("c", "uc", "g")],
@@ -306,7 +306,7 @@ fn a_damaged_journal_leaves_no_claim_untold() {
 
 #[test]
 fn records_of_two_conversions_fit_nowhere() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let journal = journal_of(folder.path(), &lines());
     // A backup that was cut, and one of other claims.
     let all = |backup: &Path| doubts_of(backup, &journal);
