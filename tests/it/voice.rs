@@ -12,7 +12,7 @@ use crate::support::rust_source::{without_comments_and_texts, without_tests};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Areas that are not rewritten yet.
-const NOT_YET: [&str; 3] = ["crates/dra-reports", "docs/findings", "docs/commands"];
+const NOT_YET: [&str; 4] = ["crates/dra-reports", "docs/findings", "docs/commands", "docs/exit-codes.md"];
 
 /// Patterns, and what to write instead. Words of a pattern are separated by spaces, alternatives by `|`.
 const BANNED: &[(&str, &str)] = &[
@@ -67,7 +67,9 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
             words.extend(test_names(&text));
             words
         } else {
-            words(&text)
+            // Rows about an area have its words.
+            let is_ours = |line: &&str| !NOT_YET.iter().any(|area| line.contains(area));
+            words(&text.lines().filter(is_ours).collect::<Vec<_>>().join("\n"))
         };
         for (pattern, better) in BANNED.iter().copied().chain(rejected.iter().map(|word| (word.as_str(), "see docs/glossary.md"))) {
             for place in matches(&words, pattern) {
@@ -110,6 +112,8 @@ fn files() -> Vec<PathBuf> {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
+            } else if NOT_YET.contains(&name_of(&path).as_str()) {
+                continue;
             } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "md") {
                 files.push(path);
             }

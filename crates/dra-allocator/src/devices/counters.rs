@@ -134,8 +134,8 @@ impl Counters {
 }
 
 impl Counters {
-    /// Returns whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw which
-    /// others give back to.
+    /// Returns whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw while
+    /// others return to it.
     pub(crate) fn concern_all(&self) -> bool {
         self.gives_back || !self.overdrawn.is_empty()
     }
