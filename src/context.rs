@@ -242,9 +242,7 @@ impl Ctx {
 
     /// Passes the timeout to the command; returns whether it then finishes its work, as after Ctrl-C.
     pub(crate) fn time_is_over(&self) -> bool {
-        self.stop(
-            "`--timeout` expired: finishing requests in flight; press Ctrl-C to stop immediately",
-        )
+        self.stop("`--timeout` expired: finishing requests in flight; press Ctrl-C to stop immediately")
     }
 
     fn stop(&self, note: &str) -> bool {

@@ -82,8 +82,12 @@ fn is_list(root: &Command, word: &OsStr) -> bool {
 pub(super) fn names<'a>(args: &'a [String], command: &Command) -> impl Iterator<Item = &'a String> {
     let mut is_value = false;
     args.iter().filter(move |arg| {
-        let is_name = !std::mem::take(&mut is_value) && matches!(read(OsStr::new(arg.as_str()), command), Read::Word);
-        is_value = matches!(read(OsStr::new(arg.as_str()), command), Read::Flag { needs_value: true });
+        let is_name =
+            !std::mem::take(&mut is_value) && matches!(read(OsStr::new(arg.as_str()), command), Read::Word);
+        is_value = matches!(
+            read(OsStr::new(arg.as_str()), command),
+            Read::Flag { needs_value: true }
+        );
         is_name
     })
 }
@@ -211,7 +215,7 @@ mod tests {
             ("claims", "claims"),
             ("-n a claims x", "claims -n a x"),
             ("cl x", "claims x"),
-            ("-n a conv pl", "convert -n a pl"),
+            ("-n a conv pl", "convert plan -n a"),
             ("get claims x", "claims x"),
             ("-A get cl", "claims -A"),
             ("get pods", "get pods"),

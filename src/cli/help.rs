@@ -4,6 +4,7 @@
 //! The text of a command is in its file: the doc comment of its `Args`, and examples as `before_help`.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
@@ -63,7 +64,11 @@ pub(super) fn shape(root: Command) -> Command {
 
 /// The commands below `root` by group, which clap has no means for.
 fn groups(root: &Command) -> String {
-    let width = GROUPS.iter().flat_map(|(_, paths)| *paths).map(|path| path.len()).max();
+    let width = GROUPS
+        .iter()
+        .flat_map(|(_, paths)| *paths)
+        .map(|path| path.len())
+        .max();
     let width = width.unwrap_or_default();
     let mut text = String::new();
     for (heading, paths) in GROUPS {
@@ -74,7 +79,8 @@ fn groups(root: &Command) -> String {
                 .split(' ')
                 .try_fold(root, |command, word| command.find_subcommand(word));
             let about = found.and_then(Command::get_about).map(StyledStr::to_string);
-            text.push_str(&format!("  {path:width$}  {}\n", about.unwrap_or_default()));
+            // Writing to a text does not fail.
+            let _ = writeln!(text, "  {path:width$}  {}", about.unwrap_or_default());
         }
         text.push('\n');
     }
@@ -83,11 +89,14 @@ fn groups(root: &Command) -> String {
 
 /// The built-in examples, for `--from example:`.
 pub(super) fn examples() -> String {
-    let width = dra_sources::examples::all().map(|example| example.name.len()).max();
+    let width = dra_sources::examples::all()
+        .map(|example| example.name.len())
+        .max();
     let width = width.unwrap_or_default();
     let mut text = "Examples (`--from example:NAME`):\n".to_owned();
     for example in dra_sources::examples::all() {
-        text.push_str(&format!("  {:width$}  {}\n", example.name, example.about));
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "  {:width$}  {}", example.name, example.about);
     }
     text
 }
@@ -158,7 +167,7 @@ fn shaped(command: Command, path: &str) -> Command {
     let more = if path.is_empty() { " COMMAND" } else { path };
     // Values of the program are typed in any case, as `-o JSON`.
     let any_case = |flag: Arg| {
-        let is_choice = !flag.get_possible_values().is_empty();
+        let is_choice = argv::takes_value(&flag) && !flag.get_possible_values().is_empty();
         flag.ignore_case(is_choice)
     };
     let help = Arg::new(HELP)

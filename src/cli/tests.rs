@@ -440,7 +440,10 @@ fn help_is_toned_without_a_change_of_its_text() {
         assert_eq!(text, page);
         assert!(toned.contains(&(Tone::Strong, "Usage:")), "{page}");
         let is_word = [help::HELP, help::OPTIONS].contains(&path.as_str());
-        assert!(is_word || toned.contains(&(Tone::Strong, "Examples:\n")), "{page}");
+        assert!(
+            is_word || toned.contains(&(Tone::Strong, "Examples:\n")),
+            "{page}"
+        );
     }
 }
 

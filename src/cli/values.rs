@@ -37,9 +37,7 @@ impl ValueEnum for Format {
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
             Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("SARIF for code scanners"),
             Self::Export(Export::Junit) => PossibleValue::new("junit").help("JUnit XML for CI servers"),
-            Self::Export(Export::Github) => {
-                PossibleValue::new("github").help("GitHub Actions annotations")
-            }
+            Self::Export(Export::Github) => PossibleValue::new("github").help("GitHub Actions annotations"),
             Self::Export(Export::Markdown) => {
                 PossibleValue::new("markdown").help("Markdown for a comment or an issue")
             }
@@ -122,9 +120,7 @@ pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
     let duration = seconds
         .or_else(|| go_duration(text))
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| {
-        "expected seconds or a duration such as 1s, 2m or 1h30m".to_owned()
-    })
+    duration.ok_or_else(|| "expected seconds or a duration such as 1s, 2m or 1h30m".to_owned())
 }
 
 /// The seconds of a Go duration, such as `1h30m`, `1.5s` or `300ms`.

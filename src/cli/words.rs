@@ -73,19 +73,36 @@ const COMMANDS: &[Instead] = &[
         .named("kubectl dra explain pod/NAME"),
     Instead::new(&["verify"], "kubectl dra convert verify"),
     Instead::new(&["plan"], "kubectl dra convert plan"),
-    Instead::new(&["restore", "rollback", "undo", "revert"], "kubectl dra convert restore"),
-    Instead::new(&["migrate", "transform"], "kubectl dra convert"),
-    Instead::new(&["downgrade", "upgrade"], "kubectl dra check --to-version VERSION")
-        .named("kubectl dra check --to-version VERSION")
-        .note("what it would break"),
     Instead::new(
-        &["fix", "repair", "health", "healthy", "unhealthy", "errors", "test"],
+        &["restore", "rollback", "undo", "revert"],
+        "kubectl dra convert restore --backup FILE",
+    ),
+    Instead::new(&["migrate", "transform"], "kubectl dra convert"),
+    Instead::new(
+        &["downgrade", "upgrade"],
+        "kubectl dra check --to-version VERSION",
+    )
+    .named("kubectl dra check --to-version VERSION")
+    .note("what it would break"),
+    Instead::new(
+        &[
+            "fix",
+            "repair",
+            "health",
+            "healthy",
+            "unhealthy",
+            "errors",
+            "test",
+        ],
         "kubectl dra check",
     )
     .named("kubectl dra explain pod/NAME"),
     Instead::new(&["watch"], "kubectl dra claims --watch"),
     Instead::new(&["event", "events"], "kubectl events").named("kubectl dra describe pod NAME"),
-    Instead::new(&["controller", "controllers", "operator", "shadow"], "kubectl dra run"),
+    Instead::new(
+        &["controller", "controllers", "operator", "shadow"],
+        "kubectl dra run",
+    ),
     Instead::new(
         &["selector", "expr", "expression", "match", "query", "eval"],
         "kubectl dra cel EXPRESSION",
@@ -147,7 +164,11 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["--ns", "--namespaces", "--name-space"], &[], "--namespace"),
     (&["--all", "--all-namespace"], &[], "--all-namespaces"),
     (&["--file", "--output-file"], &["snapshot"], "--out"),
-    (&["-f", "--filename", "--file", "--input", "--snapshot"], &[], "--from"),
+    (
+        &["-f", "--filename", "--file", "--input", "--snapshot"],
+        &[],
+        "--from",
+    ),
     (&["--format"], &[], "--output"),
     (&["--label", "--labels"], &[], "--selector"),
     (&["--follow"], &[], "--watch"),
@@ -230,7 +251,12 @@ impl<'a> Typed<'a> {
         }
         if KUBECTL.contains(&lower.as_str()) {
             let verb = if lower == "log" { "logs" } else { lower.as_str() };
-            return error.hint(line(["kubectl", verb].into_iter().map(str::to_owned).chain(self.but(word))));
+            return error.hint(line(
+                ["kubectl", verb]
+                    .into_iter()
+                    .map(str::to_owned)
+                    .chain(self.but(word)),
+            ));
         }
         if let Some((kind, name)) = word.split_once('/') {
             return error.hint(self.about(kind, name, word));
@@ -292,7 +318,7 @@ impl<'a> Typed<'a> {
     /// `command` with `rest`, or with the names among it, or alone: the first line that can be read.
     fn first_read(&self, command: &str, rest: &[String]) -> String {
         let names: Vec<String> = self.names(rest).cloned().collect();
-        for more in [rest, &names] {
+        for more in [rest, names.as_slice()] {
             let args: Vec<String> = words(command).chain(more.iter().cloned()).collect();
             if !more.is_empty() && self.is_read(&args) {
                 return format!("{command} {}", line(more.iter().cloned()));
@@ -304,7 +330,8 @@ impl<'a> Typed<'a> {
     fn is_read(&self, line: &[String]) -> bool {
         let args = line.iter().skip(1).map(OsString::from);
         let mut root = self.root.clone();
-        root.try_get_matches_from_mut(argv::normalize(args, self.root)).is_ok()
+        root.try_get_matches_from_mut(argv::normalize(args, self.root))
+            .is_ok()
     }
 
     /// Everything typed except for `word`.
@@ -359,7 +386,7 @@ impl<'a> Typed<'a> {
             ("eviction", [node] | ["node" | "nodes" | "no", node]) => with("--node", node),
             ("eviction", ["pool", pool] | ["pool", _, pool]) => with("--pool", pool),
             ("eviction", [pool, device] | [_, pool, device] | ["device", _, pool, device]) => {
-                let flags = ["--pool", pool, "--device", device].map(str::to_owned);
+                let flags = ["--pool", *pool, "--device", *device].map(str::to_owned);
                 line(words(path).chain(flags))
             }
             ("status", [_]) if is_choice("by") => with("--by", word),
@@ -367,7 +394,7 @@ impl<'a> Typed<'a> {
             ("check" | "status" | "taints", [kind, name @ ..]) if !name.is_empty() => {
                 self.about(kind, &name.join("/"), word)
             }
-            ("check" | "status", [_]) => format!("kubectl dra describe KIND {}", line([word.to_owned()])),
+            ("check" | "status", [_]) => line(words("kubectl dra describe KIND").chain([word.to_owned()])),
             _ => format!("{path} --help"),
         })
     }
@@ -400,10 +427,12 @@ impl<'a> Typed<'a> {
             .iter()
             .filter(|known| word.len() > 1 && known.starts_with(&word));
         let begun = begun.next().filter(|_| begun.next().is_none());
-        error.hint(match begun.copied().or_else(|| alike(&word, flags.iter().copied())) {
-            Some(found) => format!("did you mean `--{found}`?"),
-            None => format!("{} --help", self.path),
-        })
+        error.hint(
+            match begun.copied().or_else(|| alike(&word, flags.iter().copied())) {
+                Some(found) => format!("did you mean `--{found}`?"),
+                None => format!("{} --help", self.path),
+            },
+        )
     }
 
     /// The error of a format that is kubectl's, or the name of a file.

@@ -287,17 +287,22 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if map {
         accepts_map(ctx, by)?;
     }
-    if let Some(flag) = names.iter().find(|name| SWITCHES.contains(&name.as_str())) {
-        let error = UsageError::new(format!("`{flag}` is a flag, not a device"));
-        return Err(error.hint(format!("kubectl dra devices --{flag}")).into());
+    if let Some((flag, command)) = SWITCHES
+        .into_iter()
+        .find(|(flag, _)| names.iter().any(|name| name == flag))
+    {
+        return Err(UsageError::new(format!("`{flag}` is a flag, not a device"))
+            .hint(command)
+            .into());
     }
     // Other commands print nodes as `node/NAME`.
-    let (of_nodes, names): (Vec<_>, Vec<_>) = names
-        .into_iter()
-        .partition_map(|name| match objects::named_node(&name) {
-            Some(node) => Either::Left(node.to_owned()),
-            None => Either::Right(name),
-        });
+    let (of_nodes, names): (Vec<_>, Vec<_>) =
+        names
+            .into_iter()
+            .partition_map(|name| match objects::named_node(&name) {
+                Some(node) => Either::Left(node.to_owned()),
+                None => Either::Right(name),
+            });
     let node = match (of_nodes.as_slice(), node) {
         ([], node) => node,
         ([named], None) => Some(named.clone()),
@@ -338,7 +343,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if let Some(expression) = &selector {
         let compiled = ClassSelectors::of(&loaded.cluster).selector(expression);
         compiled.program().map_err(|error| {
-            UsageError::new(format!("`--selector` is not a CEL expression for devices: {error}"))
+            UsageError::new(format!(
+                "`--selector` is not a CEL expression for devices: {error}"
+            ))
         })?;
     }
     let rows = |cluster: &Cluster| {
@@ -381,8 +388,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Flags that are typed as if they were devices.
-const SWITCHES: [&str; 3] = ["free", "tainted", "map"];
+/// Flags that are typed as if they were devices, with the commands that were meant.
+const SWITCHES: [(&str, &str); 3] = [
+    ("free", "kubectl dra devices --free"),
+    ("tainted", "kubectl dra devices --tainted"),
+    ("map", "kubectl dra devices --map"),
+];
 
 /// Rejects flags that a map would ignore.
 fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {

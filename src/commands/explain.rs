@@ -325,10 +325,7 @@ async fn of_owner(
     let target = Target::owner(kind, key);
     match cluster.gap(Kind::Pod, &key.namespace) {
         Some(gap) => {
-            let why = format!(
-                "cannot tell whether {kind}/{key} has pods: {}",
-                gap.reason
-            );
+            let why = format!("cannot tell whether {kind}/{key} has pods: {}", gap.reason);
             Ok(unjudged(target, &why))
         }
         None => Err(UsageError::new(format!("{kind}/{key} not found, and no pod belongs to it")).into()),
@@ -394,8 +391,7 @@ fn tell_role(ctx: &Ctx) {
     }
 }
 
-const ROLE_INTRO: &str =
-    "for a full answer, ask an administrator for this role:";
+const ROLE_INTRO: &str = "for a full answer, ask an administrator for this role:";
 
 /// Permissions to read everything that affects devices, in addition to the built-in `view`.
 const ROLE: &str = "\

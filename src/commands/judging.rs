@@ -115,7 +115,11 @@ pub(super) async fn add_manifests(
         match admin_access(cluster, object) {
             AdminAccess::Granted => {}
             AdminAccess::Refused(why) => {
-                let message = format!("the API server would reject {}/{}: {why}", object.kind(), object.metadata().key());
+                let message = format!(
+                    "the API server would reject {}/{}: {why}",
+                    object.kind(),
+                    object.metadata().key()
+                );
                 let hint = "ask an administrator to add that label to the namespace";
                 return Err(UsageError::new(message).hint(hint).into());
             }

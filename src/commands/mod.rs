@@ -255,9 +255,7 @@ impl Accepts {
             .into_iter()
             .find(|(_, id, given)| *given && self.refuses(id))
         {
-            return Err(UsageError::new(format!(
-                "`{name}` does not support `{flag}`"
-            )));
+            return Err(UsageError::new(format!("`{name}` does not support `{flag}`")));
         }
         if !self.formats().contains(&output.format) {
             let formats = self.formats();

@@ -180,7 +180,7 @@ pub(super) fn driver_name() -> impl TypedValueParser<Value = String> {
 
 /// Reads a node to select by: `NAME` or `node/NAME`.
 pub(super) fn node_name() -> impl TypedValueParser<Value = String> {
-    StringValueParser::new().map(|text| named_node(&text).map_or(text.clone(), str::to_owned))
+    StringValueParser::new().map(|text| named_node(&text).map_or_else(|| text.clone(), str::to_owned))
 }
 
 /// Returns the name of a node that is written as `node/NAME`.
@@ -258,9 +258,8 @@ pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
 /// The namespace of names that say none.
 fn own_namespace(ctx: &Ctx, word: &str) -> Result<String, UsageError> {
     namespace(ctx, Default::Current).ok_or_else(|| {
-        UsageError::new(format!("a {word} cannot be found by name across all namespaces")).hint(format!(
-            "pass `-n NAMESPACE`, or use `{word}/NAMESPACE/NAME`"
-        ))
+        UsageError::new(format!("a {word} cannot be found by name across all namespaces"))
+            .hint(format!("pass `-n NAMESPACE`, or use `{word}/NAMESPACE/NAME`"))
     })
 }
 

@@ -56,9 +56,7 @@ impl Written {
     pub(super) fn check(&self, read: &[Read]) -> Result<(), UsageError> {
         for (at, (flag, file)) in self.files.iter().enumerate() {
             if let Some((name, _)) = read.iter().find(|(_, read)| read == file) {
-                let error = UsageError::new(format!(
-                    "`{flag}` would overwrite the input {name}"
-                ));
+                let error = UsageError::new(format!("`{flag}` would overwrite the input {name}"));
                 return Err(error.hint("name another file to write"));
             }
             if let Some((other, _)) = self.files[..at].iter().find(|(_, other)| other == file) {

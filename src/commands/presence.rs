@@ -237,7 +237,11 @@ async fn namespace_of_server(ctx: &Ctx, name: &Str) -> anyhow::Result<Presence> 
     match again.changes.first() {
         Some(Change::Put(_)) => return Ok(Presence::There),
         Some(Change::Delete(..)) => {}
-        None => return Ok(Presence::Unknown("no permission to read the Namespace".to_owned())),
+        None => {
+            return Ok(Presence::Unknown(
+                "no permission to read the Namespace".to_owned(),
+            ));
+        }
     }
     let others = live.names(Kind::Namespace, None).await.unwrap_or_default();
     let others = others.into_iter().map(|(_, name)| name);

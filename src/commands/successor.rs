@@ -12,9 +12,7 @@ use dra_sources::{Successor, SuccessorError};
 /// When one of them gives what is in it only once.
 pub(super) fn read_twice(ctx: &Ctx) -> Result<&[String], UsageError> {
     let SourceSetting::Files(names) = &ctx.settings().source else {
-        return Err(UsageError::new(
-            "`--out` needs `--from`",
-        ));
+        return Err(UsageError::new("`--out` needs `--from`"));
     };
     for name in names {
         let path = std::path::Path::new(name);
@@ -25,9 +23,7 @@ pub(super) fn read_twice(ctx: &Ctx) -> Result<&[String], UsageError> {
         } else {
             continue;
         };
-        let error = UsageError::new(format!(
-            "`--out` reads the files of `--from` twice, but {why}"
-        ));
+        let error = UsageError::new(format!("`--out` reads the files of `--from` twice, but {why}"));
         return Err(error.hint("save the input to a file first"));
     }
     Ok(names)

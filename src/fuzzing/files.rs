@@ -39,8 +39,9 @@ pub(super) fn destination(data: &[u8]) {
             let path = file.path().to_owned();
             // A name may point outside the directory; this target does not exist there.
             if !path.starts_with(folder.path())
-                && fs::canonicalize(path.parent().unwrap_or(Path::new("/")))
-                    .is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a directory")))
+                && fs::canonicalize(path.parent().unwrap_or(Path::new("/"))).is_ok_and(|real| {
+                    !real.starts_with(fs::canonicalize(folder.path()).expect("a directory"))
+                })
             {
                 return;
             }

@@ -70,9 +70,7 @@ impl FromStr for Path {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let inner = match text.strip_prefix('{') {
-            Some(inner) => inner
-                .strip_suffix('}')
-                .ok_or(PathError("missing `}`"))?,
+            Some(inner) => inner.strip_suffix('}').ok_or(PathError("missing `}`"))?,
             None => text,
         };
         let mut rest = inner.strip_prefix('.').unwrap_or(inner);
@@ -120,9 +118,7 @@ fn field(text: &str) -> Result<(Step, &str), PathError> {
         }
     }
     if name.is_empty() {
-        return Err(PathError(
-            "it contains an empty field name or `..`",
-        ));
+        return Err(PathError("it contains an empty field name or `..`"));
     }
     Ok((Step::Field(name), &text[end..]))
 }

@@ -120,7 +120,7 @@ impl Shell {
         if !is_installed(name, folders.any(|folder| folder.join(name).is_file())) {
             return None;
         }
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         let shell = Self { name, folder };
         let program = env!("CARGO_BIN_EXE_kubectl-dra");
         // Instead of running a command, tell what it is.

@@ -22,7 +22,7 @@ const SECRET: &str = "hunter2-s3cr3t-t0ken";
 const NOWHERE: &str = "https://127.0.0.1:1";
 
 fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
+    tempfile::tempdir().expect("a temporary directory")
 }
 
 fn write(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) -> PathBuf {

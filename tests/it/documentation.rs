@@ -157,11 +157,17 @@ const BESIDE: (&str, &str) = ("    kubectl:      ", "    kubectl dra:  ");
 fn the_readme_begins_with_the_real_answers_of_kubectl_and_of_this_program() {
     let path = Path::new(ROOT).join("README.md");
     let text = std::fs::read_to_string(&path).expect("the README");
-    let run = dra(&["explain", "pod/tainted", "--from", "example:pending"]).run().exits(1);
+    let run = dra(&["explain", "pod/tainted", "--from", "example:pending"])
+        .run()
+        .exits(1);
     let scheduler = text.lines().find_map(|line| line.strip_prefix(BESIDE.0));
     let scheduler = scheduler.expect("what kubectl shows");
     let printed = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(printed.contains(scheduler), "{scheduler} is not in\n{}", run.stdout);
+    assert!(
+        printed.contains(scheduler),
+        "{scheduler} is not in\n{}",
+        run.stdout
+    );
     // The headline ends at the first empty line.
     let (before, after) = text.split_once(BESIDE.1).expect("what this program shows");
     let (shown, after) = after.split_once("\n\n").expect("a paragraph");
@@ -197,9 +203,8 @@ fn command_lines(text: &str) -> Vec<String> {
     let is_whole = |line: &&str| {
         // Words in capitals stand for others, and a page may break a line.
         let mut words = line.split([' ', '=', '/', '[', ']']);
-        !line.contains(['…', '\n', '\\']) && !words.any(|word| {
-            word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase())
-        })
+        !line.contains(['…', '\n', '\\'])
+            && !words.any(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()))
     };
     lines.chain(quoted).filter(is_whole).map(str::to_owned).collect()
 }
@@ -227,7 +232,13 @@ fn every_command_line_of_every_page_is_understood() {
             let mut args: Vec<&str> = words.iter().map(String::as_str).collect();
             args.push("--help");
             let run = dra(&args).run();
-            assert_eq!(run.code, Some(0), "{}: kubectl dra {line}: {}", page.display(), run.stderr);
+            assert_eq!(
+                run.code,
+                Some(0),
+                "{}: kubectl dra {line}: {}",
+                page.display(),
+                run.stderr
+            );
         }
     }
     assert!(tried.len() > 100, "{}", tried.len());

@@ -143,7 +143,7 @@ const CASES: &[Case] = &[
         exits: 0,
         names: &[
             "pod/team/train stays on a tainted device",
-            "assuming 1.36.1, that of its newest kubelet",
+            "assuming 1.36.1, the version of its newest kubelet",
         ],
         never: &["pod/team/notebook stays"],
     },
@@ -638,7 +638,7 @@ const CASES: &[Case] = &[
         file: "gpu-cluster",
         exits: 2,
         names: &[
-            "ResourceClass is no kind since Kubernetes 1.31: DeviceClass came for it",
+            "ResourceClass was removed in Kubernetes 1.31: use DeviceClass",
             "`v1alpha2` is not a version",
             "v1, v1beta2, v1beta1",
             "spec.resourceClaims[0].source",

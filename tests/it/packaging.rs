@@ -152,7 +152,7 @@ fn the_systemd_unit_is_one_that_systemd_takes() {
         .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/kubectl-dra "))
         .expect("it starts the program");
     assert_understood(file, start.split(' '));
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let copy = folder.path().join("kubectl-dra-take-over.service");
     std::fs::write(
         &copy,

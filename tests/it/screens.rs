@@ -186,7 +186,7 @@ fn no_line_is_wider_than_the_terminal() {
 /// Tries each line of each source, which has a number, at the widths that `choose` says.
 #[track_caller]
 fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let sources = Source::all(folder.path());
     let mut tried = BTreeSet::new();
     let mut jobs: Vec<(&Source, Vec<String>, u16)> = Vec::new();
@@ -254,7 +254,7 @@ fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
 /// What is no list is one document: a terminal and a pipe tell the same, in other lines, and every object that they name is in the JSON.
 #[test]
 fn every_page_prints_the_same() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let sources = Source::all(folder.path());
     let mut compared = 0;
     let mut wrong = Vec::new();
@@ -768,7 +768,7 @@ fn each_taint_says_whom_it_evicts_and_when() {
         no pod and no claim uses them
 
     · rule/no-selector taints 0 devices with example.com/nothing:None since 36s
-        with NoExecute it would evict no pod
+        with NoExecute it would not evict any pod
     ");
 }
 
@@ -780,31 +780,31 @@ fn what_a_downgrade_costs_comes_first() {
     };
     insta::assert_snapshot!(top("check --to-version 1.36"), @r"
     × not ready: 12 errors, 14 warnings in all namespaces before a downgrade to 1.36
-      (from a file: not confirmed)
+      (read from a file, not confirmed)
       end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
                default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
       ask      1 claim reserved for other kinds, which `convert --kind` selects:
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: kubectl dra convert plan --to-version=1.36
     ");
     insta::assert_snapshot!(top("convert plan --to-version 1.36"), @r"
-    × not ready for a downgrade to 1.36: something has to be decided
+    × not ready for a downgrade to 1.36: decisions needed
       end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
                default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
       ask      1 claim reserved for other kinds, which `convert --kind` selects:
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
     ");
     insta::assert_snapshot!(top("check --disable-gate DRAWorkloadResourceClaims"), @r"
-    × not ready: 9 errors, 1 warning in all namespaces before switching off
-      DRAWorkloadResourceClaims (from a file: not confirmed)
+    × not ready: 9 errors, 1 warning in all namespaces before disabling
+      DRAWorkloadResourceClaims (read from a file, not confirmed)
       end      3 groups (4 running pods, 1 waiting), to be decided with the owners:
                default/both, default/ended, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
       ask      1 claim reserved for other kinds, which `convert --kind` selects:
                default/foreign
     Next: kubectl dra convert plan --disable-gate=DRAWorkloadResourceClaims

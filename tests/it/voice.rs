@@ -12,7 +12,12 @@ use crate::support::rust_source::{without_comments_and_texts, without_tests};
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Areas that are not rewritten yet.
-const NOT_YET: [&str; 4] = ["crates/dra-reports", "docs/findings", "docs/commands", "docs/exit-codes.md"];
+const NOT_YET: [&str; 4] = [
+    "crates/dra-reports",
+    "docs/findings",
+    "docs/commands",
+    "docs/exit-codes.md",
+];
 
 /// Patterns, and what to write instead. Words of a pattern are separated by spaces, alternatives by `|`.
 const BANNED: &[(&str, &str)] = &[
@@ -29,7 +34,10 @@ const BANNED: &[(&str, &str)] = &[
     ("as it|they stands|stand", "unchanged"),
     ("at once", "immediately, together"),
     ("of|for|with|by whom", "whose; two sentences"),
-    ("of|for|with|by|without|from which", "without …, whose; two sentences"),
+    (
+        "of|for|with|by|without|from which",
+        "without …, whose; two sentences",
+    ),
     ("mend|mends|mended", "fix"),
     ("goes|go|going|gone|went on", "continue"),
     ("let|lets be", "ignore"),
@@ -62,7 +70,8 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
         let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
         let words = if path.extension().is_some_and(|ending| ending == "rs") {
             // Texts of tests are compared with output, or describe what must exist.
-            let is_test = name.starts_with("tests/") || name.contains("/tests/") || name.ends_with("tests.rs");
+            let is_test =
+                name.starts_with("tests/") || name.contains("/tests/") || name.ends_with("tests.rs");
             let mut words = if is_test { Vec::new() } else { words(&prose(&text)) };
             words.extend(test_names(&text));
             words
@@ -71,10 +80,17 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
             let is_ours = |line: &&str| !NOT_YET.iter().any(|area| line.contains(area));
             words(&text.lines().filter(is_ours).collect::<Vec<_>>().join("\n"))
         };
-        for (pattern, better) in BANNED.iter().copied().chain(rejected.iter().map(|word| (word.as_str(), "see docs/glossary.md"))) {
+        for (pattern, better) in BANNED.iter().copied().chain(
+            rejected
+                .iter()
+                .map(|word| (word.as_str(), "see docs/glossary.md")),
+        ) {
             for place in matches(&words, pattern) {
                 let around = words[place.saturating_sub(6)..(place + 8).min(words.len())].join(" ");
-                if !RIGHT.iter().any(|(file, part)| name.starts_with(file) && around.contains(part)) {
+                if !RIGHT
+                    .iter()
+                    .any(|(file, part)| name.starts_with(file) && around.contains(part))
+                {
                     let _ = writeln!(found, "{name}: \"{pattern}\" in: {around} (write: {better})");
                 }
             }
@@ -99,13 +115,17 @@ fn patterns_are_found_in_texts_comments_and_test_names() {
 
 /// Source and documentation outside of the areas that are not rewritten yet.
 fn files() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = ["src", "crates", "docs", "tests"].map(|name| Path::new(ROOT).join(name)).into();
+    let mut folders: Vec<PathBuf> = ["src", "crates", "docs", "tests"]
+        .map(|name| Path::new(ROOT).join(name))
+        .into();
     let mut files: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
         .map(|name| Path::new(ROOT).join(name))
         .into();
     while let Some(folder) = folders.pop() {
         let name = name_of(&folder);
-        if NOT_YET.contains(&name.as_str()) || ["tests/data", "tests/go", "tests/fuzz"].contains(&name.as_str()) {
+        if NOT_YET.contains(&name.as_str())
+            || ["tests/data", "tests/go", "tests/fuzz"].contains(&name.as_str())
+        {
             continue;
         }
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{name}: {error}")) {
@@ -114,7 +134,10 @@ fn files() -> Vec<PathBuf> {
                 folders.push(path);
             } else if NOT_YET.contains(&name_of(&path).as_str()) {
                 continue;
-            } else if path.extension().is_some_and(|ending| ending == "rs" || ending == "md") {
+            } else if path
+                .extension()
+                .is_some_and(|ending| ending == "rs" || ending == "md")
+            {
                 files.push(path);
             }
         }
@@ -133,7 +156,10 @@ fn rejected_words() -> BTreeSet<String> {
     let page = std::fs::read_to_string(Path::new(ROOT).join("docs/glossary.md")).expect("the glossary");
     let cells = page.lines().filter_map(|row| row.split('|').nth(3));
     let words = cells.skip(2).flat_map(|cell| cell.split(','));
-    words.map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+    words
+        .map(|word| word.trim().to_owned())
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 /// Comments and texts of Rust code, without those of its tests, and a period for the code between them.
@@ -204,7 +230,15 @@ fn words(text: &str) -> Vec<String> {
 /// Places in `words` at which the pattern begins.
 fn matches(words: &[String], pattern: &str) -> Vec<usize> {
     let parts: Vec<Vec<&str>> = pattern.split(' ').map(|part| part.split('|').collect()).collect();
-    let fits = |window: &[String]| window.iter().zip(&parts).all(|(word, part)| part.contains(&word.as_str()));
+    let fits = |window: &[String]| {
+        window
+            .iter()
+            .zip(&parts)
+            .all(|(word, part)| part.contains(&word.as_str()))
+    };
     let windows = words.windows(parts.len()).enumerate();
-    windows.filter(|(_, window)| fits(window)).map(|(place, _)| place).collect()
+    windows
+        .filter(|(_, window)| fits(window))
+        .map(|(place, _)| place)
+        .collect()
 }

@@ -361,7 +361,9 @@ const LINES: &[&str] = &[
 
 /// Commands in the hints of `stderr` that can be run as they are: those without a word in capitals to fill in.
 fn commands(stderr: &str) -> Vec<Vec<String>> {
-    let hints = stderr.lines().filter_map(|line| line.strip_prefix("hint: kubectl dra "));
+    let hints = stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("hint: kubectl dra "));
     let without_note = hints.map(|hint| hint.split("   (").next().unwrap_or(hint));
     without_note
         .filter(|hint| {
@@ -385,7 +387,11 @@ fn every_line_works_or_is_answered_with_a_command_that_does() {
         let _ = writeln!(table, "$ kubectl dra {line}");
         if [0, 1, 4].contains(&code) {
             let rows = run.stdout.lines().count();
-            let first = run.stdout.lines().find(|line| !line.is_empty()).unwrap_or_default();
+            let first = run
+                .stdout
+                .lines()
+                .find(|line| !line.is_empty())
+                .unwrap_or_default();
             let _ = writeln!(table, "{first}  (and {} more lines)", rows.saturating_sub(1));
         }
         for said in run.stderr.lines().filter(|line| !line.is_empty()) {
@@ -394,7 +400,11 @@ fn every_line_works_or_is_answered_with_a_command_that_does() {
         let helps = ["hint: ", "Usage: ", "there are ", "[possible values: "]
             .iter()
             .any(|help| run.stderr.contains(help));
-        assert!([0, 1, 4].contains(&code) || helps, "{line} is a dead end: {}", run.stderr);
+        assert!(
+            [0, 1, 4].contains(&code) || helps,
+            "{line} is a dead end: {}",
+            run.stderr
+        );
         for flag in ["--server", "--token", "--context", "--cluster", "--user"] {
             assert!(!run.stderr.contains(flag), "{line}: {}", run.stderr);
         }
@@ -412,9 +422,18 @@ fn every_line_works_or_is_answered_with_a_command_that_does() {
 #[test]
 fn an_unknown_command_is_answered_with_the_name_and_flags_that_were_typed() {
     for (line, hint) in [
-        ("drain gpu-node-2", "kubectl dra simulate eviction --node gpu-node-2"),
-        ("drain gpu-node-2 --ignore-daemonsets", "kubectl dra simulate eviction --node gpu-node-2"),
-        ("drain node/gpu-node-2", "kubectl dra simulate eviction --node gpu-node-2"),
+        (
+            "drain gpu-node-2",
+            "kubectl dra simulate eviction --node gpu-node-2",
+        ),
+        (
+            "drain gpu-node-2 --ignore-daemonsets",
+            "kubectl dra simulate eviction --node gpu-node-2",
+        ),
+        (
+            "drain node/gpu-node-2",
+            "kubectl dra simulate eviction --node gpu-node-2",
+        ),
         ("downgrade 1.36", "kubectl dra check --to-version 1.36"),
         ("verify", "kubectl dra convert verify"),
         ("check DRA014", "kubectl dra check --explain DRA014"),
@@ -424,12 +443,19 @@ fn an_unknown_command_is_answered_with_the_name_and_flags_that_were_typed() {
         ("describe devicetaintrule/x", "kubectl dra taints"),
         ("claims -o jsonpath=x", "kubectl dra claims -o json | jq"),
         ("delete pod notebook", "kubectl delete pod notebook"),
-        ("simulate eviction gpu-node-1/gpu-0", "kubectl dra simulate eviction --pool gpu-node-1 --device gpu-0"),
+        (
+            "simulate eviction gpu-node-1/gpu-0",
+            "kubectl dra simulate eviction --pool gpu-node-1 --device gpu-0",
+        ),
         ("pod/notebook", "kubectl dra explain pod/notebook"),
     ] {
         let args: Vec<&str> = line.split(' ').collect();
         let run = dra(&args).run().exits(2);
-        assert!(run.stderr.contains(&format!("hint: {hint}")), "{line}: {}", run.stderr);
+        assert!(
+            run.stderr.contains(&format!("hint: {hint}")),
+            "{line}: {}",
+            run.stderr
+        );
     }
 }
 

@@ -385,8 +385,10 @@ fn check_value(value: &str) -> Result<(), &'static str> {
     if bytes.iter().all(|b| inner(*b)) && ends_well(bytes.first()) && ends_well(bytes.last()) {
         Ok(())
     } else {
-        Err("only letters, digits, `-`, `_` and `.` are allowed, and it must start and end with a letter or \
-            digit")
+        Err(
+            "only letters, digits, `-`, `_` and `.` are allowed, and it must start and end with a letter or \
+            digit",
+        )
     }
 }
 
@@ -481,38 +483,44 @@ mod tests {
     #[test]
     fn what_kubectl_refuses_is_refused_with_the_place() {
         for (selector, message) in [
-            (",", "found `,`, expected a key, `!` or the end"),
+            (",", "found `,`, expected a key, `!` or the end of the selector"),
             ("app,", "found ``, expected a key after `,`"),
             ("app,,size", "found `,`, expected a key after `,`"),
             ("!", "found ``, expected a key"),
             ("!!app", "found `!`, expected a key"),
-            ("!app=web", "found `=`, expected `,` or the end"),
+            ("!app=web", "found `=`, expected `,` or the end of the selector"),
             (
                 "app web",
                 "found `web`, expected `=`, `==`, `!=`, `in`, `notin`, `>` or `<`",
             ),
             ("app===web", "found `=`, expected a value"),
             ("app=(web)", "found `(`, expected a value"),
-            ("app=web size", "found `size`, expected `,` or the end"),
+            (
+                "app=web size",
+                "found `size`, expected `,` or the end of the selector",
+            ),
             ("app in web", "found `web`, expected `(`"),
             ("app in", "found ``, expected `(`"),
             ("app in (", "found ``, expected `,` or `)`"),
             ("app in (a b)", "found `b`, expected `,` or `)`"),
             ("app in (a", "found ``, expected `,` or `)`"),
             ("app in (=)", "found `=`, expected `,` or `)`"),
-            ("size>ten", "`ten` is not an integer, which `>` and `<` need"),
-            ("size>", "`` is not an integer, which `>` and `<` need"),
+            (
+                "size>ten",
+                "`ten` is not an integer; `>` and `<` compare integers",
+            ),
+            ("size>", "`` is not an integer; `>` and `<` compare integers"),
             (
                 "Example.com/zone",
-                "`Example.com/zone` is not a label key: what stands before `/` must be a DNS name in lower case",
+                "invalid label key `Example.com/zone`: the prefix before `/` must be a lowercase DNS name",
             ),
             (
                 "/zone",
-                "`/zone` is not a label key: what stands before `/` must be a DNS name in lower case",
+                "invalid label key `/zone`: the prefix before `/` must be a lowercase DNS name",
             ),
             (
                 "example.com/",
-                "`example.com/` is not a label key: the name must not be empty",
+                "invalid label key `example.com/`: the name must not be empty",
             ),
         ] {
             let error = selector.parse::<LabelSelector>().expect_err(selector);

@@ -61,7 +61,10 @@ impl fmt::Display for Refusal<'_> {
         let quota = self.quota.metadata.key();
         match &self.reason {
             Reason::NotCounted(resource) => {
-                write!(f, "is pending until quota/{quota} reports how much {resource} is used")
+                write!(
+                    f,
+                    "is pending until quota/{quota} reports how much {resource} is used"
+                )
             }
             Reason::Exceeded {
                 resource,
@@ -393,10 +396,9 @@ mod tests {
 
     #[test]
     fn a_quota_refuses_what_would_exceed_it_and_no_other_claim() {
-        let counted =
-            "asks for 2 of gpu.deviceclass.resource.k8s.io/devices, but of 4 in quota/n/q 3 are used";
+        let counted = "requests 2 gpu.deviceclass.resource.k8s.io/devices, but quota/n/q has 3 of 4 in use";
         let missing =
-            "waits until quota/n/q says how much of nic.deviceclass.resource.k8s.io/devices is used";
+            "is pending until quota/n/q reports how much nic.deviceclass.resource.k8s.io/devices is used";
         let nic = "nic.deviceclass.resource.k8s.io/devices";
         let asked = "requests.example.com/gpu";
         let implicit = "requests.deviceclass.resource.kubernetes.io/gpu";
@@ -409,18 +411,18 @@ mod tests {
             (
                 json!({CLAIMS: "1"}),
                 json!({CLAIMS: "1"}),
-                Some("asks for 1 of count/resourceclaims.resource.k8s.io, but of 1 in quota/n/q 1 are used"),
+                Some("requests 1 count/resourceclaims.resource.k8s.io, but quota/n/q has 1 of 1 in use"),
             ),
             (
                 json!({asked: "1"}),
                 json!({asked: "0"}),
-                Some("asks for 2 of requests.example.com/gpu, but of 1 in quota/n/q 0 are used"),
+                Some("requests 2 requests.example.com/gpu, but quota/n/q has 0 of 1 in use"),
             ),
             (
                 json!({implicit: "1"}),
                 json!({implicit: "0"}),
                 Some(
-                    "asks for 2 of requests.deviceclass.resource.kubernetes.io/gpu, but of 1 in quota/n/q 0 are used",
+                    "requests 2 requests.deviceclass.resource.kubernetes.io/gpu, but quota/n/q has 0 of 1 in use",
                 ),
             ),
             (json!({"requests.cpu": "0", "pods": "0"}), json!({}), None),

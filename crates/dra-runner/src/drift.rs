@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(baseline.compare(served()), None);
         assert_eq!(
             moved(baseline.compare(served())),
-            "podgroups.scheduling.k8s.io are served now, in v1beta1"
+            "podgroups.scheduling.k8s.io are now served in v1beta1"
         );
 
         let mut baseline = Baseline::new(begun, false);
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(
             told,
             Some(Drift::Harmless(
-                "the API server is v1.37.1 now, and was v1.36.2: the rules are the same".to_owned()
+                "the API server was upgraded from v1.36.2 to v1.37.1; the rules are unchanged".to_owned()
             ))
         );
         // Both are behind one address for a while.
@@ -322,10 +322,7 @@ mod tests {
         assert!(matches!(look(&mut baseline, 1), Some(Drift::Harmless(_))));
         assert_eq!(look(&mut baseline, 2), None);
         let told = moved(look(&mut baseline, 2));
-        assert_eq!(
-            told,
-            "the API server is of Kubernetes 1.37.2 now, and was of 1.37.0"
-        );
+        assert_eq!(told, "the API server is now Kubernetes 1.37.2, previously 1.37.0");
         let mut baseline = Baseline::new(of(2), false);
         assert!(matches!(look(&mut baseline, 3), Some(Drift::Harmless(_))));
     }

@@ -51,8 +51,7 @@ impl Failure {
                 rights.manifest("kubectl-dra-run")
             )),
             Self::LeaseLost { .. } => Some(
-                "restart it, as a Deployment does: it waits for the lease and compares meanwhile"
-                    .to_owned(),
+                "restart it, as a Deployment does: it waits for the lease and compares meanwhile".to_owned(),
             ),
             Self::Moved { .. } => Some(
                 "restart it, as a Deployment does: it then uses the new state; --recheck 0s ignores such \

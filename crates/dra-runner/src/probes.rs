@@ -200,10 +200,7 @@ mod tests {
         assert!(healthy.starts_with("HTTP/1.1 200 OK\r\n"), "{healthy}");
         let unready = ask(address, "GET /readyz?verbose").await;
         assert!(unready.starts_with("HTTP/1.1 503 "), "{unready}");
-        assert!(
-            unready.ends_with("\r\n\r\nthe cluster is being read\n"),
-            "{unready}"
-        );
+        assert!(unready.ends_with("\r\n\r\nreading the cluster\n"), "{unready}");
         telemetry.health.begin([Kind::Pod].into_iter());
         telemetry.health.in_step(Kind::Pod);
         let ready = ask(address, "GET /readyz").await;

@@ -95,9 +95,8 @@ impl VersionSettings {
                     let default = gate.default_in(minor, environment.min_compatibility_minor);
                     if gate.is_locked_in(minor) && default != Some(enabled) {
                         let state = if enabled { "off" } else { "on" };
-                        let warning = format!(
-                            "feature gate {gate} is locked in 1.{minor}: it is always {state}"
-                        );
+                        let warning =
+                            format!("feature gate {gate} is locked in 1.{minor}: it is always {state}");
                         if !warnings.contains(&warning) {
                             warnings.push(warning);
                         }
@@ -564,7 +563,7 @@ mod tests {
         let warnings = settings.apply(&mut environment);
         assert_eq!(
             warnings,
-            ["feature gate `DRADeviceTaint` decides nothing about devices and is ignored"]
+            ["ignoring feature gate `DRADeviceTaint`: it does not affect devices"]
         );
         assert!(!environment.enabled(Component::ApiServer, Gate::DRADeviceTaints));
         assert!(environment.enabled(Component::Scheduler, Gate::DRADeviceTaints));

@@ -162,18 +162,17 @@ impl LoadError {
                     .collect();
                 Some(format!("examples: {}", names.join(", ")))
             }
-            Self::TooMuchMemory { .. } => Some(
-                "no cluster compresses this well; if you trust the files, unpack them first".to_owned(),
-            ),
+            Self::TooMuchMemory { .. } => {
+                Some("no cluster compresses this well; if you trust the files, unpack them first".to_owned())
+            }
             Self::Malformed(_) | Self::Document { .. } => None,
             Self::Refused(refused) => Some(refused.hint.to_owned()),
             Self::TooManyPods(_) => Some(
                 "reduce the number of pods in the manifest; `simulate allocation --max` reports how many \
-                copies of a pod fit".to_owned(),
+                copies of a pod fit"
+                    .to_owned(),
             ),
-            Self::Strict(_) => {
-                Some("without --strict the object is skipped".to_owned())
-            }
+            Self::Strict(_) => Some("without --strict the object is skipped".to_owned()),
         }
     }
 }

@@ -273,10 +273,7 @@ impl Problem {
         let message = if has == lacks {
             format!("is in one list of all {0}, but not in another", kind.plural())
         } else {
-            format!(
-                "exists, but not in `{lacks}`, which lists all {}",
-                kind.plural()
-            )
+            format!("exists, but not in `{lacks}`, which lists all {}", kind.plural())
         };
         Self {
             place: has.to_owned(),

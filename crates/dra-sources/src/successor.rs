@@ -539,6 +539,6 @@ mod tests {
         );
         after.apply(Change::Put(node.unwrap()));
         let error = copy(&after).unwrap_err();
-        assert_eq!(error.to_string(), "the copy has another Node `a` than it should");
+        assert_eq!(error.to_string(), "the copy contains the wrong Node `a`");
     }
 }

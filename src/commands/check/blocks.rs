@@ -22,8 +22,7 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
         match &downgrade.cost {
             Some(cost) => shown::cost(&mut doc, cost),
             None => {
-                let text =
-                    "  which pods stop and which claims are converted is unknown: some objects could not be \
+                let text = "  which pods stop and which claims are converted is unknown: some objects could not be \
                     read";
                 doc.line(4, [span(Tone::Notice, text)]);
             }
@@ -39,7 +38,7 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
     }
     if let Some(first) = list.items.first() {
         let command = about(first.code, "--explain", &[]);
-        doc.gap().remark(format_args!("what a code means: {command}"));
+        doc.gap().remark(format_args!("More: {command}"));
     }
     if !list.suppressed.is_empty() {
         let number = counted(list.suppressed.len(), "finding is", "findings are");

@@ -585,8 +585,7 @@ fn asks(topic: Topic) -> &'static str {
 }
 
 fn known_gate(name: &str) -> Result<Gate, UsageError> {
-    Gate::find(name)
-        .ok_or_else(|| UsageError::new(format!("`{name}` is not a feature gate for DRA")))
+    Gate::find(name).ok_or_else(|| UsageError::new(format!("`{name}` is not a feature gate for DRA")))
 }
 
 /// Returns what the report comes to, with what it covers. Nothing of `unseen` was found.

@@ -251,7 +251,9 @@ pub(super) fn agreed(ctx: &Ctx) -> anyhow::Result<bool> {
     ctx.end_computing();
     match ctx.printer().confirm("Write?") {
         Ok(Some(answer)) => Ok(answer),
-        Ok(None) => Err(UsageError::new("cannot ask for confirmation: standard input is not a terminal").into()),
+        Ok(None) => {
+            Err(UsageError::new("cannot ask for confirmation: standard input is not a terminal").into())
+        }
         Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Interrupted.into()),
         Err(error) => Err(anyhow!(error).context("cannot ask")),
     }

@@ -126,8 +126,10 @@ fn converted(before: &Cluster, plan: &Plan) -> Cluster {
 fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(&[String], Destination)> {
     let names = successor::read_twice(ctx)?;
     let out = out.ok_or_else(|| {
-        UsageError::new("--from needs --out FILE").hint("a conversion of files \
-                                                                                  writes a new file")
+        UsageError::new("--from needs --out FILE").hint(
+            "a conversion of files \
+                                                                                  writes a new file",
+        )
     })?;
     let out = Destination::of(&out)?;
     if !force {
@@ -140,11 +142,11 @@ fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(&[Str
         (&out, out.identity(), FileIdentity::of_stdout())
         && file == stdout
     {
-        return Err(
-            UsageError::new("`--out` names the same file as standard output, which receives the report")
-                .hint("redirect standard output elsewhere, or pass `--out -` to write the objects there")
-                .into(),
-        );
+        return Err(UsageError::new(
+            "`--out` names the same file as standard output, which receives the report",
+        )
+        .hint("redirect standard output elsewhere, or pass `--out -` to write the objects there")
+        .into());
     }
     Ok((names, out))
 }

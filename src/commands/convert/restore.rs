@@ -98,7 +98,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let mut record = None;
     if mode == Mode::Write {
         if !consent.yes {
-            let claims = counted(old.len(), "claim will get its old list", "claims will get their old lists");
+            let claims = counted(
+                old.len(),
+                "claim will get its old list",
+                "claims will get their old lists",
+            );
             ctx.printer().note(&format!(
                 "On cluster `{}` ({}): {claims} back, unless it has changed since",
                 one_line(live.name()),

@@ -89,7 +89,10 @@ fn fill(section: &mut Doc, step: &Step) {
     }
     if !step.accepted_exit_codes.is_empty() {
         let codes: Vec<String> = step.accepted_exit_codes.iter().map(u8::to_string).collect();
-        section.field("Continue", format_args!("on exit code 0 or {}", codes.join(" or ")));
+        section.field(
+            "Continue",
+            format_args!("on exit code 0 or {}", codes.join(" or ")),
+        );
     }
 }
 

@@ -127,14 +127,13 @@ pub(crate) fn kind_called(text: &str) -> Option<&'static str> {
 fn parse(object: &[String]) -> Result<(What, String), UsageError> {
     let (kind, name) = match object {
         [kind, name] => (kind.as_str(), name.as_str()),
-        [one] => one.split_once('/').ok_or_else(|| {
-            match What::find(one) {
-                Some(what) => UsageError::new(format!("missing {} name", what.word()))
-                    .hint(format!("use `{} NAME`", what.word())),
-                None => UsageError::new(format!("missing kind of `{one}`"))
-                    .hint(format!("use `pod {one}` or `claim {one}`; other kinds are `device`, `node`, \
-                                  `class` and `pool`")),
-            }
+        [one] => one.split_once('/').ok_or_else(|| match What::find(one) {
+            Some(what) => UsageError::new(format!("missing {} name", what.word()))
+                .hint(format!("use `{} NAME`", what.word())),
+            None => UsageError::new(format!("missing kind of `{one}`")).hint(format!(
+                "use `pod {one}` or `claim {one}`; other kinds are `device`, `node`, \
+                                  `class` and `pool`"
+            )),
         })?,
         _ => return Err(UsageError::new("cannot describe more than one object").hint(HINT)),
     };
@@ -359,10 +358,8 @@ fn of_namespace(kinds: impl IntoIterator<Item = Kind>, key: &Key) -> Needs {
 fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Result<Option<T>, UsageError> {
     if found.len() > 1 {
         let count = found.len();
-        return Err(
-            UsageError::new(format!("{count} {word}s are named `{name}`"))
-                .hint(format!("name one of them: {}", names.join(", "))),
-        );
+        return Err(UsageError::new(format!("{count} {word}s are named `{name}`"))
+            .hint(format!("name one of them: {}", names.join(", "))));
     }
     Ok(found.pop())
 }
@@ -427,8 +424,8 @@ mod tests {
             (&["classes", "a"], Ok((What::Class, "a"))),
             (&["deviceclass/a"], Ok((What::Class, "a"))),
             (&["pool/d/p"], Ok((What::Pool, "d/p"))),
-            (&["service/a"], Err("`service` cannot be described")),
-            (&["claim"], Err("a claim has to be named")),
+            (&["service/a"], Err("cannot describe `service`")),
+            (&["claim"], Err("missing claim name")),
         ] {
             let words: Vec<_> = words.iter().map(ToString::to_string).collect();
             let found = parse(&words);

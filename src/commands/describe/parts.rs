@@ -138,7 +138,7 @@ pub(super) fn stage(doc: &mut Doc, item: &StageItem, now: Time) {
                 section.field("Since", instant(since, now));
             }
             section.field("Next", party_text(stuck.owner));
-            section.list("Shown By", &stuck.evidence);
+            section.list("Evidence", &stuck.evidence);
             if let Some(command) = &stuck.command {
                 section.copied("Fix", command);
             }
@@ -219,7 +219,7 @@ pub(super) fn eviction(doc: &mut Doc, eviction: &EvictionItem, now: Time) {
     doc.section("Eviction", |section| {
         section
             .toned("At", Tone::Bad, instant(eviction.at, now))
-            .list("Because Of", &eviction.reasons);
+            .list("Reasons", &eviction.reasons);
     });
 }
 

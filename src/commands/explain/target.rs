@@ -127,9 +127,7 @@ impl Wanted {
                     (Some(kind), None) => Err(UsageError::new(format!(
                         "a {kind} cannot be found by name across all namespaces"
                     ))
-                    .hint(format!(
-                        "pass `-n NAMESPACE`, or use `{kind}/NAMESPACE/NAME`"
-                    ))),
+                    .hint(format!("pass `-n NAMESPACE`, or use `{kind}/NAMESPACE/NAME`"))),
                     (None, namespace) => {
                         let namespace = namespace.unwrap_or_else(|| ctx.current_namespace());
                         Ok(Self::OwnerOrName(
@@ -140,10 +138,8 @@ impl Wanted {
                 }
             }
             [namespace, name] if !is_empty => Ok(Self::Owner(target(Key::new(*namespace, *name)))),
-            _ => Err(
-                UsageError::new(format!("invalid object name `{kind}/{name}`"))
-                    .hint("use `KIND/NAME` or `KIND/NAMESPACE/NAME`"),
-            ),
+            _ => Err(UsageError::new(format!("invalid object name `{kind}/{name}`"))
+                .hint("use `KIND/NAME` or `KIND/NAMESPACE/NAME`")),
         }
     }
 

@@ -94,7 +94,13 @@ impl Log<'_> {
                             if dry_run { "would " } else { "" }
                         )),
                         Json => {
-                            tracing::info!(controller, write, object, dry_run, "written because it was overdue");
+                            tracing::info!(
+                                controller,
+                                write,
+                                object,
+                                dry_run,
+                                "written because it was overdue"
+                            );
                         }
                     }
                 }

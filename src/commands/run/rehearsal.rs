@@ -178,8 +178,7 @@ pub(super) async fn run(
             ));
         }
     }
-    ctx.printer()
-        .note("rehearsal only; nothing was changed");
+    ctx.printer().note("rehearsal only; nothing was changed");
     let is_unknown = world.gave_up() || DECIDING.into_iter().any(|kind| before.gap(kind, "").is_some());
     Ok(if is_unknown {
         Outcome::Unknown

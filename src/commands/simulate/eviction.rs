@@ -152,9 +152,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if args.emit_rule {
         anyhow::ensure!(
             !rules.is_empty() || is_empty,
-            UsageError::new("`--emit-rule` needs a rule")
-                .hint("select devices with `--node`, `--driver`, `--pool` or `--device`, or pass a file with \
-                      `--rule`")
+            UsageError::new("`--emit-rule` needs a rule").hint(
+                "select devices with `--node`, `--driver`, `--pool` or `--device`, or pass a file with \
+                      `--rule`"
+            )
         );
         // A manifest has no place for a doubt.
         if is_empty {

@@ -63,7 +63,10 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
             let text = format!("with NoExecute it would evict {}", Previewed(preview));
             say(Tone::Notice, text);
         }
-        Some(_) => say(Tone::Plain, "with NoExecute it would not evict any pod".to_owned()),
+        Some(_) => say(
+            Tone::Plain,
+            "with NoExecute it would not evict any pod".to_owned(),
+        ),
         None if item.rule.is_some() && item.effect == NO_EFFECT => say(
             Tone::Notice,
             "the number of pods it would evict with NoExecute is unknown".to_owned(),

@@ -165,9 +165,7 @@ fn words_without_code(page: &str, code: &[&str], exists: impl Fn(&str) -> bool) 
         let word = cells[0];
         let names = cells.last().map_or("", |cell| cell);
         if !names.contains('`') {
-            found.push(format!(
-                "{GLOSSARY}: no code for \"{word}\""
-            ));
+            found.push(format!("{GLOSSARY}: no code for \"{word}\""));
         }
         for name in names.split('`').skip(1).step_by(2) {
             let is_there = if name.contains('/') {
@@ -176,9 +174,7 @@ fn words_without_code(page: &str, code: &[&str], exists: impl Fn(&str) -> bool) 
                 is_defined(name)
             };
             if !is_there {
-                found.push(format!(
-                    "{GLOSSARY}: `{name}` for \"{word}\" is not defined"
-                ));
+                found.push(format!("{GLOSSARY}: `{name}` for \"{word}\" is not defined"));
             }
         }
     }

@@ -200,9 +200,9 @@ fn what_cannot_be_written_leaves_nothing() {
     assert!(run.stderr.contains("cannot write"), "{}", run.stderr);
     let out = folder.path().join("out.yaml");
     for (from, flags, words) in [
-        ("-", &[][..], "standard input comes once"),
-        ("/dev/null", &[], "`/dev/null` is no regular file"),
-        (from, &["--from", "-"], "standard input comes once"),
+        ("-", &[][..], "standard input can be read only once"),
+        ("/dev/null", &[], "`/dev/null` is not a regular file"),
+        (from, &["--from", "-"], "standard input can be read only once"),
     ] {
         let run = rehearse(from, &out, flags).stdin("").run();
         assert_eq!(run.code, Some(2), "{from}: {}", run.stderr);

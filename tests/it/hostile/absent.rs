@@ -226,7 +226,7 @@ fn a_snapshot_that_lost_an_object_says_which_kind_and_how_many() {
         assert!(matches!(run.code, Some(1 | 4)), "{kind}: {}", run.stdout);
         let run = ask(&["status"], &[cut.to_string()]).exits(0);
         let told = format!(
-            "is damaged: its snapshot lists {said} {plural}, and {} are there",
+            "is damaged: its snapshot lists {said} {plural}, but contains {}",
             said - 1
         );
         assert!(run.stderr.contains(&told), "{}", run.stderr);

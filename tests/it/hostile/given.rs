@@ -154,8 +154,7 @@ fn what_names_no_device_is_in_no_api_server() {
     let file = "result-without-device.json";
     for command in [FITS, &["devices", "--free"], &["convert", "verify"]] {
         let run = ask(command, &[file]).exits(2);
-        let told =
-            "results[0].device: Required value: no API server has a result without driver, pool and device";
+        let told = "results[0].device: Required value: no API server accepts a result without driver, pool and device";
         assert!(run.stderr.contains(told), "{command:?}: {}", run.stderr);
     }
     let results = |items: &mut Vec<Value>| {
@@ -281,7 +280,7 @@ fn lists_that_contradict_each_other_make_no_cluster() {
             );
         }
         let run = ask(&["convert", "verify"], &files).exits(4);
-        let told = "snapshot-older.json: `Pod/default/user`: is there, and not in `tests/data/hostile/snapshot-newer.json`, which lists all pods";
+        let told = "snapshot-older.json: `Pod/default/user`: exists, but not in `tests/data/hostile/snapshot-newer.json`, which lists all pods";
         assert!(run.stderr.contains(told), "{}", run.stderr);
         ask(&["convert", "verify", "--strict"], &files).exits(3);
     }
@@ -334,7 +333,7 @@ fn lists_of_two_clusters_make_none() {
             .map(|file| format!("--from={}", file.path().display()));
         let run = dra(&["convert", "verify"]).args(paths).run().exits(4);
         let told = format!(
-            "`Namespace/{namespace}`: has another UID in `{}`: they are of two clusters",
+            "`Namespace/{namespace}`: has a different UID in `{}`: the files are from different clusters",
             files[0].path().display()
         );
         assert_eq!(

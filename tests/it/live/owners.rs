@@ -97,7 +97,7 @@ fn an_owner_without_pods_says_why() {
     let run = cluster.kubectl_dra(["explain", "job/held"]).run().exits(2);
     assert!(
         run.stderr
-            .contains("there is neither job/default/held nor a pod of it"),
+            .contains("job/default/held not found, and no pod belongs to it"),
         "{}",
         run.stderr
     );

@@ -450,7 +450,7 @@ pub(super) fn dry_run(cluster: &Value, pod: &str, more: &[&str]) -> Value {
             object["spec"]["schedulingGates"] = json!([]);
         }
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("cluster.json");
     std::fs::write(&file, cluster.to_string()).expect("the cluster is written");
     let from = file.display().to_string();

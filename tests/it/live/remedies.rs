@@ -109,7 +109,7 @@ impl Stage {
         let args = ["explain", &object, "-n", &namespace, "-o", "json"];
         let flags = self.source.flags();
         let live = assert_valid(&self.cluster.kubectl_dra(args).args(&flags).run().stdout);
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         let file = folder.path().join("cluster.json");
         std::fs::write(&file, recorded.list().to_string()).expect("the objects are written");
         let from = format!("--from={}", file.display());

@@ -616,7 +616,7 @@ fn it_stops_when_kube_controller_manager_manages_the_status_of_a_claim_again() {
         process.has_ended().then_some(())
     });
     let run = process.finish().exits(3);
-    let told = "another resourceclaim-controller is at work beside this one: it wrote the status of claim/default/shared";
+    let told = "another resourceclaim-controller is running: it wrote the status of claim/default/shared";
     assert!(run.stderr.contains(told), "{}", run.stderr);
 }
 

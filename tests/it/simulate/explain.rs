@@ -405,7 +405,7 @@ fn scheduled_and_schedulable_pods_are_reported_as_such() {
     ok claim/default/spare: fits on 3 of 3 nodes
 
     ----- stderr -----
-    `spare` is claim/default/spare, as there is no such pod
+    `spare` is claim/default/spare: no such pod
     ");
 }
 

@@ -169,17 +169,17 @@ fn objects_are_named_as_for_kubectl() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `node` needs a name
+    error: missing node name
 
-    hint: write `node NAME`; without any name everything that waits is explained
+    hint: use `node NAME`; without a name, explains everything pending
     ");
     dra_snapshot!(on(&["explain", "pod/a", "pod/b"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: one object is explained at a time
+    error: cannot explain more than one object
 
-    hint: write `pod NAME` or `pod/NAME`; without a name everything that waits is explained
+    hint: use `pod NAME` or `pod/NAME`; without a name, explains everything pending
     ");
 }

@@ -298,14 +298,14 @@ fn pods_of_a_manifest_are_neither_deleted_nor_waited_for() {
     let (text, report) = said(&["explain", "-f", &path], &real());
     assert_eq!(report["verdict"], "Fits", "{report:#}");
     assert!(
-        text.contains("statefulset/n/web exists already: judged as if replaced, without its 1 pod"),
+        text.contains("statefulset/n/web exists; simulated as if replaced, without its 1 pod"),
         "{text}"
     );
     let bare = || with(pod("web-0", (&nobody, &none), 1, &["gpu-0"]));
     let (text, report) = said(&["simulate", "allocation", "-f", &path], &bare());
     assert_eq!(report["result"], "Fits", "{report:#}");
     assert!(
-        text.contains("pod/n/web-0 exists already: judged as if replaced"),
+        text.contains("pod/n/web-0 exists; simulated as if replaced"),
         "{text}"
     );
     // A claim, and what a server wrote of a pod that is there.
@@ -317,7 +317,7 @@ fn pods_of_a_manifest_are_neither_deleted_nor_waited_for() {
         &real(),
     );
     assert!(
-        text.contains("resourceclaim/n/web-0-gpu exists already: judged as if replaced"),
+        text.contains("resourceclaim/n/web-0-gpu exists; simulated as if replaced"),
         "{text}"
     );
     // A Deployment keeps its old pods during a rollout, unless it may not surge; they are not ended for the new ones.

@@ -51,7 +51,7 @@ impl Invocation {
 
     /// Gives the program an empty home of its own, without a kubeconfig.
     pub(crate) fn at_home(mut self) -> Self {
-        let home = tempfile::tempdir().expect("a temporary folder");
+        let home = tempfile::tempdir().expect("a temporary directory");
         self.command
             .env("HOME", home.path())
             .env("KUBECONFIG", home.path().join("no-kubeconfig"));

@@ -82,7 +82,12 @@ impl Cluster {
         }
         for class in self.classes() {
             if class.spec.extended_resource_name.is_some() {
-                let by = || format!("deviceclass/{} declares an extended resource", class.metadata.name);
+                let by = || {
+                    format!(
+                        "deviceclass/{} declares an extended resource",
+                        class.metadata.name
+                    )
+                };
                 found.shows(ApiServer, Gate::DRAExtendedResource, by);
             }
         }
@@ -243,7 +248,9 @@ impl Shown<'_> {
         for result in claim.results() {
             let by = |what: &str| of_claim(&format!("is allocated {} {what}", result.id()));
             if result.share_id.is_some() || !result.consumed_capacity.is_empty() {
-                self.shows(Scheduler, Gate::DRAConsumableCapacity, || by("as a shared device"));
+                self.shows(Scheduler, Gate::DRAConsumableCapacity, || {
+                    by("as a shared device")
+                });
             }
             if !result.binding_conditions.is_empty() {
                 for gate in [

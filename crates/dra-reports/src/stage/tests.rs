@@ -330,9 +330,10 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
     assert_eq!(
         taken().told(),
         format!(
-            "Reserved PreparedForDeletedClaim Kubelet: the driver refuses to prepare claim c, as the kubelet of node-1 has yet to give the \
-             devices back that it has for a claim with UID {uid}, which does not exist any more: its pod was deleted by force, and may still use \
-             them; the driver says: g0 is already allocated to different claim {uid}"
+            "Reserved PreparedForDeletedClaim Kubelet: the driver refuses to prepare claim c, as the kubelet \
+            of node-1 has yet to give the devices back that it has for a claim with UID {uid}, which no \
+            longer exists: its pod was deleted by force, and may still use them; the driver says: g0 is \
+            already allocated to different claim {uid}"
         )
     );
     let other = json!({"metadata": {"namespace": "m", "name": "other", "uid": uid}});

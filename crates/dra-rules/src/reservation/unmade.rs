@@ -299,8 +299,8 @@ mod tests {
                 on(),
                 "",
                 vec![of_group(entry, &in_status), made("c", OF_GROUP, ""), template()],
-                "no name: claim/n/c of podgroup/n/g lacks the annotation resource.kubernetes.io/pod-claim-name of the entry e, without \
-                 which the pods of the group do not get it for g",
+                "no name: claim/n/c of podgroup/n/g has no annotation resource.kubernetes.io/pod-claim-name \
+                for the entry e, so the group's pods do not get it for g",
             ),
             (
                 on(),

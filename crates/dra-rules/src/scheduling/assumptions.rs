@@ -173,8 +173,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "this hangs on DRAWorkloadResourceClaims, which counts as on in kube-controller-manager (as claim/n/c is reserved for \
-                 podgroup/g): if it is off, pods stay"
+                "this depends on DRAWorkloadResourceClaims, assumed on in kube-controller-manager (as \
+                claim/n/c is reserved for podgroup/g): if it is off, pods stay"
             ]
         );
         let other = groups.otherwise(&cluster);

@@ -40,10 +40,7 @@ impl Decider {
             Self::KubeScheduler => return None,
             Self::Without(name, plugins) => {
                 let plugins: Vec<&str> = plugins.iter().map(Str::as_str).collect();
-                format!(
-                    "kube-scheduler profile {name} disables {}",
-                    plugins.join(", ")
-                )
+                format!("kube-scheduler profile {name} disables {}", plugins.join(", "))
             }
             Self::Other(name) => format!(
                 "scheduler {name} is not a kube-scheduler profile; this answer follows the rules of \

@@ -382,7 +382,8 @@ impl FromStr for Untaint {
         if let Some(name) = text.strip_prefix("rule/").filter(|name| !name.contains('=')) {
             return Ok(Self::Rule(name.into()));
         }
-        let form = || format!("invalid taint `{text}`: expected DRIVER/POOL/DEVICE=KEY[:EFFECT] or rule/NAME");
+        let form =
+            || format!("invalid taint `{text}`: expected DRIVER/POOL/DEVICE=KEY[:EFFECT] or rule/NAME");
         let (devices, taint) = text.split_once('=').ok_or_else(form)?;
         let (key, effect) = match taint.rsplit_once(':') {
             Some((key, effect)) => (key, known_effect(effect)?),
@@ -476,7 +477,7 @@ mod tests {
         );
         assert_eq!(
             tainted("d/p/gone=k:NoExecute").unwrap_err().to_string(),
-            "no slice publishes the device d/p/gone, so its driver cannot taint it"
+            "no slice publishes device d/p/gone, so its driver cannot taint it"
         );
     }
 }

@@ -170,7 +170,7 @@ mod tests {
         );
         assert_eq!(
             losses(&odd, &evictions()).unwrap_err(),
-            "the selector of poddisruptionbudget/n/b has the unknown operator `Like`"
+            "poddisruptionbudget/n/b: unknown operator `Like` in its selector"
         );
     }
 }

@@ -508,7 +508,7 @@ fn a_pod_stays_where_no_kubelet_confirms_its_end() {
     assert_eq!(
         report.warnings,
         [
-            "node/node does not answer: 1 pod that is deleted there stays, with the claims, until it does or is marked out of service"
+            "node/node is not responding: 1 deleted pod stays there, with claims, until it responds or is marked out of service"
         ]
     );
     assert_eq!(report.pods[0].gone_at, None);

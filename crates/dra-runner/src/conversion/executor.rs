@@ -207,7 +207,8 @@ impl<'a> Executor<'a> {
                     Some(Ok(())) => None,
                     Some(Err(error)) => {
                         let trouble = Trouble::from(&error);
-                        let message = format!("not sent, because it is not in the backup: {}", trouble.message);
+                        let message =
+                            format!("not sent, because it is not in the backup: {}", trouble.message);
                         report.failure = Some(trouble);
                         Some(message)
                     }

@@ -462,8 +462,7 @@ impl Error {
                 rights.manifest("kubectl-dra-convert")
             )),
             Self::GateOn(_) => Some(
-                "turn the gate off in every replica of both components, and wait for the restarts"
-                    .to_owned(),
+                "turn the gate off in every replica of both components, and wait for the restarts".to_owned(),
             ),
             Self::Record(error) => error.hint(),
             Self::OtherCluster { .. } => {

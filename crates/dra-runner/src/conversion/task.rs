@@ -105,7 +105,10 @@ impl Task {
         } else {
             (Outcome::NotTried, "not sent")
         };
-        let message = format!("{what}, because it could not be recorded first: {}", trouble.message);
+        let message = format!(
+            "{what}, because it could not be recorded first: {}",
+            trouble.message
+        );
         self.ends(outcome, Some(message)).and_all(trouble)
     }
 

@@ -164,7 +164,10 @@ impl Destination {
                     let old = Some(Existing::of(&metadata));
                     (path, Place::Regular { folder, old })
                 } else if is_disk(&metadata) {
-                    return Err(unusable("it is a disk, and writing would destroy its content", None));
+                    return Err(unusable(
+                        "it is a disk, and writing would destroy its content",
+                        None,
+                    ));
                 } else if is_socket(&metadata) {
                     return Err(unusable("it is a socket", None));
                 } else {

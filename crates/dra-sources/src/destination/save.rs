@@ -111,9 +111,7 @@ pub(super) fn write_through(
 ) -> io::Result<()> {
     let file = open(path, append)?;
     if file.is_terminal() {
-        return Err(io::Error::other(
-            "it is a terminal: use `-` for standard output",
-        ));
+        return Err(io::Error::other("it is a terminal: use `-` for standard output"));
     }
     // A pipe whose reader is gone is no success here: what was to be kept is not.
     fill(&file, write).map_err(|error| match error.kind() {

@@ -29,18 +29,9 @@ macro_rules! example {
 }
 
 const EXAMPLES: &[Example] = &[
-    example!(
-        "gpus",
-        "three teams using GPUs and NICs, without problems"
-    ),
-    example!(
-        "pending",
-        "pods that are pending, each for a different reason"
-    ),
-    example!(
-        "stale",
-        "reservations for deleted, finished or recreated pods"
-    ),
+    example!("gpus", "three teams using GPUs and NICs, without problems"),
+    example!("pending", "pods that are pending, each for a different reason"),
+    example!("stale", "reservations for deleted, finished or recreated pods"),
     example!(
         "taints",
         "DeviceTaintRules that keep pods off devices or evict them"

@@ -196,9 +196,10 @@ impl ReadError {
                 io::ErrorKind::PermissionDenied => format!("make `{file}` readable for the current user"),
                 _ => return None,
             },
-            Self::EmptyDirectory { has_directories: true, .. } => {
-                "subdirectories are not read: name one of them instead".to_owned()
-            }
+            Self::EmptyDirectory {
+                has_directories: true,
+                ..
+            } => "subdirectories are not read: name one of them instead".to_owned(),
             Self::EmptyDirectory { .. } => "name files with other extensions explicitly".to_owned(),
             Self::NoObjects { .. } => {
                 "save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check \
@@ -227,7 +228,9 @@ impl ReadError {
             Self::Yaml { .. } => {
                 "fix the file or save it again; the items after this line cannot be read".to_owned()
             }
-            Self::ValueTooLarge { .. } => "no Kubernetes object contains such a value: check the file".to_owned(),
+            Self::ValueTooLarge { .. } => {
+                "no Kubernetes object contains such a value: check the file".to_owned()
+            }
             Self::KindTooLate { .. } => {
                 "read it from a plain file instead of standard input, or put `kind` first: \
                  `jq '{kind, apiVersion, metadata, items}'`"

@@ -245,12 +245,12 @@ fn errors_name_the_file_the_place_and_a_way_out() {
         ),
         (
             bundled("{\"items\":[{}\n}"),
-            "`file` is not valid JSON at line 2: unexpected `}` where `,` or `]` should be",
+            "`file` is not valid JSON at line 2: expected `,` or `]`, found `}`",
             None,
         ),
         (
             bundled(r#"[{"kind":"Pod"}]"#),
-            "`file` is not valid JSON at line 1: unexpected `[` where an object should be",
+            "`file` is not valid JSON at line 1: expected an object, found `[`",
             Some("make a list of it: `jq"),
         ),
         (
@@ -356,7 +356,7 @@ fn the_sink_can_stop_reading() {
     assert_eq!(count, 2);
     assert_eq!(
         outcome.expect_err("stopped").to_string(),
-        "`enough` has no objects in it"
+        "`enough` contains no objects"
     );
 }
 

@@ -384,9 +384,7 @@ impl Connection {
             if self.insecure_skip_tls_verify {
                 return Err(Error::Flag {
                     flag: "--insecure-skip-tls-verify",
-                    message:
-                        "cannot be used with `--certificate-authority`"
-                            .to_owned(),
+                    message: "cannot be used with `--certificate-authority`".to_owned(),
                 });
             }
             return Err(Error::Trust {

@@ -350,9 +350,7 @@ pub(super) fn provider_error(error: &AuthError) -> String {
                 RefreshError::AuthorizationFailure => {
                     "the provider does not accept `client-id` and `client-secret`".to_owned()
                 }
-                RefreshError::InvalidTokenResponse(_) => {
-                    "the provider's response is invalid".to_owned()
-                }
+                RefreshError::InvalidTokenResponse(_) => "the provider's response is invalid".to_owned(),
                 RefreshError::NoIdTokenReceived => "the provider sent no ID token".to_owned(),
                 RefreshError::HyperError(_) | RefreshError::HyperUtilError(_) => {
                     "the provider cannot be reached".to_owned()

@@ -283,9 +283,8 @@ fn resolve_paths(config: &mut Kubeconfig, folder: Option<&Path>) -> Result<(), S
             .filter(|text| !text.is_empty() && Path::new(text.as_str()).is_relative())
         {
             let full = folder.join(text.as_str()).into_os_string().into_string();
-            *text = full.map_err(|_| {
-                "it contains a relative path, and its own directory is not UTF-8".to_owned()
-            })?;
+            *text = full
+                .map_err(|_| "it contains a relative path, and its own directory is not UTF-8".to_owned())?;
         }
         Ok::<_, String>(())
     };

@@ -140,7 +140,9 @@ impl Live {
                 "namespace": right.namespace, "verb": right.verb, "group": right.group,
                 "resource": right.resource, "subresource": right.subresource}}});
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let review: Review = self.ask(path, &review, "check the permissions of the user").await?;
+        let review: Review = self
+            .ask(path, &review, "check the permissions of the user")
+            .await?;
         Ok(review.status.allowed)
     }
 
@@ -195,10 +197,7 @@ impl Live {
         }
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
         let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-        let review: Review = self
-            .ask(path, &review, "get the name of the user")
-            .await
-            .ok()?;
+        let review: Review = self.ask(path, &review, "get the name of the user").await.ok()?;
         Some(review.status.user_info.username)
     }
 }

@@ -205,10 +205,7 @@ impl Decoded {
             }
         } else if name.is_empty() {
             // kubectl writes the kind after the items: what is cut off in between has none.
-            self.problem(
-                None,
-                problem("is a list without `kind` and may be truncated"),
-            );
+            self.problem(None, problem("is a list without `kind` and may be truncated"));
         } else if head.is_odd && matters {
             self.problem(
                 of,
@@ -257,10 +254,6 @@ pub(super) fn count_ignored(ignored: &mut BTreeMap<String, u64>, kind: String, c
     /// A cluster has some hundred kinds. What has more is made up, and would fill the memory with names.
     const MOST: usize = 1000;
     let known = ignored.len() < MOST || ignored.contains_key(&kind);
-    let name = if known {
-        kind
-    } else {
-        "of other kinds".to_owned()
-    };
+    let name = if known { kind } else { "of other kinds".to_owned() };
     *ignored.entry(name).or_default() += count;
 }

@@ -41,10 +41,7 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
                 format!("not yet ready for {target}: no pods need to stop"),
             )
         } else {
-            (
-                Tone::Bad,
-                format!("not ready for {target}: decisions needed"),
-            )
+            (Tone::Bad, format!("not ready for {target}: decisions needed"))
         };
         doc.verdict(page, tone, head);
         shown::cost(&mut doc, cost);

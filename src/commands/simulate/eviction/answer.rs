@@ -245,7 +245,10 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
     let is_unsure = report.gave_up || report.may_be_more;
     if evicted.is_empty() {
         let (tone, text) = if is_unsure {
-            (Tone::Notice, format!("cannot tell whether pods are evicted: {unsure}"))
+            (
+                Tone::Notice,
+                format!("cannot tell whether pods are evicted: {unsure}"),
+            )
         } else {
             (Tone::Good, "no pod ends".to_owned())
         };

@@ -69,7 +69,7 @@ fn nothing_is_said_of_pods_that_run() {
     run(&cluster, &["explain", "-A"], 0).exits(0);
     assert_eq!(explained(&cluster, "p-0", 0)["verdict"], "Bound");
 
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("snapshot.yaml").display().to_string();
     cluster.kubectl_dra(["snapshot", "--out", &file]).run().exits(0);
     let request = Request {

@@ -76,7 +76,7 @@ impl Working {
             if !stderr.contains(told) {
                 return None;
             }
-            let after = stderr.split("metrics and probes are at ").nth(1)?;
+            let after = stderr.split("serving metrics and probes on ").nth(1)?;
             let end = after.find(|c: char| !c.is_ascii_digit() && !".:".contains(c))?;
             Some(after[..end].to_owned())
         });

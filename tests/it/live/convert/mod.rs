@@ -122,7 +122,7 @@ struct Records {
 impl Records {
     fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            folder: tempfile::tempdir().expect("a temporary directory"),
         }
     }
 

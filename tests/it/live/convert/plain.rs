@@ -300,7 +300,7 @@ fn missing_rights_are_named_before_anything_is_written() {
     ]));
     let run = try_it(&blind).exits(4);
     assert!(
-        run.stderr.contains("nothing is written: pods are missing"),
+        run.stderr.contains("nothing was written: pods are missing"),
         "{}",
         run.stderr
     );

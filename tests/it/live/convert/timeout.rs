@@ -211,11 +211,11 @@ fn before_anything_is_written_the_end_of_the_time_is_the_end() {
     let silent: [(&str, &str); 4] = [
         (
             "selfsubjectaccessreviews",
-            "asking the API server whether it lets claims be written",
+            "asking the API server for permission to write claims",
         ),
         (
             "dryRun=All",
-            "asking the API server whether it lets claims be written",
+            "asking the API server for permission to write claims",
         ),
         ("/resourceclaims", "reading http://"),
         ("/podgroups", "reading http://"),

@@ -60,7 +60,7 @@ impl<'c> Machine<'c> {
             dir: tempfile::Builder::new()
                 .prefix("kubelet")
                 .tempdir_in("/tmp")
-                .expect("a temporary folder"),
+                .expect("a temporary directory"),
             kubelet: None,
             driver: None,
         };

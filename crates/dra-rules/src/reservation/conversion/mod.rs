@@ -264,9 +264,9 @@ impl ClaimPlan {
                 "no entry covers {} so far",
                 Names("pod", &self.unreserved)
             )),
-            Action::Convert(_) if self.unverified => {
-                Some("the API server does not serve PodGroups, so every pod that uses the claim counts".to_owned())
-            }
+            Action::Convert(_) if self.unverified => Some(
+                "the API server does not serve PodGroups, so every pod that uses the claim counts".to_owned(),
+            ),
             Action::Convert(_) if self.any_pod_stays => Some("any pod may still use it".to_owned()),
             Action::Convert(_) => None,
             Action::Release(_) => Some("no pod uses it or could start using it".to_owned()),

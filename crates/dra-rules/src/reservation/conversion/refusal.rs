@@ -203,7 +203,11 @@ impl Refusal {
                     "delete its pods, then release the devices: --release-unused --entry \
                     podgroups.scheduling.k8s.io/{group}"
                 );
-                if *doomed { release } else { format!("{release}; {convert}") }
+                if *doomed {
+                    release
+                } else {
+                    format!("{release}; {convert}")
+                }
             }
             Self::GeneratedForPodGroup { doomed: true, .. } => {
                 "delete its pods and the PodGroup while the gates are on, then recreate the workload with \
@@ -213,10 +217,13 @@ impl Refusal {
             Self::GeneratedForPodGroup { .. } => {
                 format!("delete its pods and the PodGroup while the gates are on, {convert}")
             }
-            Self::TooManyConsumers { .. } => format!("delete pods until {MOST_CONSUMERS} are left, or split \
-                                                     the group"),
+            Self::TooManyConsumers { .. } => format!(
+                "delete pods until {MOST_CONSUMERS} are left, or split \
+                                                     the group"
+            ),
             Self::ClaimDeleting { .. } if ignored => {
-                "wait for its pods to finish; if an entry remains, release the devices with --release-unused".to_owned()
+                "wait for its pods to finish; if an entry remains, release the devices with --release-unused"
+                    .to_owned()
             }
             Self::ClaimDeleting { .. } => {
                 "wait for its pods to finish, then delete the PodGroup while the gate is on".to_owned()

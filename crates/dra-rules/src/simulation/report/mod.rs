@@ -515,7 +515,7 @@ impl EvictionReport {
                 format!("{pods} deleted pods stay there")
             };
             self.warnings.push(format!(
-                "node/{node} is not responding: {pods} with their claims until it responds or is marked out \
+                "node/{node} is not responding: {pods}, with claims, until it responds or is marked out \
                 of service"
             ));
         }

@@ -95,14 +95,14 @@ fn kubelets_end_pods_and_their_claims_follow() {
     assert_eq!(
         rehearse(&cluster, 60).0,
         [
-            "0 garbage delete claim orphan (its pod is gone)",
+            "0 garbage delete claim orphan (its pod no longer exists)",
             "0 resourceclaim deallocate orphan (d/p/a)",
             "0 resourceclaim remove finalizer orphan",
             "20 kubelet remove pod x",
             "20 resourceclaim remove reservation made (pods x)",
             "20 resourceclaim deallocate made (d/p/a)",
             "20 resourceclaim remove finalizer made",
-            "20 garbage delete claim made (its pod is gone)",
+            "20 garbage delete claim made (its pod no longer exists)",
         ]
     );
 }

@@ -310,9 +310,9 @@ fn a_text_that_is_not_json_says_where() {
 #[test]
 fn an_error_is_a_sentence() {
     let error = read("{\"items\":[{}\n{}]}").1.expect_err("malformed");
-    assert_eq!(error.to_string(), "unexpected `{` where `,` or `]` should be");
+    assert_eq!(error.to_string(), "expected `,` or `]`, found `{`");
     let error = read("{\"items\":[\u{0}]}").1.expect_err("malformed");
-    assert_eq!(error.to_string(), r"unexpected `\x00` where an object should be");
+    assert_eq!(error.to_string(), r"expected an object, found `\x00`");
 }
 
 #[test]

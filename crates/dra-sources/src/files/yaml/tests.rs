@@ -311,7 +311,7 @@ fn documents_with_a_fault_are_named() {
         ),
         (
             "18446744073709551615: a",
-            "key `18446744073709551615` is too large a number",
+            "key `18446744073709551615` is out of range",
         ),
         ("a: .inf", "infinity and not-a-number have no JSON form"),
         ("a: !!int abc", "`abc` is not a value of `!!int`"),

@@ -171,11 +171,11 @@ fn devices_of_pods_that_were_given_other_claims_are_not_taken_back() {
     assert_eq!(
         plan.claims[0].reason().as_deref(),
         Some(
-            "made for PodGroup g; its devices may be in use by pod p, for which an older claim controller has made other claims"
+            "created for PodGroup g; its devices may be in use by pod p, whose claims were created again by an older claim controller"
         )
     );
     assert_eq!(
         plan.claims[0].way_out().as_deref(),
-        Some("end pod p, then take the devices back with --release-unused")
+        Some("delete pod p, then release the devices with --release-unused")
     );
 }
