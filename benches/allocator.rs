@@ -136,7 +136,7 @@ fn shown(time: Duration) -> String {
     }
 }
 
-/// What the oracle measures of the families that are `wanted`, by name.
+/// Returns what the oracle measures of the families that are `wanted`, by name.
 fn upstream(oracle: &Path, wanted: impl Fn(&str) -> bool) -> BTreeMap<String, Duration> {
     let both = BOTH.iter().map(|(name, size)| (name, size));
     let searches = WITHOUT_SOLUTION.iter().map(|(name, size, _)| (name, size));

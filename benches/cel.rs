@@ -56,7 +56,7 @@ fn evaluate_all(prepared: &[(Program, DeviceInput)]) {
     }
 }
 
-/// What the oracle measures, by name.
+/// Returns what the oracle measures, by name.
 fn oracle(root: &Path, cases: &Path) -> Option<Vec<(String, f64)>> {
     let output = Command::new(root.join("target/oracle"))
         .args(["bench", "--run", "^cel/", "--time", "2s", "--cel-cases"])

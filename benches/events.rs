@@ -64,7 +64,7 @@ fn cluster(claims: Claims) -> Cluster {
     objects.in_order_of_lists().load(Environment::default())
 }
 
-/// What an event took on average, and the longest one; and what decoding one took.
+/// Returns what an event took on average, and the longest one; and what decoding one took.
 fn measure(claims: Claims) -> (Duration, Duration, Duration) {
     let now: Time = "2026-11-21T10:00:00Z".parse().expect("a time");
     let cluster = cluster(claims);

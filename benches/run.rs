@@ -115,7 +115,7 @@ fn main() {
     }
 }
 
-/// How long after it has the lease of one that died a standby writes first. Pods wait for their claims meanwhile.
+/// Returns how long after it has the lease of one that died a standby writes first. Pods wait for their claims meanwhile.
 fn first_write(cluster: &Cluster) -> f64 {
     let lease = "/apis/coordination.k8s.io/v1/namespaces/work/leases?watch=true&resourceVersion=0";
     let pods = "/api/v1/namespaces/work/pods?watch=true&resourceVersion=0";

@@ -1,4 +1,4 @@
-//! What a command works with: the settings, resolved once from flags and environment, the printer, the clock.
+//! Context of a command: the settings, resolved once from flags and environment, the printer, the clock.
 //!
 //! Flags are parsed in `cli`; here they have become plain values that commands and sources can use. `load` turns them into a
 //! cluster.
@@ -47,7 +47,7 @@ pub(crate) struct Settings {
     pub(crate) output: Options,
 }
 
-/// Where objects come from.
+/// Source of objects.
 #[derive(Debug, Clone)]
 pub(crate) enum SourceSetting {
     Cluster(Box<Connection>),
@@ -61,7 +61,7 @@ impl Default for SourceSetting {
     }
 }
 
-/// Which namespaces to look at.
+/// Namespaces in scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// As the command has it: all namespaces, or the current one of the kubeconfig.
@@ -71,7 +71,7 @@ pub(crate) enum Scope {
     All,
 }
 
-/// What the process finds around it.
+/// Environment of the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Environment {
     pub(crate) terminal: Terminal,
@@ -98,7 +98,7 @@ impl Environment {
     }
 }
 
-/// Whether the first of the variables of the locale that is set names an encoding of Unicode.
+/// Returns whether the first of the variables of the locale that is set names an encoding of Unicode.
 fn has_unicode(locale: impl IntoIterator<Item = Option<OsString>>) -> bool {
     let first = locale.into_iter().flatten().next();
     let name = first.map(|name| name.to_string_lossy().to_ascii_lowercase());
@@ -110,12 +110,12 @@ fn has_unicode(locale: impl IntoIterator<Item = Option<OsString>>) -> bool {
 
 /// Ctrl-C and the end of the time, as a command that must not be cut off sees them.
 struct Interruption {
-    /// Whether the command ends by itself.
+    /// True if the command ends without Ctrl-C.
     awaited: AtomicBool,
-    /// What the command that looks at `--timeout` itself still gets when that time is over.
+    /// Grace period after `--timeout` for a command that handles it itself.
     last_grace: Mutex<Option<Duration>>,
     sender: watch::Sender<bool>,
-    /// What was being done when the command was told to end.
+    /// Current operation when the command was interrupted.
     doing: OnceLock<String>,
 }
 
@@ -134,15 +134,15 @@ impl Default for Interruption {
 pub(crate) struct Ctx {
     settings: Settings,
     printer: Printer,
-    /// When the run began.
+    /// Time at which the run began.
     started: Time,
     /// The cluster, once it was asked.
     live: tokio::sync::OnceCell<Live>,
     /// Filled while objects are loaded, printed with the report.
     envelope: Mutex<Envelope>,
-    /// What was loaded, see [`Self::keep`].
+    /// Loaded clusters, see [`Self::keep`].
     kept: Mutex<Vec<Cluster>>,
-    /// What Ctrl-C does.
+    /// Effect of Ctrl-C.
     interruption: Interruption,
     /// Shown between loading and printing.
     computing: Mutex<Option<Progress>>,
@@ -192,19 +192,20 @@ impl Ctx {
         &self.printer
     }
 
-    /// The time that ages and deadlines of `cluster` are counted from: what `--now` says, else when a snapshot was taken, else the
-    /// clock's. So a snapshot shows the ages that the cluster had. Before something is loaded nobody can know it.
+    /// The time that ages and deadlines of `cluster` are counted from: what `--now` says, else when a snapshot was
+    /// taken, else the clock's. So a snapshot shows the ages that the cluster had. It is unknown before something is
+    /// loaded.
     pub(crate) fn now(&self, cluster: &Cluster) -> Time {
         let recorded = cluster.environment().read_at;
         self.settings.now.or(recorded).unwrap_or(self.started)
     }
 
-    /// When the run began, unless `--now` says otherwise: the time of what is read from a cluster.
+    /// Returns when the run began, unless `--now` says otherwise: the time of what is read from a cluster.
     pub(crate) fn begun(&self) -> Time {
         self.settings.now.unwrap_or(self.started)
     }
 
-    /// The time of this moment, for whoever waits.
+    /// The current time, for waiting code.
     pub(crate) fn clock(&self) -> Time {
         self.settings.now.unwrap_or_else(|| Timestamp::now().into())
     }
@@ -215,35 +216,33 @@ impl Ctx {
         self.settings.now.is_none().then_some(wall)
     }
 
-    /// Becomes true when a command that [ends by itself](Self::ends_by_itself) is told to.
+    /// Becomes true when a command that [finishes its own work](Self::ends_by_itself) is asked to stop.
     pub(crate) fn interruption(&self) -> watch::Receiver<bool> {
         self.interruption.sender.subscribe()
     }
 
-    /// From now on neither Ctrl-C nor the end of the time ends the process: the command is told, and ends by itself, with
-    /// [`Interrupted`].
+    /// From now on neither Ctrl-C nor the end of the time ends the process: the command is asked to stop, and finishes
+    /// with [`Interrupted`].
     ///
     /// [`Interrupted`]: crate::error::Interrupted
     pub(crate) fn ends_by_itself(&self) {
         self.interruption.awaited.store(true, Ordering::Relaxed);
     }
 
-    /// What was being done when the command was told to end, else what is done now.
+    /// Returns the operation during which the command was asked to stop, otherwise the current one.
     pub(crate) fn doing(&self) -> Option<String> {
         let told = self.interruption.doing.get().cloned();
         told.or_else(|| self.printer.doing())
     }
 
-    /// Tells the command of Ctrl-C; whether it then ends by itself. The second time it does not get the choice.
+    /// Passes Ctrl-C to the command; returns whether it then finishes its work. The second time it has no choice.
     pub(crate) fn interrupt(&self) -> bool {
-        self.stop("interrupted: what is in flight is finished; a second time ends at once")
+        self.stop("interrupted: finishing requests in flight; press Ctrl-C again to stop immediately")
     }
 
-    /// Tells the command that its time is over; whether it then ends by itself, as after Ctrl-C.
+    /// Passes the timeout to the command; returns whether it then finishes its work, as after Ctrl-C.
     pub(crate) fn time_is_over(&self) -> bool {
-        self.stop(
-            "the time that `--timeout` gives is over: what is in flight is finished; Ctrl-C ends at once",
-        )
+        self.stop("`--timeout` expired: finishing requests in flight; press Ctrl-C to stop immediately")
     }
 
     fn stop(&self, note: &str) -> bool {
@@ -253,19 +252,19 @@ impl Ctx {
         let ends_by_itself =
             self.interruption.awaited.load(Ordering::Relaxed) && !self.interruption.sender.send_replace(true);
         if ends_by_itself {
-            // Whoever does not know what is waited for would press the key again.
+            // Without a message, users would press the key again.
             self.printer.interrupted();
             self.printer.note(note);
         }
         ends_by_itself
     }
 
-    /// From now on the command itself ends when the time of `--timeout` is over, for which it gets `grace`.
+    /// From now on the command handles the end of `--timeout` itself, with `grace` more time.
     pub(crate) fn keep_time(&self, grace: Duration) {
         *self.last_grace() = Some(grace);
     }
 
-    /// How much longer the command gets whose time is over, once.
+    /// Returns how much longer the command gets whose time is over, once.
     pub(crate) fn keeps_time(&self) -> Option<Duration> {
         self.last_grace().take()
     }
@@ -294,7 +293,7 @@ impl Ctx {
         }
     }
 
-    /// Takes away what shows that something is going on.
+    /// Removes the progress display.
     pub(crate) fn end_computing(&self) {
         drop(self.computing().take());
     }
@@ -303,7 +302,7 @@ impl Ctx {
         self.computing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where the user's programs keep what they remember.
+    /// Returns where the user's programs keep what they remember.
     pub(crate) fn state_folder() -> PathBuf {
         let folder = std::env::var_os("XDG_STATE_HOME")
             .map(PathBuf::from)
@@ -388,7 +387,7 @@ impl Ctx {
         }
     }
 
-    /// Shows that `what` is going on, once it takes long.
+    /// Shows the progress of `what`, once it takes long.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         self.printer.progress(what, total)
     }

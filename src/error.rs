@@ -1,4 +1,4 @@
-//! How a run ends: outcomes, kinds of failure, exit codes and hints.
+//! Results of a run: outcomes, kinds of failure, exit codes and hints.
 //!
 //! A command that did its job returns an [`Outcome`]; one that could not returns an error, whose kind is found by its
 //! type. Advice to the user is a [`Hints`] implementation here, so that the wording stays out of the core, which only
@@ -33,7 +33,7 @@ pub(crate) mod exit_code {
     pub(crate) const INTERRUPTED: u8 = 130;
 }
 
-/// What a command that did its job found out.
+/// Result of a command that did its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// There is no verdict to give, or it is good.
@@ -44,18 +44,18 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// What kept a command from doing its job.
+/// Reason that kept a command from doing its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The command line cannot be understood, or a file that it names is none that Kubernetes would take.
     Usage,
     /// The cluster, its API, a file or a stream failed.
     World,
-    /// What was asked for could not be read, so that nothing can be said about it.
+    /// The requested data could not be read, so that there is no answer.
     Unknown,
     /// The user interrupted.
     Interrupted,
-    /// Whoever read the output has enough, as `head` does: no failure in the user's eyes.
+    /// The reader of the output has enough, as `head` does: not a failure for the user.
     ClosedPipe,
 }
 
@@ -144,7 +144,7 @@ impl UsageError {
     }
 }
 
-/// What the command line names is not there.
+/// Names on the command line that do not exist.
 #[derive(Debug, Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
 pub(crate) struct Absent(pub(crate) Vec<Absence>);
@@ -162,12 +162,12 @@ impl Hints for Absent {
     }
 }
 
-/// How alike two names must be for one to be meant by the other, of 1 for the same.
+/// Minimum similarity of two names for a suggestion, 1 for equality.
 const ALIKE: f64 = 0.85;
-/// Names that are told at most.
+/// Maximum number of names to print.
 const TOLD: usize = 5;
 
-/// What could have been meant, or what there is.
+/// Returns what could have been meant, or what there is.
 pub(crate) fn instead(absence: &Absence) -> String {
     let quoted = |names: &[&str]| {
         let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -187,7 +187,7 @@ pub(crate) fn instead(absence: &Absence) -> String {
         {
             return format!("did you mean `{flag}`?");
         }
-        return format!("there is {}", some_of(&elsewhere));
+        return format!("found {}", some_of(&elsewhere));
     }
     let wanted = absence.name.to_lowercase();
     let mut alike: Vec<(f64, &str)> = absence
@@ -217,13 +217,13 @@ pub(crate) fn instead(absence: &Absence) -> String {
     let others: Vec<&str> = absence.others.iter().map(String::as_str).collect();
     let (one, several) = absence.nouns;
     match others.as_slice() {
-        [] => format!("there are no {several} at all"),
+        [] => format!("there are no {several}"),
         [only] => format!("the only {one} is `{only}`"),
-        _ => format!("there are {} {several}: {}", others.len(), some_of(&others)),
+        _ => format!("the {} {several}: {}", others.len(), some_of(&others)),
     }
 }
 
-/// What is to be judged could not be read, so that there is no verdict.
+/// The subject could not be read, so that there is no verdict.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub(crate) struct Unread(String);
@@ -241,10 +241,10 @@ pub(crate) struct Interrupted;
 
 /// The time that `--timeout` gives is over.
 #[derive(Debug, Error)]
-#[error("the time of {} s that `--timeout` gives is over{}", limit.as_secs_f64(), while_doing(doing.as_deref()))]
+#[error("timed out after {} s (`--timeout`){}", limit.as_secs_f64(), while_doing(doing.as_deref()))]
 pub(crate) struct TimedOut {
     pub(crate) limit: std::time::Duration,
-    /// What was being done.
+    /// Current operation.
     pub(crate) doing: Option<String>,
 }
 
@@ -255,7 +255,7 @@ fn while_doing(doing: Option<&str>) -> String {
 impl Hints for TimedOut {
     fn hints(&self) -> Vec<String> {
         vec![
-            "give it more time with `--timeout`, or less to do: one namespace with `-n`, or fewer objects"
+            "increase `--timeout`, or limit the command to one namespace with `-n` or to fewer objects"
                 .to_owned(),
         ]
     }
@@ -312,7 +312,7 @@ impl Hints for conversion::RecordError {
 
 impl Hints for conversion::Trouble {
     fn hints(&self) -> Vec<String> {
-        let next = "run it again afterwards: it goes on where this run stopped".to_owned();
+        let next = "run it again afterwards to continue where it stopped".to_owned();
         self.hint.iter().cloned().chain([next]).collect()
     }
 }

@@ -1,8 +1,8 @@
-//! kubectl-dra: see, explain, simulate and maintain what Kubernetes Dynamic Resource Allocation does.
+//! kubectl-dra: inspects, explains and simulates Kubernetes Dynamic Resource Allocation (DRA).
 //!
-//! `docs/architecture.md` has the map: what each crate and folder is, in reading order, and which rules hold between them. In short, the
-//! crates below this one have the rules and reports, which know nothing of terminals, and this one the command line. `main` ties them
-//! together: every way in which the process can end is in it.
+//! `docs/architecture.md` has the map: each crate and directory in reading order, and the rules between them. In short,
+//! the crates below this one have the rules and reports, which know nothing of terminals, and this one the command
+//! line. `main` ties them together: every way in which the process can end is in it.
 
 #![cfg_attr(
     test,
@@ -44,7 +44,7 @@ mod shell {
     /// Completion that takes longer than this is no help any more.
     const COMPLETION_TIME: Duration = Duration::from_secs(3);
 
-    /// What a command that is cut off still has to say waits so long for streams that take nothing.
+    /// Time for the last output of an interrupted command if a stream accepts nothing.
     const LAST_WORDS: Duration = Duration::from_secs(2);
     /// The same after Ctrl-C, where there is hardly anything to say.
     const LAST_SIGH: Duration = Duration::from_millis(100);
@@ -52,8 +52,15 @@ mod shell {
     /// Runs the command line `args`, the program's name first, and returns the process's exit code.
     pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let environment = Environment::read();
-        let printer = || Printer::new(Options::default(), environment.terminal);
         let args: Vec<OsString> = args.into_iter().collect();
+        // Help, and errors of any command line, follow `--color`.
+        let printer = || {
+            let output = Options {
+                color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
+                ..Options::default()
+            };
+            Printer::new(output, environment.terminal)
+        };
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(mut settings, command)) => {
                 settings.output.typed = cli::printable(&args);
@@ -76,10 +83,8 @@ mod shell {
             }
             Ok(Invocation::Show(text)) => {
                 let printer = printer();
-                end(
-                    printer.text(&text).map(|()| Outcome::Done).map_err(Into::into),
-                    &printer,
-                )
+                let shown = printer.toned(cli::toned(&text));
+                end(shown.map(|()| Outcome::Done).map_err(Into::into), &printer)
             }
             Ok(Invocation::Complete(words)) => {
                 let printer = printer();
@@ -89,14 +94,7 @@ mod shell {
                     &printer,
                 )
             }
-            Err(error) => {
-                // Whatever is wrong with the line, it may ask for no color.
-                let output = Options {
-                    color: cli::settings_of(args.get(1..).unwrap_or_default()).output.color,
-                    ..Options::default()
-                };
-                end(Err(error), &Printer::new(output, environment.terminal))
-            }
+            Err(error) => end(Err(error), &printer()),
         }
     }
 
@@ -112,8 +110,11 @@ mod shell {
         let failure = Failure::of(&error);
         match failure {
             Failure::Usage | Failure::World | Failure::Unknown => match error.downcast_ref::<clap::Error>() {
-                // The parser's own words come with the usage below them.
-                Some(error) => printer.formatted_error(&error.render().to_string()),
+                // The parser's message includes the usage. Its suggestions are called hints, as ours are.
+                Some(error) => {
+                    let text = error.render().to_string();
+                    printer.formatted_error(&text.replace("\n  tip: ", "\nhint: "));
+                }
                 None => printer.error(&error::message(&error), &error::hints(&error)),
             },
             Failure::Interrupted => printer.interrupted(),
@@ -122,7 +123,8 @@ mod shell {
         failure.into()
     }
 
-    /// The exit code of a run that was cut off. The work goes on meanwhile, and may keep a stream to itself that no process reads.
+    /// The exit code of a run that was cut off. The work continues meanwhile, and may block a stream that no process
+    /// reads.
     fn last_words(result: anyhow::Result<Outcome>, ctx: &Arc<Ctx>, patience: Duration) -> ExitCode {
         let code = match &result {
             Ok(outcome) => ExitCode::from(*outcome),
@@ -140,18 +142,18 @@ mod shell {
         code
     }
 
-    /// Why work is ended from outside.
+    /// The reason why work is ended from outside.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     enum Cut {
         Interrupted,
         TimeIsOver,
     }
 
-    /// What follows from that.
+    /// Next step.
     enum Then {
-        /// The work goes on; it ends by itself.
+        /// The work continues and finishes.
         GoOn,
-        /// The work goes on; once so much more time is over, that is told again.
+        /// The work continues; after this much more time it is asked again.
         AskAgain(Duration),
         /// The work is cut off.
         End(anyhow::Error),
@@ -206,7 +208,7 @@ mod shell {
             },
         );
         match result {
-            // The command ended by itself, and as after Ctrl-C.
+            // The command finished, as after Ctrl-C.
             Err(error) if is_over.get() && Failure::of(&error) == Failure::Interrupted => Err(timed_out()),
             result => result,
         }
@@ -270,7 +272,7 @@ mod shell {
 
     /// Ctrl-C, or what asks a process to end that has no terminal, such as that of a Job.
     async fn interrupted() {
-        // Where signals cannot be watched they end the process by themselves.
+        // If signals cannot be watched, they terminate the process.
         let ctrl_c = async {
             if tokio::signal::ctrl_c().await.is_err() {
                 std::future::pending::<()>().await;
@@ -319,8 +321,8 @@ mod shell {
         completion.to_string()
     }
 
-    /// Whether what the settings name are files and folders: whoever presses a key to complete a word must not make the program eat
-    /// what a pipe holds for somebody else, or wait for it.
+    /// Returns whether the settings name regular files and directories: completing a word must not consume the content
+    /// of a pipe or wait for it.
     fn can_be_read(settings: &Settings) -> bool {
         let is_plain = |path: &Path| {
             let found = std::fs::metadata(path);

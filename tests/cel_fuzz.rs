@@ -80,7 +80,7 @@ fn fuzz_releases(count: u64, seed: u64) -> bool {
     good
 }
 
-/// How many runs answer the cases of one that ended early.
+/// Number of runs answer the cases of one that ended early.
 const PARTS: usize = 8;
 
 /// The cases as stored and as new ones with the library's answers, and those that end the program: Go cannot recover from everything
@@ -100,7 +100,7 @@ fn answer_both(oracle: &Path, cases: Vec<Value>) -> (Vec<Value>, Vec<Value>) {
     (answered.concat(), ended.concat())
 }
 
-/// Whether the library says something that newer ones do not say any more, and that is not imitated: a second error of the parser at a
+/// Returns whether the library says something that newer ones do not say any more, and that is not imitated: a second error of the parser at a
 /// backquote, and one about its own types where an optional value is an address.
 fn has_text_of_old(case: &Value) -> bool {
     let says = |field: &str, text: &str| {
@@ -260,7 +260,7 @@ fn answer(oracle: &Path, cases: &[Value]) -> Vec<Value> {
     lines(&output)
 }
 
-/// What a program makes of its input, and whether it got to the end of it.
+/// Returns what a program makes of its input, and whether it got to the end of it.
 fn filter(program: &Path, arguments: &[&str], text: Vec<u8>) -> (Vec<u8>, bool) {
     let mut process = Command::new(program)
         .args(arguments)

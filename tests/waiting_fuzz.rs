@@ -1,4 +1,4 @@
-//! What is said of waiting, against the Go library: random problems that have no solution, and what becomes of them.
+//! Answers about waiting, against the Go library: random problems without a solution, and their results.
 //!
 //! Each allocated claim gets a pod that uses it. Where waiting never helps, the library may find nothing with every other claim, taint and
 //! rule gone; where it helps when some have ended, the library has to find devices without what they hold. Which cases is said as
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     random_cases::run(NAME, by_effort(6_000, 6_000, 100_000), fuzz)
 }
 
-/// What is said of a case, and what the library has to answer then.
+/// Answer for a case, and the expected answer of the library.
 struct Said {
     word: &'static str,
     case: Value,
@@ -103,7 +103,7 @@ fn fuzz(count: u64, seed: u64) -> bool {
     generated.status.success() && answered && enough && different == 0
 }
 
-/// What is said of the case of that line; nothing where it has a solution, or where nothing can be said.
+/// Returns what is said of the case of that line; nothing where it has a solution, or where nothing can be said.
 fn of_case(line: &str) -> Vec<Said> {
     let mut json: Value = serde_json::from_str(line).expect("JSON");
     if json["expect"]["outcome"] != "nofit" {
@@ -191,7 +191,7 @@ fn key(object: &Value) -> String {
     format!("{namespace}/{}", name(object))
 }
 
-/// Whether it is an allocated claim of others.
+/// Returns whether it is an allocated claim of others.
 fn is_held(object: &Value, own: &BTreeSet<String>) -> bool {
     object["kind"] == "ResourceClaim"
         && object["status"]["allocation"].is_object()

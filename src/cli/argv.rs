@@ -1,9 +1,11 @@
-//! The arguments as people type them for kubectl, turned into what the parser takes.
+//! Arguments as people type them for kubectl, rewritten for the parser.
 //!
-//! kubectl's flags are pflag's, which differ from clap's in two habits that scripts rely on: a switch may have a value
-//! (`--all-namespaces=false`), and global flags before the subcommand are the same as behind it. The second holds for
-//! clap too, except that of a repeated flag (`--from a claims --from b`) it would drop the first; with all flags behind
-//! the subcommand they add up, and conflicts between them are seen.
+//! kubectl's flags are pflag's, which differ from clap's in two habits that scripts rely on: a switch can have a value
+//! (`--all-namespaces=false`), and global flags work before the subcommand as well as after it. clap supports the second
+//! too, but drops the first of a repeated flag (`--from a claims --from b`). With all flags after the subcommand they add
+//! up, and clap reports conflicts between them.
+//!
+//! Commands can be abbreviated (`sim alloc`), and lists can be typed as in kubectl (`get claims`).
 
 use std::ffi::{OsStr, OsString};
 
@@ -11,11 +13,15 @@ use clap::{Arg, ArgAction, Command};
 
 use super::values::go_bool;
 
-/// `args` with the subcommands first and switches without values. `root` must have been built.
+/// kubectl's verbs for a list, in front of the commands that print one.
+const LIST_VERBS: [&str; 4] = ["get", "list", "ls", "show"];
+const LISTS: [&str; 4] = ["claims", "devices", "taints", "reserved"];
+
+/// Returns `args` with the full names of subcommands first and switches without values. `root` must have been built.
 ///
-/// What is not understood stays where it is, for the parser to complain about.
+/// Arguments that are not understood keep their place, so that the parser reports them.
 pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command) -> Vec<OsString> {
-    let mut args = args.into_iter();
+    let mut args = args.into_iter().peekable();
     let mut commands: Vec<OsString> = args.next().into_iter().collect();
     let mut rest = Vec::new();
     let mut command = root;
@@ -28,9 +34,14 @@ pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command
                 break;
             }
             Read::Word => {
-                if let Some(subcommand) = command.find_subcommand(&arg).filter(|_| may_be_command) {
-                    command = subcommand;
-                    commands.push(arg);
+                if let Some(found) = subcommand(command, &arg).filter(|_| may_be_command) {
+                    command = found;
+                    commands.push(found.get_name().into());
+                } else if may_be_command
+                    && LIST_VERBS.iter().any(|verb| arg == *verb)
+                    && args.peek().is_some_and(|next| is_list(root, next))
+                {
+                    // The list follows, which needs no verb.
                 } else {
                     may_be_command = false;
                     rest.push(arg);
@@ -49,15 +60,47 @@ pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command
     commands
 }
 
-/// What an argument is.
+/// Returns the subcommand with this name, or the only one whose name or alias starts with it. Names are not abbreviated where a command also
+/// takes objects: they would hide objects.
+pub(super) fn subcommand<'c>(command: &'c Command, word: &OsStr) -> Option<&'c Command> {
+    command.find_subcommand(word).or_else(|| {
+        let word = word.to_str().filter(|word| !word.is_empty())?;
+        let mut begun = command.get_subcommands().filter(|subcommand| {
+            let mut names = subcommand.get_all_aliases().chain([subcommand.get_name()]);
+            names.any(|name| name.starts_with(word))
+        });
+        let only = begun.next().filter(|_| begun.next().is_none());
+        only.filter(|_| command.get_positionals().next().is_none())
+    })
+}
+
+fn is_list(root: &Command, word: &OsStr) -> bool {
+    subcommand(root, word).is_some_and(|found| LISTS.contains(&found.get_name()))
+}
+
+/// Returns the words among `args` that are neither flags of `command` nor their values.
+pub(super) fn names<'a>(args: &'a [String], command: &Command) -> impl Iterator<Item = &'a String> {
+    let mut is_value = false;
+    args.iter().filter(move |arg| {
+        let is_name =
+            !std::mem::take(&mut is_value) && matches!(read(OsStr::new(arg.as_str()), command), Read::Word);
+        is_value = matches!(
+            read(OsStr::new(arg.as_str()), command),
+            Read::Flag { needs_value: true }
+        );
+        is_name
+    })
+}
+
+/// Kind of an argument.
 enum Read {
-    /// `--`: everything behind it is no flag.
+    /// `--`: no flags follow.
     End,
-    /// No flag: a subcommand or a name.
+    /// A subcommand or a name.
     Word,
-    /// A flag that stays as it is. The next argument is its value if it needs one.
+    /// A flag to keep. The next argument is its value if it needs one.
     Flag { needs_value: bool },
-    /// A switch with the value it was given.
+    /// A switch with its value.
     Switch { name: String, on: bool },
 }
 
@@ -171,6 +214,11 @@ mod tests {
         for (typed, expected) in [
             ("claims", "claims"),
             ("-n a claims x", "claims -n a x"),
+            ("cl x", "claims x"),
+            ("-n a conv pl", "convert plan -n a"),
+            ("get claims x", "claims x"),
+            ("-A get cl", "claims -A"),
+            ("get pods", "get pods"),
             ("--from a claims --from b", "claims --from a --from b"),
             ("--from claims claims", "claims --from claims"),
             ("-n=a convert -A plan", "convert plan -n=a -A"),

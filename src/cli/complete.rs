@@ -17,14 +17,14 @@ use super::argv::{long_flag, normalize, takes_value};
 use super::global::GlobalArgs;
 use super::help::HELP;
 
-/// What the shell does when the candidates do not settle it: cobra's `ShellCompDirective`.
+/// Instruction for the shell if the candidates are not enough: cobra's `ShellCompDirective`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Directive {
     /// Offer files.
     Files = 0,
     /// Offer nothing else.
     NoFiles = 4,
-    /// Offer nothing else, and let the word go on.
+    /// Offer nothing else, and let the user continue the word.
     Begun = 6,
     /// Offer directories.
     Directories = 16,
@@ -35,9 +35,9 @@ enum Directive {
 pub(crate) struct Completion {
     candidates: Vec<(String, Option<String>)>,
     directive: Directive,
-    /// How to find more candidates: names that only the cluster knows.
+    /// Lookup of more candidates: names that only the cluster knows.
     pub(crate) lookup: Option<(Find, Typed)>,
-    /// What candidates must begin with, and what stands before it in the same word.
+    /// Prefix of candidates, and the text before it in the same word.
     typed: String,
     before: String,
     /// Names given already, which are not offered again.
@@ -82,7 +82,7 @@ impl fmt::Display for Completion {
     }
 }
 
-/// The flags among words of which the last is not finished.
+/// Returns the flags among words; the last word is incomplete.
 pub(crate) fn settings_so_far(words: &[OsString]) -> Settings {
     settings_of(&words[..words.len().saturating_sub(1)])
 }
@@ -100,7 +100,7 @@ pub(crate) fn settings_of(finished: &[OsString]) -> Settings {
     global.map(GlobalArgs::resolve).unwrap_or_default()
 }
 
-/// What could stand for the last of `words`, in the command line described by `root`, which must have been built.
+/// Returns what could stand for the last of `words`, in the command line described by `root`, which must have been built.
 pub(crate) fn complete(words: &[OsString], root: &Command) -> Completion {
     let words: Vec<&str> = words
         .iter()
@@ -148,12 +148,12 @@ pub(crate) fn complete(words: &[OsString], root: &Command) -> Completion {
     completion
 }
 
-/// Where in the command line the last word stands.
+/// Position of the last word in the command line.
 struct Place<'c> {
     command: &'c Command,
     /// The flag whose value it is.
     flag: Option<&'c Arg>,
-    /// How many names stand before it.
+    /// Number of names stand before it.
     names: usize,
     /// The last of these names.
     last_name: Option<&'c str>,
@@ -276,7 +276,7 @@ fn first_line(text: &clap::builder::StyledStr) -> String {
     crate::output::unglued(text.to_string().lines().next().unwrap_or_default())
 }
 
-/// Whether the program was called under the name of the completion script. A link of that name does what the script
+/// Returns whether the program was called under the name of the completion script. A link of that name does what the script
 /// does, also where there is no shell to run it.
 pub(super) fn is_completion_script(program: &OsStr) -> bool {
     std::path::Path::new(program).file_stem() == Some(OsStr::new("kubectl_complete-dra"))

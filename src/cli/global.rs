@@ -18,7 +18,7 @@ use dra_sources::{GateSetting, MinorVersion, VersionSettings};
 use super::values;
 
 const OUTPUT: &str = "Output";
-const SELECTION: &str = "What to look at";
+const SELECTION: &str = "Selection";
 pub(super) const CONNECTION: &str = "Cluster connection";
 const VERSIONS: &str = "Kubernetes version and feature gates";
 
@@ -34,7 +34,7 @@ pub(crate) struct GlobalArgs {
     #[command(flatten)]
     versions: VersionArgs,
 
-    /// End after this long, as in `90` or `1m30s`; 0 is never
+    /// Give up after this duration, such as `90` or `1m30s`; 0 means never
     #[arg(
         long,
         global = true,
@@ -47,9 +47,9 @@ pub(crate) struct GlobalArgs {
 
 #[derive(Debug, Args)]
 struct SelectionArgs {
-    /// Namespace; by default that of the context, or all
+    /// Namespace; the default depends on the command
     ///
-    /// The description of a command says whether it looks at all namespaces unless one is given.
+    /// Commands that list objects default to the namespace of the context, commands that check the cluster to all namespaces.
     #[arg(
         long,
         short,
@@ -60,13 +60,13 @@ struct SelectionArgs {
     )]
     namespace: Option<String>,
 
-    /// All namespaces, even if one is given
+    /// All namespaces, overrides -n
     #[arg(long, short = 'A', global = true, help_heading = SELECTION)]
     all_namespaces: bool,
 
-    /// Only objects with these labels, as in `a=b,c!=d`
+    /// Filter by labels, such as `a=b,c!=d`
     ///
-    /// Requirements are joined by commas: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`.
+    /// Separate requirements with commas: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`.
     // As text, since `devices` has a selector of another language under the same name.
     #[arg(
         long,
@@ -78,11 +78,11 @@ struct SelectionArgs {
     )]
     selector: Option<String>,
 
-    /// A file, a folder, `-` or `example:gpus`
+    /// Read a file, a directory, `-` or `example:NAME`
     ///
-    /// Instead of a cluster; may be repeated. `-` is standard input, `example:NAME` a small cluster that comes with the program. YAML and JSON,
-    /// single objects, lists and several documents, also compressed with gzip or zstd. Objects that say no namespace are in that of `-n`, or
-    /// else in `default`.
+    /// Replaces the cluster; can be repeated. `-` reads standard input, `example:NAME` a built-in example, and `example:` lists the examples.
+    /// Reads YAML and JSON: single objects, lists and multiple documents, optionally compressed with gzip or zstd. Objects without a namespace
+    /// belong to the namespace of `-n`, or to `default`.
     #[arg(
         long,
         global = true,
@@ -93,25 +93,25 @@ struct SelectionArgs {
     )]
     from: Vec<String>,
 
-    /// End at a malformed object instead of leaving it out with a warning
+    /// Fail on a malformed object instead of skipping it with a warning
     #[arg(long, global = true, help_heading = SELECTION)]
     strict: bool,
 
-    /// A kind of which `--from` says nothing has no objects
+    /// Treat kinds missing from `--from` as empty
     ///
-    /// Without it a kind is known when a file has objects of it, is a list of that kind alone, or is a snapshot. What depends on other
-    /// kinds is unknown, as it is where a cluster may not be asked for them.
+    /// By default a kind is known if a file contains objects of it, is a list of that kind, or is a snapshot. Results that depend on other
+    /// kinds are unknown, as they are without permission to list them in a cluster.
     #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
     complete: bool,
 
-    /// A name that nothing has is a warning, no error
+    /// Warn instead of failing when a name does not exist
     ///
-    /// Without it a command that judges ends with exit code 3 if an object, a namespace or a node that it was asked about does not exist,
-    /// and with 4 if a driver, a pool, a device or labels select nothing. For scripts that clean up what may be gone already.
+    /// By default a command exits with code 3 if a named object, namespace or node does not exist, and with 4 if a driver, a pool, a device
+    /// or labels match nothing. Use it in scripts that clean up objects that may already be deleted.
     #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
     allow_missing: bool,
 
-    /// Time to count from, as in `2026-08-01T12:00:00Z`
+    /// Current time, such as `2026-08-01T12:00:00Z`
     #[arg(long, global = true, value_name = "TIME", value_parser = values::instant, help_heading = SELECTION)]
     now: Option<Time>,
 }
@@ -128,33 +128,33 @@ struct OutputArgs {
     #[arg(long, global = true, help_heading = OUTPUT)]
     details: bool,
 
-    /// Leave out the line of column names
+    /// Omit the header line
     #[arg(long, global = true, help_heading = OUTPUT)]
     no_headers: bool,
 
-    /// Sort by a column, as in `NODE`, or by a field, as in `.node`
+    /// Sort by a column such as `NODE` or a field such as `.node`
     ///
-    /// Fields are those of the JSON items, also as in `{.devices[0].driver}`.
+    /// Fields refer to the JSON items and accept kubectl's form, such as `{.devices[0].driver}`.
     #[arg(long, global = true, value_name = "COLUMN|PATH", help_heading = OUTPUT)]
     sort_by: Option<SortBy>,
 
-    /// After the table, print what changes, until interrupted
+    /// Watch for changes after printing the table
     #[arg(long, short, global = true, help_heading = OUTPUT)]
     watch: bool,
 
-    /// When to use color
+    /// Color mode
     #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", help_heading = OUTPUT)]
     color: Color,
 
-    /// Draw with characters of ASCII only
+    /// Use ASCII characters only
     #[arg(long, global = true, help_heading = OUTPUT)]
     ascii: bool,
 
-    /// Print nothing but the result and errors
+    /// Print only results and errors
     #[arg(long, short, global = true, help_heading = OUTPUT)]
     quiet: bool,
 
-    /// How much to log on stderr; 6 shows the requests
+    /// Log level on stderr; 6 logs requests
     #[arg(long = "v", short = 'v', global = true, default_value_t = 0, value_name = "LEVEL", help_heading = OUTPUT)]
     verbosity: u8,
 }
@@ -202,71 +202,71 @@ pub(super) const CONNECTION_FLAGS: [&str; 20] = [
 
 #[derive(Debug, Args)]
 struct ConnectionArgs {
-    /// The kubeconfig file to use
+    /// Path to the kubeconfig file
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
     kubeconfig: Option<OsString>,
 
-    /// The context of the kubeconfig to use
+    /// Kubeconfig context to use
     #[arg(long, global = true, value_name = "CONTEXT", help_heading = CONNECTION)]
     context: Option<String>,
 
-    /// The cluster of the kubeconfig to use
+    /// Kubeconfig cluster to use
     #[arg(long, global = true, value_name = "CLUSTER", help_heading = CONNECTION, hide_short_help = true)]
     cluster: Option<String>,
 
-    /// The user of the kubeconfig to use
+    /// Kubeconfig user to use
     #[arg(long, global = true, value_name = "USER", help_heading = CONNECTION, hide_short_help = true)]
     user: Option<String>,
 
-    /// The address of the API server
+    /// Address of the API server
     #[arg(long, short, global = true, value_name = "URL", help_heading = CONNECTION, hide_short_help = true)]
     server: Option<String>,
 
-    /// Name in the certificate, if it is not the host
+    /// Server name to verify the certificate against
     #[arg(long, global = true, value_name = "NAME", help_heading = CONNECTION, hide_short_help = true)]
     tls_server_name: Option<String>,
 
-    /// Do not check the server's certificate: insecure
+    /// Skip verification of the server's certificate (insecure)
     #[arg(long, global = true, help_heading = CONNECTION, hide_short_help = true)]
     insecure_skip_tls_verify: bool,
 
-    /// The certificate authority's file
+    /// Path to the certificate authority file
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
     certificate_authority: Option<OsString>,
 
-    /// The client certificate's file
+    /// Path to the client certificate file
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
     client_certificate: Option<OsString>,
 
-    /// The client key's file
+    /// Path to the client key file
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
     client_key: Option<OsString>,
 
-    /// The bearer token to authenticate with
+    /// Bearer token for authentication
     #[arg(long, global = true, value_name = "TOKEN", help_heading = CONNECTION, hide_short_help = true)]
     token: Option<String>,
 
-    /// The user name for basic authentication
+    /// User name for basic authentication
     #[arg(long, global = true, value_name = "NAME", help_heading = CONNECTION, hide_short_help = true)]
     username: Option<String>,
 
-    /// The password for basic authentication
+    /// Password for basic authentication
     #[arg(long, global = true, value_name = "PASSWORD", help_heading = CONNECTION, hide_short_help = true)]
     password: Option<String>,
 
-    /// The user or service account to impersonate
+    /// User or service account to impersonate
     #[arg(long = "as", global = true, value_name = "USER", help_heading = CONNECTION, hide_short_help = true)]
     impersonated_user: Option<String>,
 
-    /// The UID to impersonate
+    /// UID to impersonate
     #[arg(long = "as-uid", global = true, value_name = "UID", help_heading = CONNECTION, hide_short_help = true)]
     impersonated_uid: Option<String>,
 
-    /// A group to impersonate; may be repeated
+    /// Group to impersonate; can be repeated
     #[arg(long = "as-group", global = true, value_name = "GROUP", help_heading = CONNECTION, hide_short_help = true)]
     impersonated_groups: Vec<String>,
 
-    /// Extra information to impersonate; may be repeated
+    /// Extra user info to impersonate; can be repeated
     #[arg(
         long = "as-user-extra",
         global = true,
@@ -277,7 +277,7 @@ struct ConnectionArgs {
     )]
     impersonated_extra: Vec<(String, String)>,
 
-    /// How long one request may take; 0 is for ever
+    /// Timeout of a single request; 0 means none
     #[arg(
         long,
         global = true,
@@ -288,7 +288,7 @@ struct ConnectionArgs {
     )]
     request_timeout: Option<Duration>,
 
-    /// The proxy that requests go through
+    /// Proxy for requests
     #[arg(
         long,
         global = true,
@@ -299,18 +299,18 @@ struct ConnectionArgs {
     )]
     proxy_url: Option<String>,
 
-    /// Ask the server not to compress its answers
+    /// Disable compression of responses
     #[arg(long, global = true, help_heading = CONNECTION, hide_short_help = true)]
     disable_compression: bool,
 
-    /// Accepted because kubectl has it; nothing is cached
+    /// Accepted for compatibility with kubectl; nothing is cached
     #[arg(long, global = true, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, hide = true)]
     cache_dir: Option<OsString>,
 }
 
 #[derive(Debug, Args)]
 struct VersionArgs {
-    /// Rules of this release, as in `1.36.2`, not the server's
+    /// Apply the rules of this release, such as `1.36.2`, instead of the server's
     #[arg(
         long,
         global = true,
@@ -321,7 +321,7 @@ struct VersionArgs {
     )]
     kubernetes_version: Option<(MinorVersion, Option<u32>)>,
 
-    /// Feature gates of all components, as in `A=true,B=false`
+    /// Feature gates of all components, such as `A=true,B=false`
     #[arg(
         long = "feature-gates",
         global = true,

@@ -1,36 +1,50 @@
-//! Help as people read it: what the command is for, examples, its own flags. The flags that all commands share have a page of their own,
-//! as `kubectl options` has.
+//! Help pages: the purpose of a command, examples, its own flags. The flags that all commands share have a page of their own, as
+//! `kubectl options` has.
 //!
-//! What a command says of itself stands in its file: the doc comment of its `Args`, and examples as `before_help`.
+//! The text of a command is in its file: the doc comment of its `Args`, and examples as `before_help`.
 
 use std::ffi::OsString;
+use std::fmt::Write as _;
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, Command};
 
-use crate::output::{glued, unglued, whole};
+use super::argv;
+use crate::output::{Tone, glued, unglued, whole};
 
-/// The word for the help of the command that the words behind it name.
+/// Word for the help of the command whose words follow.
 pub(super) const HELP: &str = "help";
-/// The flag that the word stands for, which is for the word alone.
+/// Flag that the word is rewritten to.
 const AT_LENGTH: &str = "help-at-length";
-/// How the help at length is called for, but for the command that it is of.
+/// Command for long help, without the command that it is about.
 const AT_LENGTH_BY: &str = "kubectl dra help";
-/// The word for the flags that all commands have.
+/// Word for the flags that all commands share.
 pub(super) const OPTIONS: &str = "options";
 
-/// Shared flags that are used so often that each command's help shows them.
+/// Commands on the first page, most wanted first.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Diagnose", &["explain", "check", "describe"]),
+    ("Look", &["status", "claims", "devices", "taints", "reserved"]),
+    ("Simulate", &["simulate allocation", "simulate eviction", "cel"]),
+    ("Change", &["convert", "run"]),
+    ("Other", &["snapshot", "version", "completion", OPTIONS, HELP]),
+];
+
+/// Template of the first page, in front of the groups.
+const FIRST: &str = "{before-help}{usage-heading} {usage}";
+
+/// Shared flags that are used so often that the help of each command lists them.
 const COMMON: [&str; 5] = ["namespace", "all_namespaces", "selector", "output", "from"];
 
-const COMMON_HEADING: &str = "Options of every command (all: `kubectl dra options`)";
+const COMMON_HEADING: &str = "Global options (all: `kubectl dra options`)";
 
 const TEMPLATE: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
-/// Gives `root` and all commands below it one form of help, for `-h`, `--help` and `help`.
+/// Gives `root` and all commands below it the same form of help, for `-h`, `--help` and `help`.
 pub(super) fn shape(root: Command) -> Command {
     let words = [
-        Command::new(OPTIONS).about("Print the options that every command has"),
-        Command::new(HELP).about("Print the help of a command"),
+        Command::new(OPTIONS).about("Print the options that all commands share"),
+        Command::new(HELP).about("Print help for a command"),
     ];
     let shared = root.mut_args(|arg| {
         if !arg.is_global_set() {
@@ -41,7 +55,73 @@ pub(super) fn shape(root: Command) -> Command {
             arg.hide_short_help(true).hide_long_help(true)
         }
     });
-    shaped(shared.disable_help_subcommand(true).subcommands(words), "")
+    let root = shaped(shared.disable_help_subcommand(true).subcommands(words), "");
+    let groups = groups(&root);
+    root.help_template(format!(
+        "{FIRST}\n\n{groups}{COMMON_HEADING}:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// The commands below `root` by group, which clap has no means for.
+fn groups(root: &Command) -> String {
+    let width = GROUPS
+        .iter()
+        .flat_map(|(_, paths)| *paths)
+        .map(|path| path.len())
+        .max();
+    let width = width.unwrap_or_default();
+    let mut text = String::new();
+    for (heading, paths) in GROUPS {
+        text.push_str(heading);
+        text.push_str(":\n");
+        for path in paths {
+            let found = path
+                .split(' ')
+                .try_fold(root, |command, word| command.find_subcommand(word));
+            let about = found.and_then(Command::get_about).map(StyledStr::to_string);
+            // Writing to a text does not fail.
+            let _ = writeln!(text, "  {path:width$}  {}", about.unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The built-in examples, for `--from example:`.
+pub(super) fn examples() -> String {
+    let width = dra_sources::examples::all()
+        .map(|example| example.name.len())
+        .max();
+    let width = width.unwrap_or_default();
+    let mut text = "Examples (`--from example:NAME`):\n".to_owned();
+    for example in dra_sources::examples::all() {
+        // Writing to a text does not fail.
+        let _ = writeln!(text, "  {:width$}  {}", example.name, example.about);
+    }
+    text
+}
+
+/// A page in parts with their tones: headings, and the commands, flags and values that begin the lines of lists.
+pub(crate) fn toned(page: &str) -> impl Iterator<Item = (Tone, &str)> {
+    page.split_inclusive('\n').flat_map(|line| {
+        let begin = line.len() - line.trim_start().len();
+        let (tone, end) = match line.trim_start() {
+            rest if begin == 0 && rest.starts_with("Usage:") => (Tone::Strong, "Usage:".len()),
+            rest if begin == 0 && rest.trim_end().ends_with(':') => (Tone::Strong, line.len()),
+            // What begins a line of a list ends at two spaces.
+            rest if matches!(begin, 2 | 6) && (rest.starts_with('-') || rest.contains("  ")) => {
+                let end = rest.find("  ").unwrap_or(rest.trim_end().len());
+                (Tone::Number(0), begin + end)
+            }
+            _ => (Tone::Plain, begin),
+        };
+        let begin = if tone == Tone::Strong { 0 } else { begin };
+        [
+            (Tone::Plain, &line[..begin]),
+            (tone, &line[begin..end]),
+            (Tone::Plain, &line[end..]),
+        ]
+    })
 }
 
 /// Help is set by clap, which breaks lines at any space: at none within what is copied, the lines of examples above all.
@@ -68,7 +148,7 @@ fn kept(flag: Arg) -> Arg {
     }
 }
 
-/// What clap has set, as people read it.
+/// Returns what clap has set, as people read it.
 pub(super) fn set(rendered: &StyledStr) -> String {
     unglued(&rendered.to_string())
 }
@@ -85,6 +165,11 @@ fn shaped(command: Command, path: &str) -> Command {
     let end = [details, text(command.get_after_help())];
     let joined = |parts: [Option<String>; 2]| parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
     let more = if path.is_empty() { " COMMAND" } else { path };
+    // Values of the program are typed in any case, as `-o JSON`.
+    let any_case = |flag: Arg| {
+        let is_choice = argv::takes_value(&flag) && !flag.get_possible_values().is_empty();
+        flag.ignore_case(is_choice)
+    };
     let help = Arg::new(HELP)
         .short('h')
         .long(HELP)
@@ -100,7 +185,7 @@ fn shaped(command: Command, path: &str) -> Command {
         command.about(listed)
     };
     command
-        .mut_args(kept)
+        .mut_args(|flag| any_case(kept(flag)))
         .before_help(kept_whole(&joined(top)))
         .after_help(kept_whole(&joined(end)))
         .help_template(TEMPLATE)
@@ -122,13 +207,13 @@ pub(super) fn options(root: &Command) -> String {
         .args(flags)
         .disable_help_flag(true)
         .max_term_width(super::WIDTH)
-        .before_help("Every command takes these options, as far as they mean something to it.")
+        .before_help("Options that all commands share, where they apply.")
         .help_template("{before-help}{all-args}")
         .render_help();
     set(&rendered)
 }
 
-/// `args`, the program's name first, with `help COMMAND` written as `COMMAND` and the flag for help at length.
+/// Returns `args`, the program's name first, with `help COMMAND` rewritten as `COMMAND` with the flag for long help.
 pub(super) fn asked_by_word(mut args: Vec<OsString>, root: &Command) -> Vec<OsString> {
     let mut command = root;
     for at in 1..args.len() {
@@ -144,7 +229,7 @@ pub(super) fn asked_by_word(mut args: Vec<OsString>, root: &Command) -> Vec<OsSt
             );
             break;
         }
-        match command.find_subcommand(&args[at]) {
+        match argv::subcommand(command, &args[at]) {
             Some(subcommand) => command = subcommand,
             None => break,
         }

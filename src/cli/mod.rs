@@ -16,12 +16,13 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::commands::{ACCEPTED, Command};
-use crate::context::Settings;
+use crate::context::{Settings, SourceSetting};
 
 pub(crate) use complete::{complete, settings_of, settings_so_far};
 pub(crate) use global::printable;
+pub(crate) use help::toned;
 
-/// See, explain, simulate and maintain what Dynamic Resource Allocation does in a cluster
+/// Inspect, explain and simulate Dynamic Resource Allocation (DRA)
 #[derive(Debug, Parser)]
 #[command(
     name = "kubectl-dra",
@@ -47,30 +48,30 @@ const WIDTH: usize = 110;
 
 const EXAMPLES: &str = "\
 Examples:
-  # What is in use, of the cluster that kubectl talks to
+  # Show what is in use in the current cluster
   kubectl dra status
-  # Why a pod waits, and what would help
+  # Explain why a pod is pending, and how to fix it
   kubectl dra explain pod/trainer-0 -n training
-  # The same on a small cluster that comes with the program
+  # Try it on a built-in example, without a cluster
   kubectl dra explain pod/too-many --from example:pending";
 
 const EXIT_CODES: &str = "\
 Exit codes, the same for every format:
-  0    done, or nothing found
-  1    the verdict is bad
-  2    the command line cannot be understood
+  0    done, or no problems found
+  1    problems found, or it does not fit
+  2    invalid usage
   3    the cluster, its API, a file or a stream failed
-  4    the verdict is unknown because data was missing
+  4    unknown, because data is missing
   130  interrupted";
 
-/// The word with which the completion script calls.
+/// First argument of calls from the completion script.
 const COMPLETE: &str = "__complete";
 
-/// What a command line asks for.
+/// Result of parsing a command line.
 #[derive(Debug)]
 pub(crate) enum Invocation {
     Run(Box<Settings>, Box<Command>),
-    /// Help or the version, which are no failures.
+    /// Help or the version, printed to stdout.
     Show(String),
     /// The words typed so far, the last one being completed.
     Complete(Vec<OsString>),
@@ -101,6 +102,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         command: subcommand,
     } = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
     let settings = global.resolve();
+    if let SourceSetting::Files(names) = &settings.source
+        && names.iter().any(|name| name == "example:")
+    {
+        return Ok(Invocation::Show(help::examples()));
+    }
     subcommand.accepts().check(subcommand.name(), &settings)?;
     Ok(Invocation::Run(Box::new(settings), Box::new(subcommand)))
 }

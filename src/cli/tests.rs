@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::context::{Scope, SourceSetting};
 use crate::error::Failure;
-use crate::output::{Color, Format};
+use crate::output::{Color, Format, Tone};
 use dra_sources::live::{Connection, Impersonation};
 use dra_sources::{GateSetting, MinorVersion};
 
@@ -312,7 +312,7 @@ fn all_commands(command: &clap::Command) -> Vec<(String, clap::Command)> {
     all
 }
 
-/// Values that nobody can offer: numbers, times, texts of the user, and names that are his to choose.
+/// Values that cannot be completed: numbers, times, free text, and new names.
 const FREE: &[&str] = &[
     "ADDRESS",
     "CEL",
@@ -339,7 +339,7 @@ const FREE: &[&str] = &[
 ];
 
 #[test]
-fn every_argument_completes_or_takes_what_nobody_can_offer() {
+fn every_argument_completes_or_takes_free_text() {
     let mut root = command_line();
     root.build();
     for (path, command) in all_commands(&root) {
@@ -374,7 +374,12 @@ fn every_command_has_examples_that_are_understood() {
         let (_, examples) = text
             .split_once("\n\nExamples:\n")
             .unwrap_or_else(|| panic!("`{path}` has no examples"));
-        let lines: Vec<&str> = examples.lines().filter(|line| !line.starts_with("  #")).collect();
+        for line in examples.lines() {
+            assert!(line.chars().count() <= 80, "`{path}`: a terminal breaks {line}");
+        }
+        // A line that ends in a backslash or a pipe continues.
+        let joined = examples.replace(" \\\n   ", "").replace("|\n   ", "|");
+        let lines: Vec<&str> = joined.lines().filter(|line| !line.starts_with("  #")).collect();
         assert!(!lines.is_empty(), "{path}");
         for line in lines.iter().filter(|line| line.contains("kubectl dra")) {
             let ours = line.split(['|', '>']).next().unwrap_or_default();
@@ -390,7 +395,7 @@ fn every_command_has_examples_that_are_understood() {
     }
 }
 
-/// The words of a line, of which those in single quotes may have spaces.
+/// The words of a line; words in single quotes may contain spaces.
 fn shell_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in line.split('\'').enumerate() {
@@ -401,6 +406,45 @@ fn shell_words(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+#[test]
+fn the_first_page_lists_each_command_once_and_fits_80_columns() {
+    let mut root = command_line().term_width(80);
+    root.build();
+    let page = help::set(&root.clone().render_help());
+    for command in root.get_subcommands() {
+        let name = command.get_name();
+        let lines = page.lines().filter(|line| {
+            let mut words = line.strip_prefix("  ").unwrap_or_default().split(' ');
+            words.next() == Some(name)
+        });
+        let expected = command.get_subcommands().count().max(1);
+        let expected = if name == "convert" { 1 } else { expected };
+        assert_eq!(lines.count(), expected, "{name} in\n{page}");
+    }
+    for line in page.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+#[test]
+fn help_is_toned_without_a_change_of_its_text() {
+    let mut root = command_line().term_width(80);
+    root.build();
+    let whole = std::iter::once((String::new(), root.clone()));
+    for (path, mut command) in whole.chain(all_commands(&root)) {
+        let page = help::set(&command.render_help());
+        let toned: Vec<_> = toned(&page).filter(|(_, text)| !text.is_empty()).collect();
+        let text: String = toned.iter().map(|(_, text)| *text).collect();
+        assert_eq!(text, page);
+        assert!(toned.contains(&(Tone::Strong, "Usage:")), "{page}");
+        let is_word = [help::HELP, help::OPTIONS].contains(&path.as_str());
+        assert!(
+            is_word || toned.contains(&(Tone::Strong, "Examples:\n")),
+            "{page}"
+        );
+    }
 }
 
 #[test]

@@ -30,18 +30,16 @@ impl ValueEnum for Format {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::Table => PossibleValue::new("table").help("A table or text for people"),
-            Self::Wide => PossibleValue::new("wide").help("The table with more columns"),
-            Self::Json => PossibleValue::new("json").help("JSON, as described in docs/schema"),
-            Self::Yaml => PossibleValue::new("yaml").help("The same as YAML"),
+            Self::Table => PossibleValue::new("table").help("Human-readable table or text"),
+            Self::Wide => PossibleValue::new("wide").help("Table with more columns"),
+            Self::Json => PossibleValue::new("json").help("JSON (schemas in docs/schema)"),
+            Self::Yaml => PossibleValue::new("yaml").help("YAML with the same content"),
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
-            Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("For code scanners"),
-            Self::Export(Export::Junit) => PossibleValue::new("junit").help("For CI servers"),
-            Self::Export(Export::Github) => {
-                PossibleValue::new("github").help("Annotations of a workflow of GitHub")
-            }
+            Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("SARIF for code scanners"),
+            Self::Export(Export::Junit) => PossibleValue::new("junit").help("JUnit XML for CI servers"),
+            Self::Export(Export::Github) => PossibleValue::new("github").help("GitHub Actions annotations"),
             Self::Export(Export::Markdown) => {
-                PossibleValue::new("markdown").help("For a comment or an issue")
+                PossibleValue::new("markdown").help("Markdown for a comment or an issue")
             }
         })
     }
@@ -78,8 +76,8 @@ impl ValueEnum for LogFormat {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
-            Self::Text => PossibleValue::new("text").help("For people"),
-            Self::Json => PossibleValue::new("json").help("One JSON object per line, for collectors"),
+            Self::Text => PossibleValue::new("text").help("Human-readable lines"),
+            Self::Json => PossibleValue::new("json").help("One JSON object per line, for log collectors"),
         })
     }
 }
@@ -92,14 +90,14 @@ impl ValueEnum for Color {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
             Self::Auto => PossibleValue::new("auto")
-                .help("On a terminal, unless NO_COLOR is set; CLICOLOR_FORCE colors pipes too"),
+                .help("On a terminal unless NO_COLOR is set, and in pipes if CLICOLOR_FORCE is set"),
             Self::Always => PossibleValue::new("always").help("Always"),
             Self::Never => PossibleValue::new("never").help("Never"),
         })
     }
 }
 
-/// What Go's `strconv.ParseBool` reads, in which kubectl's flags and feature gates are written.
+/// Returns what Go's `strconv.ParseBool` reads, in which kubectl's flags and feature gates are written.
 pub(super) fn go_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
@@ -122,9 +120,7 @@ pub(super) fn request_timeout(text: &str) -> Result<Duration, String> {
     let duration = seconds
         .or_else(|| go_duration(text))
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| {
-        "a number of seconds, or numbers with units as in 1s, 2m or 1h30m, is needed".to_owned()
-    })
+    duration.ok_or_else(|| "expected seconds or a duration such as 1s, 2m or 1h30m".to_owned())
 }
 
 /// The seconds of a Go duration, such as `1h30m`, `1.5s` or `300ms`.
@@ -164,12 +160,12 @@ fn go_duration(text: &str) -> Option<f64> {
 
 /// One `NAME=true` of a list of feature gates.
 pub(super) fn gate(text: &str) -> Result<GateSetting, String> {
-    let (name, value) = text.split_once('=').ok_or("NAME=true or NAME=false is needed")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=true or NAME=false")?;
     let (name, value) = (name.trim(), value.trim());
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
-        return Err(format!("`{name}` is not the name of a feature gate"));
+        return Err(format!("invalid feature gate name `{name}`"));
     }
-    let enabled = go_bool(value).ok_or_else(|| format!("`{value}` is neither true nor false"))?;
+    let enabled = go_bool(value).ok_or_else(|| format!("invalid value `{value}`: expected true or false"))?;
     Ok(GateSetting {
         name: name.to_owned(),
         enabled,
@@ -195,7 +191,7 @@ pub(super) fn kubernetes_version(text: &str) -> Result<(MinorVersion, Option<u32
         };
         Some((MinorVersion { major, minor }, patch))
     };
-    parse().ok_or_else(|| "a version such as 1.37 or v1.37.1 is needed".to_owned())
+    parse().ok_or_else(|| "expected a version such as 1.37 or v1.37.1".to_owned())
 }
 
 /// A proxy that requests can go through. Its address may hold a password, so that an error does not repeat it, as the errors of
@@ -207,7 +203,7 @@ impl TypedValueParser for ProxyUrl {
     type Value = String;
 
     fn parse_ref(&self, command: &Command, _: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
-        let text = value.to_str().ok_or("it is no text in UTF-8".to_owned());
+        let text = value.to_str().ok_or("it is not valid UTF-8".to_owned());
         let checked = text.and_then(|text| match text {
             "" => Ok(text),
             _ => check_proxy(text).map(|()| text),
@@ -229,13 +225,13 @@ pub(super) fn namespace(text: &str) -> Result<String, String> {
 
 /// `KEY=VALUE` of an impersonated user.
 pub(super) fn user_extra(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("KEY=VALUE is needed")?;
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
 }
 
 /// An instant, as in the objects of the API.
 pub(super) fn instant(text: &str) -> Result<Time, String> {
-    Time::from_str(text).map_err(|_| "a time such as 2026-08-01T12:00:00Z is needed".to_owned())
+    Time::from_str(text).map_err(|_| "expected a time such as 2026-08-01T12:00:00Z".to_owned())
 }
 
 /// The text of a label selector, checked.

@@ -20,23 +20,26 @@ use super::{Accepts, objects, presence};
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
 const EXAMPLES: &str = r#"Examples:
-  # Which devices an expression selects
+  # List the devices that match an expression
   kubectl dra cel 'device.driver == "gpu.example.com"'
-  # Devices of one driver, with the terms that failed
-  kubectl dra cel 'device.attributes["gpu.example.com"].index < 2' --driver gpu.example.com -o wide
-  # One device
-  kubectl dra cel 'device.capacity["gpu.example.com"].memory.compareTo(quantity("40Gi")) >= 0' gpu-node-1/gpu-0"#;
+  # Show which terms do not match the devices of one driver
+  kubectl dra cel 'device.attributes["gpu.example.com"].index < 2' \
+    --driver gpu.example.com -o wide
+  # Test one device
+  kubectl dra cel \
+    'device.attributes["gpu.example.com"].model.startsWith("H100")' \
+    gpu-node-1/gpu-0"#;
 
-/// Try a CEL selector: is it accepted, and which devices match
+/// Test a CEL selector: is it valid, and which devices match?
 ///
-/// Answers with the words of Kubernetes: what the API server says to the expression in a new object, where it estimates what the
-/// expression can cost at most; whether the scheduler can compile it; and for each device whether it matches and what that cost. An
-/// expression that fails on a device does not skip the device: it ends the scheduling of the claim. Where one does, hints show what may be
-/// meant, each tried before. Exits with 1 if the expression is refused, does not compile, or fails on a device.
+/// Prints the errors of Kubernetes: whether the API server accepts the expression in a new object, with its estimated maximum cost;
+/// whether kube-scheduler can compile it; and for each device whether it matches and at what cost. An expression that fails on a device
+/// does not skip the device: it stops the scheduling of the claim. Hints suggest tested corrections. Exit code 1: the expression is
+/// rejected, does not compile, or fails on a device.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The expression, as in a device class or in a request of a claim
+    /// The expression, as in a device class or a request of a claim
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expression: String,
 
@@ -52,7 +55,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name())]
     driver: Option<String>,
 
-    /// Only devices that this node reaches
+    /// Only devices of this node
     #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Option<String>,
 }

@@ -9,7 +9,7 @@ use crate::output::{
 };
 use dra_model::{Change, Cluster, Key, Kind, Object, Time};
 use dra_reports::presence::Mention;
-use dra_reports::{ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter};
+use dra_reports::{ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter, StateFilterError};
 
 use super::shown::folded;
 use super::watching::{self, Rows};
@@ -19,46 +19,46 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
 const EXAMPLES: &str = "\
 Examples:
-  # Claims of the current namespace
+  # List the claims of the current namespace
   kubectl dra claims
-  # Claims of all namespaces that have devices and no consumer
+  # List allocated claims without a consumer
   kubectl dra claims -A --state 'allocated,!reserved'
-  # Who has a device
+  # Find out which claim has a device
   kubectl dra claims -A --device gpu-node-1/gpu-4
-  # Claims of one pod, as JSON
+  # List the claims of one pod as JSON
   kubectl dra claims -A --pod training/trainer-0 -o json";
 
 /// List ResourceClaims with their devices and consumers
 ///
-/// Shows the current namespace unless `-n` or `-A` says otherwise. STATE is what `kubectl get resourceclaims` shows.
+/// Lists the current namespace by default. STATE is the state in `kubectl get resourceclaims`.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["claim", "resourceclaim", "resourceclaims", "rc"])]
 pub(crate) struct Args {
-    /// Only these: `NAME` or `claim/NAMESPACE/NAME`
+    /// Only these claims: `NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]
     names: Vec<String>,
 
-    /// Only claims in this state, as in `allocated,!reserved`
+    /// Only claims in this state, such as `allocated,!reserved`
     ///
-    /// `pending`, `allocated`, `reserved` or `deleted`, several joined by commas, each also negated.
-    #[arg(long, value_name = "STATE")]
+    /// `pending`, `allocated`, `reserved` or `deleted`, separated by commas; `!` negates.
+    #[arg(long, value_name = "STATE", value_parser = state_filter)]
     state: Option<StateFilter>,
 
-    /// Only claims whose allocation is for this node
+    /// Only claims allocated on this node
     #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Option<String>,
 
-    /// Only claims with a device of this driver
+    /// Only claims with devices of this driver
     #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name())]
     driver: Option<String>,
 
-    /// Only claims with this device, as in `POOL/DEVICE`
+    /// Only claims with this device, such as `POOL/DEVICE`
     ///
     /// `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`.
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICE", value_parser = objects::device_name())]
     device: Option<String>,
 
-    /// Only claims that this pod uses or is a consumer of
+    /// Only claims that this pod uses or consumes
     ///
     /// `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`.
     #[arg(long, value_name = "POD")]
@@ -97,13 +97,13 @@ pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
     Column::wide("OWNER", ".owner.name", |item, cell| cell.option(item.owner())),
 ];
 
-/// What the rows of a terminal have in common.
+/// Context of terminal rows.
 struct Seen {
     now: Time,
     page: Page,
 }
 
-/// What a terminal shows: the namespace as a heading, and devices in short.
+/// Terminal output: the namespace as a heading, and abbreviated devices.
 const ON_SCREEN: &[Column<ClaimItem, Seen>] = &[
     Column::inner("NAMESPACE", |item, cell| {
         cell.toned(Tone::Strong, &item.claim().metadata.namespace);
@@ -157,6 +157,11 @@ fn state<C>(item: &ClaimItem, cell: &mut Cell<'_, C>) {
     cell.toned(tone, state);
 }
 
+/// Reads states in any case, as the STATE column of other lists has capitals.
+fn state_filter(text: &str) -> Result<StateFilter, StateFilterError> {
+    text.to_ascii_lowercase().parse()
+}
+
 /// A pod to filter by: `NAME` or `NAMESPACE/NAME`, also with `pod/` before it.
 fn pod_filter(text: &str) -> Result<PodFilter, UsageError> {
     let name = match text.split_once('/') {
@@ -168,8 +173,8 @@ fn pod_filter(text: &str) -> Result<PodFilter, UsageError> {
         None => (None, name),
     };
     if name.is_empty() || name.contains('/') || namespace == Some("") {
-        let error = UsageError::new(format!("`{text}` does not name a pod"));
-        return Err(error.hint("write `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`"));
+        let error = UsageError::new(format!("invalid pod name `{text}`"));
+        return Err(error.hint("use `NAME`, `NAMESPACE/NAME`, `pod/NAME` or `pod/NAMESPACE/NAME`"));
     }
     Ok(PodFilter {
         namespace: namespace.map(Into::into),
@@ -177,7 +182,7 @@ fn pod_filter(text: &str) -> Result<PodFilter, UsageError> {
     })
 }
 
-/// What the filter names, as far as it is looked at.
+/// Returns what the filter names, as far as it is looked at.
 fn mentions(filter: &ClaimFilter) -> Vec<Mention> {
     let node = filter.node.clone().map(|node| Mention::scoped(Kind::Node, node));
     let pod = filter.pod.as_ref().and_then(|pod| {

@@ -17,7 +17,7 @@ pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 /// Finds the names that can stand for an argument, in the cluster or files that the flags typed so far name.
 pub(crate) type Find = for<'c> fn(&'c Ctx, Typed) -> Names<'c>;
 
-/// Where the values of an argument are found.
+/// Source of an argument's values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lookup {
     /// In the program.
@@ -26,7 +26,7 @@ pub(crate) enum Lookup {
     Away(Find),
 }
 
-/// What is looked up, by the argument's value name in help: `[CLAIM]...` gets the names of claims. A new one is one
+/// Lookups by the argument's value name in help: `[CLAIM]...` gets the names of claims. A new one is one
 /// line here.
 const LOOKUPS: &[(&str, Lookup)] = &[
     ("CLAIM", Lookup::Away(names::claims)),
@@ -58,7 +58,7 @@ const LOOKUPS: &[(&str, Lookup)] = &[
     ("VERSION", Lookup::Here(words::versions)),
 ];
 
-/// How to find values of an argument whose value is called `value_name`.
+/// Returns how to find values of an argument whose value is called `value_name`.
 pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {
     LOOKUPS
         .iter()
@@ -68,20 +68,21 @@ pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {
 
 const EXAMPLES: &str = "\
 Examples:
-  # For kubectl dra, in every shell that completes kubectl
+  # Complete `kubectl dra`, in every shell that completes kubectl
   kubectl dra completion kubectl > ~/.local/bin/kubectl_complete-dra
   chmod +x ~/.local/bin/kubectl_complete-dra
-  # For kubectl-dra, in bash
-  kubectl dra completion bash > ~/.local/share/bash-completion/completions/kubectl-dra";
+  # Complete `kubectl-dra` in bash
+  kubectl dra completion bash \\
+    > ~/.local/share/bash-completion/completions/kubectl-dra";
 
-/// Print a completion script
+/// Print a shell completion script
 ///
-/// For `kubectl dra …`, save the script for `kubectl` as an executable named `kubectl_complete-dra` in a directory of the
-/// PATH; kubectl's own completion calls it. The others complete `kubectl-dra …`, called directly.
+/// For `kubectl dra …`, save the script for `kubectl` as an executable named `kubectl_complete-dra` in a directory of your
+/// PATH; kubectl's own completion runs it. The other scripts complete `kubectl-dra …`, called directly.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Who will read the script
+    /// Shell, or kubectl
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
@@ -97,7 +98,7 @@ enum Shell {
     Fish,
     /// powershell, on any system
     Powershell,
-    /// kubectl, which completes its plugins in every shell
+    /// kubectl, which completes plugins in every shell
     Kubectl,
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use itertools::Itertools;
+use itertools::{Either, Itertools};
 
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
@@ -31,26 +31,28 @@ use super::{Accepts, objects, presence};
 pub(super) const ACCEPTS: Accepts = Accepts::LIST.watch();
 
 const EXAMPLES: &str = r#"Examples:
-  # All devices, with their holders
+  # List all devices with their consumers
   kubectl dra devices
-  # Free devices of a class on a node
+  # List free devices of a class on a node
   kubectl dra devices --free --class gpu.example.com --node gpu-node-3
-  # Who holds what on which node, as a picture
+  # Draw a map of devices and their consumers
   kubectl dra devices --map
-  # What a CEL expression selects
-  kubectl dra devices --selector 'device.attributes["gpu.example.com"].index < 4'
-  # All that is known of one device
+  # List the devices that match a CEL expression
+  kubectl dra devices \
+    --selector 'device.attributes["gpu.example.com"].index < 4'
+  # Show all columns of one device
   kubectl dra devices gpu-node-1/gpu-0 -o wide"#;
 
-/// List devices with holders, what is left of them, taints, health
+/// List devices with consumers, remaining capacity, taints and health
 ///
-/// Shows the devices of the whole cluster; with `-n` only those that claims of the namespace hold. STATE is `Free`, `Allocated` or `Shared`, the latter for a device of which claims hold shares. Behind a comma stands why the scheduler
-/// does not allocate a free device to an ordinary request: `CountersExhausted`, `Incompatible`, `PoolIncomplete`, `PoolInvalid`,
-/// `GateOff`, `SliceIgnored`, `Tainted`; or that a device that is held is not published any more: `Unpublished`. CAPACITY and COUNTERS show what is left and what there is.
+/// Lists the devices of the whole cluster, or with `-n` the devices allocated to claims of that namespace. STATE is `Free`, `Allocated`
+/// or `Shared`, followed by the reason if kube-scheduler does not allocate a free device to an ordinary request: `CountersExhausted`,
+/// `Incompatible`, `PoolIncomplete`, `PoolInvalid`, `GateOff`, `SliceIgnored`, `Tainted`; or by `Unpublished` if an allocated device is
+/// no longer published. CAPACITY and COUNTERS show what remains of the total.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["device", "resourceslice", "resourceslices", "slice", "slices", "gpu", "gpus", "nic", "nics"])]
 pub(crate) struct Args {
-    /// Only these: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
+    /// Only these devices: `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`
     #[arg(value_name = "DEVICE", value_parser = objects::device_name())]
     names: Vec<String>,
 
@@ -62,31 +64,31 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CLASS", value_parser = objects::class_name())]
     class: Option<String>,
 
-    /// Only devices that this CEL expression selects
+    /// Only devices that match this CEL expression
     #[arg(long, value_name = "CEL")]
     selector: Option<String>,
 
-    /// Only devices that the scheduler would allocate
+    /// Only devices that can be allocated
     ///
-    /// To a request for any device: no claim holds them, and nothing else is in the way.
+    /// Unallocated, and available to a request for any device.
     #[arg(long)]
     free: bool,
 
-    /// Only devices with a taint
+    /// Only tainted devices
     #[arg(long)]
     tainted: bool,
 
-    /// Only devices that this node reaches
+    /// Only devices of this node
     #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Option<String>,
 
-    /// Draw a map: a row for each node, a letter for each device
+    /// Draw a map: one row per node, one letter per device
     ///
-    /// The letter says who holds the device.
+    /// The letter stands for the device's consumer.
     #[arg(long)]
     map: bool,
 
-    /// What the letters of the map stand for
+    /// Meaning of the letters in the map
     #[arg(long, value_enum, value_name = "WHAT", requires = "map", default_value_t)]
     by: By,
 }
@@ -285,6 +287,27 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if map {
         accepts_map(ctx, by)?;
     }
+    if let Some((flag, command)) = SWITCHES
+        .into_iter()
+        .find(|(flag, _)| names.iter().any(|name| name == flag))
+    {
+        return Err(UsageError::new(format!("`{flag}` is a flag, not a device"))
+            .hint(command)
+            .into());
+    }
+    // Other commands print nodes as `node/NAME`.
+    let (of_nodes, names): (Vec<_>, Vec<_>) =
+        names
+            .into_iter()
+            .partition_map(|name| match objects::named_node(&name) {
+                Some(node) => Either::Left(node.to_owned()),
+                None => Either::Right(name),
+            });
+    let node = match (of_nodes.as_slice(), node) {
+        ([], node) => node,
+        ([named], None) => Some(named.clone()),
+        _ => return Err(UsageError::new("cannot list the devices of more than one node").into()),
+    };
     let filter = DeviceFilter {
         names,
         driver: driver.map(Into::into),
@@ -320,7 +343,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if let Some(expression) = &selector {
         let compiled = ClassSelectors::of(&loaded.cluster).selector(expression);
         compiled.program().map_err(|error| {
-            UsageError::new(format!("`--selector` is no CEL expression for devices: {error}"))
+            UsageError::new(format!(
+                "`--selector` is not a CEL expression for devices: {error}"
+            ))
         })?;
     }
     let rows = |cluster: &Cluster| {
@@ -363,7 +388,14 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Refuses what a map could only ignore.
+/// Flags that are typed as if they were devices, with the commands that were meant.
+const SWITCHES: [(&str, &str); 3] = [
+    ("free", "kubectl dra devices --free"),
+    ("tainted", "kubectl dra devices --tainted"),
+    ("map", "kubectl dra devices --map"),
+];
+
+/// Rejects flags that a map would ignore.
 fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
     let settings = ctx.settings();
     let output = &settings.output;
@@ -375,12 +407,12 @@ fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
         ("--watch", settings.watch),
     ];
     if let Some((flag, _)) = refused.into_iter().find(|(_, given)| *given) {
-        let error = UsageError::new(format!("`{flag}` has no meaning for a map, which is for people"));
-        return Err(error.hint("the list has the same data: leave out `--map`"));
+        let error = UsageError::new(format!("`--map` does not support `{flag}`"));
+        return Err(error.hint("remove `--map`: the list has the same data"));
     }
     if matches!(by, By::Node) {
-        let error = UsageError::new("the rows of a map are nodes already");
-        return Err(error.hint("its letters can stand for `--by namespace`, `owner` or `class`"));
+        let error = UsageError::new("the rows of a map are already nodes");
+        return Err(error.hint("use `--by namespace`, `owner` or `class`"));
     }
     Ok(())
 }
@@ -389,7 +421,7 @@ fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
 /// same time.
 const SETTLE: Duration = Duration::from_millis(200);
 
-/// What a watch has shown of each device.
+/// Last displayed state of each device.
 #[derive(Default)]
 struct Shown(BTreeMap<String, String>);
 

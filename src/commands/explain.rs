@@ -36,57 +36,58 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Why a pod waits, and what would help
+  # Explain why a pod is pending, and how to fix it
   kubectl dra explain pod/trainer-0 -n training
-  # Carry out the first thing that would help
-  kubectl dra explain pod/trainer-0 --emit-fix 1 | kubectl replace --force -f -
-  # All that waits, by its cause
+  # Apply the first fix
+  kubectl dra explain pod/trainer-0 --emit-fix 1 |
+    kubectl replace --force -f -
+  # Explain everything pending, grouped by cause
   kubectl dra explain -A
-  # What could still be scheduled on a node
+  # Show what could still be scheduled on a node
   kubectl dra explain node/gpu-node-1
-  # Where the way from a driver to its devices is broken
+  # Find out why a driver's devices are unavailable
   kubectl dra explain driver/gpu.example.com
-  # Why a claim gets no devices
+  # Explain why a claim is not allocated
   kubectl dra explain claim/training/big
-  # Would the pods of a manifest fit, and if not, why
+  # Explain whether the pods of a manifest would fit
   kubectl dra explain -f deployment.yaml";
 
-/// Explain why a pod or claim gets no devices, and what would help
+/// Explain why a pod is pending, and how to fix it
 ///
-/// Without an OBJECT everything is explained that waits in the namespace, or with `-A` in all: pods by their cause, with what helps one
-/// of them. Of a node it is told what could still be scheduled there, and of a driver where the way from its classes and pods to its
-/// devices is broken.
+/// Without a name, explains everything pending in the namespace (`-A`: in all), grouped by cause. For a node, shows what could still be
+/// scheduled on it. For a driver, shows where the path from its classes and pods to its devices is broken.
 ///
-/// Counts nodes under the first filter of the scheduler that rejects them, tells for each node and request which devices are ruled
-/// out by what, and looks for the smallest changes after which it would fit. Each such change is tried on a copy of the cluster's
-/// state; nothing is changed. Where objects may not be read, what is unknown is named. With `-f` manifests are explained that need not
-/// exist. Of several pods, such as the replicas of a Deployment, the first is explained that does not fit once those before it are placed.
+/// Counts nodes by the first scheduler filter that rejects them, shows per node and request why devices are excluded, and finds the
+/// smallest changes that make it fit. Each fix is tested on a copy of the cluster state; nothing is changed. With `-f`, explains manifests
+/// before they are applied: of several pods, such as the replicas of a Deployment, the first that does not fit once the previous ones are
+/// placed.
 ///
-/// Exit code 0: it fits, or has its node or its devices, nothing waits, the node has room, or the driver serves its nodes. 1: it does not fit,
-/// the scheduler fails, or the kubelet refuses it, something waits, the node has no room, or the driver publishes nothing where it should. 4: not known, or a component of the cluster says otherwise.
+/// Exit code 0: it fits, is scheduled or allocated; nothing is pending; the node has room; the driver serves its nodes. 1: it does not
+/// fit, kube-scheduler fails or the kubelet rejects it; something is pending; the node has no room; the driver does not publish devices. 4: unknown,
+/// or a component of the cluster reports otherwise.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["why", "debug", "diagnose"])]
 pub(crate) struct Args {
-    /// `pod/NAME`, `claim/NAME`, `node/NAME`, `driver/NAME`, or a NAME alone
+    /// `pod/NAME`, `claim/NAME`, `node/NAME`, `driver/NAME`, or just NAME
     ///
-    /// With the namespace `pod/NAMESPACE/NAME`; also `pod NAME`. A NAME alone, or NAMESPACE/NAME, is a pod if there is one, and else a
-    /// claim. Of a node it is told what could still be scheduled there. Without it all that waits is explained.
+    /// `pod NAME` and `pod/NAMESPACE/NAME` work too. NAME or NAMESPACE/NAME alone is a pod if it exists, otherwise a claim. Without a name,
+    /// explains everything pending.
     #[arg(value_name = "KIND/NAME", num_args = 0..=2)]
     target: Vec<String>,
 
-    /// Explain the pods and workloads, or claims, of this file
+    /// Explain the pods, workloads or claims in this file
     ///
-    /// May be repeated, `-` is standard input.
+    /// Can be repeated; `-` reads standard input.
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Print what this fix makes again, for `kubectl replace`
+    /// Print the objects this fix recreates, for `kubectl replace`
     ///
-    /// Manifests instead of the report, for `kubectl replace --force -f -`.
+    /// Prints manifests instead of the report, for `kubectl replace --force -f -`.
     #[arg(long, value_name = "NUMBER", conflicts_with = "files")]
     emit_fix: Option<usize>,
 
-    /// Steps that all searches may take together
+    /// Limit of search steps
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
 }
@@ -107,7 +108,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         )
     {
         let error = UsageError::new("`--emit-fix` needs a pod or a claim");
-        return Err(error.hint("write `pod/NAME` or `claim/NAME` before it").into());
+        return Err(error.hint("add `pod/NAME` or `claim/NAME`").into());
     }
     if let Wanted::Described(object) = target {
         return describe::run(ctx, describe::Args::of(object)).await;
@@ -199,7 +200,7 @@ async fn everything(
     Ok(outcome)
 }
 
-/// What could still be scheduled on a node.
+/// Returns what could still be scheduled on a node.
 async fn room_of(
     ctx: &Ctx,
     cluster: &Cluster,
@@ -325,13 +326,10 @@ async fn of_owner(
     let target = Target::owner(kind, key);
     match cluster.gap(Kind::Pod, &key.namespace) {
         Some(gap) => {
-            let why = format!(
-                "whether there are pods of {kind}/{key} is not known: {}",
-                gap.reason
-            );
+            let why = format!("cannot tell whether {kind}/{key} has pods: {}", gap.reason);
             Ok(unjudged(target, &why))
         }
-        None => Err(UsageError::new(format!("there is neither {kind}/{key} nor a pod of it")).into()),
+        None => Err(UsageError::new(format!("{kind}/{key} not found, and no pod belongs to it")).into()),
     }
 }
 
@@ -381,12 +379,12 @@ fn of_manifest(
         })
         .collect();
     if claims.is_empty() {
-        return Err(UsageError::new("the manifest has neither a pod nor claims").into());
+        return Err(UsageError::new("no pods or claims in the manifest").into());
     }
     Ok(explain_claims(cluster, &claims, settings))
 }
 
-/// Says which rights would show what is not known of a cluster.
+/// Prints the permissions that would make missing data visible.
 fn tell_role(ctx: &Ctx) {
     let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
     if is_live && !ctx.printer().options().quiet {
@@ -394,10 +392,9 @@ fn tell_role(ctx: &Ctx) {
     }
 }
 
-const ROLE_INTRO: &str =
-    "to see all that decides, have the administrator of the cluster create this role and bind it to you:";
+const ROLE_INTRO: &str = "for a full answer, ask an administrator for this role:";
 
-/// What it takes to read all that decides about devices, on top of the built-in `view`.
+/// Permissions to read everything that affects devices, in addition to the built-in `view`.
 const ROLE: &str = "\
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -423,7 +420,7 @@ rules:
 pub(super) struct Explained {
     #[serde(flatten)]
     report: Explanation,
-    /// Whether `--emit-fix` can write what a fix makes again.
+    /// True if `--emit-fix` can write the objects that a fix recreates.
     #[serde(skip)]
     is_live: bool,
 }

@@ -1,4 +1,4 @@
-//! What the commands that ask the scheduler's rules have in common: manifests, budgets.
+//! Arguments shared by commands that use the scheduler's rules: manifests, budgets.
 
 use std::sync::Arc;
 
@@ -27,14 +27,14 @@ pub(super) fn budget(steps: Option<u64>) -> Budget {
 /// Counts the nodes that are judged where the user sees it.
 pub(super) struct Counting<'c>(&'c Ctx);
 
-/// What counts the nodes that are judged from now on.
+/// Returns what counts the nodes that are judged from now on.
 pub(super) fn counting(ctx: &Ctx) -> Counting<'_> {
-    ctx.now_computing("judging nodes");
+    ctx.now_computing("simulating nodes");
     Counting(ctx)
 }
 
 impl Observer for Counting<'_> {
-    /// The process ends while a search goes on, so that no search has to ask.
+    /// The process exits during a search, so searches do not check for it.
     fn cancelled(&self) -> bool {
         false
     }
@@ -115,12 +115,17 @@ pub(super) async fn add_manifests(
         match admin_access(cluster, object) {
             AdminAccess::Granted => {}
             AdminAccess::Refused(why) => {
-                let message = format!("the API server would refuse {}/{}: {why}", object.kind(), object.metadata().key());
-                let hint = "an administrator of the cluster gives the namespace that label";
+                let message = format!(
+                    "the API server would reject {}/{}: {why}",
+                    object.kind(),
+                    object.metadata().key()
+                );
+                let hint = "ask an administrator to add that label to the namespace";
                 return Err(UsageError::new(message).hint(hint).into());
             }
             AdminAccess::Unknown(namespace) => ctx.warn(format!(
-                "whether namespace/{namespace} has the label `{ADMIN_ACCESS}: true` is not known, without which the API server refuses {}/{}, as it asks for admin access",
+                "cannot read the label `{ADMIN_ACCESS}: true` of namespace/{namespace}; without it, the API \
+                server rejects {}/{}, which requests admin access",
                 object.kind(),
                 object.metadata().key()
             )),
@@ -132,8 +137,8 @@ pub(super) async fn add_manifests(
         pods = pods.saturating_add(of_set.len());
         if of_set.len() as u64 > daemon.most || pods as u64 > MOST_PODS {
             let key = daemon.pod.key();
-            let message = format!("daemonset/{key} has a pod on more nodes than can be judged at once");
-            let hint = "ask about fewer nodes, with a `nodeSelector` in its template";
+            let message = format!("daemonset/{key} has pods on more nodes than one run can simulate");
+            let hint = "select fewer nodes with a `nodeSelector` in its template";
             return Err(UsageError::new(message).hint(hint).into());
         }
         for pod in of_set {
@@ -142,12 +147,12 @@ pub(super) async fn add_manifests(
             objects.push(object);
         }
     }
-    // Whoever writes of PodGroups or counters asks about a cluster that has them.
+    // An expression about PodGroups or counters is for a cluster that has them.
     cluster.learn_gates();
     Ok(objects)
 }
 
-/// Kinds whose pods have names that nobody can foresee, so that those given to pods here mean no other pod.
+/// Kinds whose pods have unpredictable names, so that names assigned here do not refer to existing pods.
 const RANDOM_NAMES: [&str; 6] = [
     "CronJob",
     "DaemonSet",
@@ -178,7 +183,7 @@ fn replace(ctx: &Ctx, cluster: &mut Cluster, object: &Object) {
         return;
     }
     ctx.warn(format!(
-        "{} exists already: judged as if replaced",
+        "{} exists; simulated as if replaced",
         called(kind.name(), &key)
     ));
     if kind == Kind::Pod {
@@ -205,11 +210,11 @@ fn replace_workload(ctx: &Ctx, cluster: &mut Cluster, workload: &Workload) {
     let pods = counted(old.len(), "pod", "pods");
     if workload.keeps_old_pods {
         return ctx.warn(format!(
-            "{name} exists already: judged as if replaced in a rollout, which keeps its {pods} until new ones are ready"
+            "{name} exists; simulated as a rollout that keeps its {pods} until new ones are ready"
         ));
     }
     ctx.warn(format!(
-        "{name} exists already: judged as if replaced, without its {pods}"
+        "{name} exists; simulated as if replaced, without its {pods}"
     ));
     for pod in old {
         remove_pod(cluster, &pod);
@@ -225,7 +230,7 @@ fn called(kind: &str, key: &Key) -> String {
     }
 }
 
-/// The pods of a DaemonSet. Where nodes could not be read, its pod alone, so that what is unknown is told of it.
+/// The pods of a DaemonSet. If nodes could not be read, one pod only, so that the gap is reported for it.
 fn of_daemon_set(ctx: &Ctx, cluster: &Cluster, daemon: &Daemon) -> Vec<Arc<Pod>> {
     let pod = &daemon.pod;
     if cluster.gap(Kind::Node, "").is_some() {
@@ -234,7 +239,7 @@ fn of_daemon_set(ctx: &Ctx, cluster: &Cluster, daemon: &Daemon) -> Vec<Arc<Pod>>
     let pods = daemon_pods(cluster, pod);
     if pods.is_empty() {
         ctx.warn(format!(
-            "daemonset/{} has no pods: no node takes it by its selector, its affinity and its tolerations",
+            "daemonset/{} has no pods: no node matches its node selector, affinity and tolerations",
             pod.key()
         ));
     }

@@ -44,37 +44,38 @@ use crate::output::Format;
 use dra_reports::findings::Counts;
 
 pub(crate) use completion::{Find, Lookup, lookup};
+pub(crate) use describe::kind_called;
 pub(crate) use names::Typed;
 pub(crate) use threads::STACK;
 
-/// Declares the commands. `here` runs at once; `waiting` is `async` and gets a runtime.
+/// Declares the commands. `here` runs immediately; `waiting` is `async` and gets a runtime.
 macro_rules! commands {
     ($($variant:ident => $module:ident, $kind:ident;)+) => {
-        /// What can follow `kubectl dra`.
+        /// Commands of `kubectl dra`.
         #[derive(Debug, clap::Subcommand)]
         pub(crate) enum Command {
             $($variant($module::Args),)+
         }
 
-        /// What each command makes of the flags about output.
+        /// Output flags that each command accepts.
         pub(crate) const ACCEPTED: &[(&str, Accepts)] = &[$((stringify!($module), $module::ACCEPTS),)+];
 
         impl Command {
-            /// What the command makes of the flags about output.
+            /// Returns what the command makes of the flags about output.
             pub(crate) fn accepts(&self) -> Accepts {
                 match self {
                     $(Self::$variant(_) => $module::ACCEPTS,)+
                 }
             }
 
-            /// How the command is called, which is how its file is called.
+            /// Returns how the command is called, which is how its file is called.
             pub(crate) fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => stringify!($module),)+
                 }
             }
 
-            /// What is to be done to run the command.
+            /// Returns what is to be done to run the command.
             pub(crate) fn job(self) -> Job {
                 match self {
                     $(Self::$variant(args) => commands!(@job $kind, $module, args),)+
@@ -116,7 +117,7 @@ fn duration(text: &str) -> std::result::Result<Duration, String> {
     let duration: Option<jiff::SignedDuration> = text.parse().ok();
     duration
         .and_then(|duration| duration.try_into().ok())
-        .ok_or_else(|| "a duration such as 30s or 1m30s is needed".to_owned())
+        .ok_or_else(|| "expected a duration such as 30s or 1m30s".to_owned())
 }
 
 /// `2 errors, 1 warning`, or `none`: how `check` and `status` tell numbers of findings.
@@ -151,22 +152,23 @@ pub(crate) enum Job {
     Waiting(Threads, Box<dyn Send + for<'c> FnOnce(&'c Ctx) -> Waiting<'c>>),
 }
 
-/// Who moves what a command waits for.
+/// Threads that run a command's I/O.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Threads {
     /// As many threads as there are processors: for long answers, which are decrypted and decoded.
     Many,
-    /// The command's own: for many short answers, of which each would wake another thread, which costs as much as the answer.
+    /// The command's own thread: for many short responses that would each wake another thread, which costs as much as
+    /// the response.
     One,
 }
 
 /// The future of a command. It stays on one thread, so it need not be `Send`.
 pub(crate) type Waiting<'c> = Pin<Box<dyn Future<Output = Result> + 'c>>;
 
-/// What running a command comes to.
+/// Result of a command.
 pub(crate) type Result = anyhow::Result<Outcome>;
 
-/// Which of the global flags about output mean something to a command. The others are refused: a flag that is silently
+/// Global output flags that a command accepts. The others are rejected: a flag that is silently
 /// without effect is worse.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accepts {
@@ -229,7 +231,7 @@ impl Accepts {
         self.formats.iter().chain(exports).copied().collect()
     }
 
-    /// Whether the command has no use for the flag with this id.
+    /// Returns whether the command has no use for the flag with this id.
     pub(crate) fn refuses(self, flag: &str) -> bool {
         match flag {
             "no_headers" | "sort_by" | "selector" => !self.list,
@@ -255,9 +257,7 @@ impl Accepts {
             .into_iter()
             .find(|(_, id, given)| *given && self.refuses(id))
         {
-            return Err(UsageError::new(format!(
-                "`{flag}` has no meaning for `kubectl dra {name}`"
-            )));
+            return Err(UsageError::new(format!("`{name}` does not support `{flag}`")));
         }
         if !self.formats().contains(&output.format) {
             let formats = self.formats();
@@ -267,11 +267,11 @@ impl Accepts {
                 .collect();
             let error = UsageError::new(match output.format {
                 Format::Export(_) => {
-                    format!("only `kubectl dra check` has this format, not `kubectl dra {name}`")
+                    format!("`{name}` does not support this format; only `check` does")
                 }
-                _ => format!("`kubectl dra {name}` does not print names"),
+                _ => format!("`{name}` does not support `-o name`"),
             });
-            return Err(error.hint(format!("its formats: {}", names.join(", "))));
+            return Err(error.hint(format!("supported formats: {}", names.join(", "))));
         }
         if output.details && output.format != Format::Table {
             return Err(UsageError::new("`--details` cannot be used with `-o`"));
@@ -280,7 +280,7 @@ impl Accepts {
         if output.no_headers && !matches!(output.format, Format::Table | Format::Wide | Format::Name) {
             let format = output.format.to_possible_value();
             return Err(UsageError::new(format!(
-                "`--no-headers` is for tables and has no meaning for `-o {}`",
+                "`--no-headers` applies to tables, not to `-o {}`",
                 format.as_ref().map_or("", |format| format.get_name())
             )));
         }

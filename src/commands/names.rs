@@ -1,4 +1,4 @@
-//! Names of objects and contexts, for whoever presses the Tab key.
+//! Completion of names of objects and contexts.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use super::describe;
 /// Names that are still being looked for.
 pub(crate) type Names<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Vec<String>>> + 'c>>;
 
-/// What has been typed of an argument.
+/// Typed part of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Typed {
     /// The name before it, for an argument of several names.
@@ -67,7 +67,7 @@ async fn with_kinds(ctx: &Ctx, kinds: &[&str], typed: &Typed) -> anyhow::Result<
     Ok(found)
 }
 
-/// What can be described: kinds, and behind a kind the names of its objects.
+/// Returns what can be described: kinds, and behind a kind the names of its objects.
 pub(super) fn described(ctx: &Ctx, typed: Typed) -> Names<'_> {
     Box::pin(async move {
         if let Some(kind) = typed.before {
@@ -254,7 +254,7 @@ async fn device_ids(ctx: &Ctx, word: &str) -> anyhow::Result<Vec<String>> {
     of_pools(|slice| slice.spec.pool.name.to_string()).await
 }
 
-/// What `names` finds in the slices, each once.
+/// Returns what `names` finds in the slices, each once.
 async fn published(ctx: &Ctx, names: impl Fn(&Slice) -> Vec<String>) -> anyhow::Result<Vec<String>> {
     let cluster = ctx.load(Needs::kinds([Kind::ResourceSlice])).await?;
     let mut found: Vec<String> = cluster.slices().flat_map(|slice| names(slice)).collect();

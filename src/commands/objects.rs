@@ -1,4 +1,4 @@
-//! Which objects a command is about: namespace, labels, and names in kubectl's forms.
+//! Object selection: namespace, labels, and names in kubectl's forms.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use dra_sources::Needs;
 
 use super::presence;
 
-/// What a command looks at when neither `-n` nor `-A` is given.
+/// Default scope without `-n` and `-A`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Default {
     /// The namespace of the current context, as `kubectl get` does.
@@ -71,10 +71,10 @@ pub(super) enum Judged<P, C> {
     Claim(C),
 }
 
-/// What the command line names.
+/// Name on the command line.
 pub(super) type Named = Judged<Key, Key>;
 
-/// What is in the cluster.
+/// Object found in the cluster.
 pub(super) type Found<'c> = Judged<&'c Arc<Pod>, &'c Arc<Claim>>;
 
 impl Named {
@@ -94,7 +94,7 @@ impl Named {
         }
     }
 
-    /// How a report calls it.
+    /// Returns how a report calls it.
     pub(super) fn target(&self) -> Target {
         match self {
             Self::Pod(key) => Target::pod(key),
@@ -102,7 +102,7 @@ impl Named {
         }
     }
 
-    /// How it is called where it is looked for.
+    /// Returns how it is called where it is looked for.
     pub(super) fn mention(&self) -> Mention {
         match self {
             Self::Pod(key) => Mention::Object(Kind::Pod, key.clone()),
@@ -143,11 +143,11 @@ fn namespaced(ctx: &Ctx, kind: Kind, word: &str, name: &str) -> Result<Key, Usag
         [namespace, name] if is_namespace(namespace) => return Ok(named(namespace, name)),
         _ => {}
     }
-    Err(UsageError::new(format!("`{name}` does not name a {word}"))
-        .hint(format!("write `NAME`, `{word}/NAME` or `{word}/NAMESPACE/NAME`")))
+    Err(UsageError::new(format!("invalid {word} name `{name}`"))
+        .hint(format!("use `NAME`, `{word}/NAME` or `{word}/NAMESPACE/NAME`")))
 }
 
-/// Whether the word in front of a name is a namespace, as in tables, and no kind of object.
+/// Returns whether the word in front of a name is a namespace, as in tables, and no kind of object.
 pub(super) fn is_namespace(word: &str) -> bool {
     const OWNERS: [&str; 9] = [
         "deployment",
@@ -180,7 +180,14 @@ pub(super) fn driver_name() -> impl TypedValueParser<Value = String> {
 
 /// Reads a node to select by: `NAME` or `node/NAME`.
 pub(super) fn node_name() -> impl TypedValueParser<Value = String> {
-    StringValueParser::new().map(|text| bare(text, &["node"]))
+    StringValueParser::new().map(|text| named_node(&text).map_or_else(|| text.clone(), str::to_owned))
+}
+
+/// Returns the name of a node that is written as `node/NAME`.
+pub(super) fn named_node(text: &str) -> Option<&str> {
+    let (kind, name) = text.split_once('/')?;
+    let is_name = !name.is_empty() && !name.contains('/');
+    (is_name && is_called(Kind::Node, "node", kind)).then_some(name)
 }
 
 /// Reads a class to select by: `NAME`, `class/NAME` or `deviceclass/NAME`.
@@ -221,16 +228,17 @@ pub(super) fn joined(words: &[String]) -> Vec<String> {
     }
 }
 
-/// What kubectl's short name of a kind stands for.
+/// Returns the short name of a kind.
 fn short_name(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Pod => Some("po"),
         Kind::Node => Some("no"),
+        Kind::ResourceClaim => Some("rc"),
         _ => None,
     }
 }
 
-/// Whether `part` is one of the ways to write the kind: `claim`, `resourceclaims`, `resourceclaims.resource.k8s.io`, `po` for a pod.
+/// Returns whether `part` is one of the ways to write the kind: `claim`, `resourceclaims`, `resourceclaims.resource.k8s.io`, `po` for a pod.
 pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
     let part = part.to_ascii_lowercase();
     let plain = part
@@ -250,13 +258,12 @@ pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
 /// The namespace of names that say none.
 fn own_namespace(ctx: &Ctx, word: &str) -> Result<String, UsageError> {
     namespace(ctx, Default::Current).ok_or_else(|| {
-        UsageError::new(format!("a {word} cannot be found by its name in all namespaces")).hint(format!(
-            "name the namespace with `-n`, or write `{word}/NAMESPACE/NAME`"
-        ))
+        UsageError::new(format!("a {word} cannot be found by name across all namespaces"))
+            .hint(format!("pass `-n NAMESPACE`, or use `{word}/NAMESPACE/NAME`"))
     })
 }
 
-/// What has to be read of `kinds` for `selection`: namespaced kinds only where the selection looks.
+/// Returns what has to be read of `kinds` for `selection`: namespaced kinds only where the selection looks.
 pub(super) fn needs(kinds: impl IntoIterator<Item = Kind>, selection: &Selection) -> Needs {
     let needs = Needs::kinds(kinds);
     let mut namespaces: BTreeSet<&str> = selection.names.iter().map(|key| key.namespace.as_str()).collect();

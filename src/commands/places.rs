@@ -27,21 +27,21 @@ impl Written {
         self
     }
 
-    /// One more that may lie in a folder that is still to be made, and that has to keep what is written.
+    /// One more, possibly in a directory that does not exist yet, that must keep its content.
     ///
     /// # Errors
-    /// When it is something that keeps nothing.
+    /// When it discards its content.
     pub(super) fn with_record(mut self, flag: &'static str, path: &Path) -> anyhow::Result<Self> {
         match Destination::of(path) {
             Ok(Destination::File(file)) if file.is_regular() => {}
             Ok(_) => {
                 let error = UsageError::new(format!(
-                    "`{flag}` names `{}`, which keeps nothing",
+                    "`{flag}` names `{}`, which discards its content",
                     path.display()
                 ));
                 return Err(error.hint("name a regular file").into());
             }
-            // The folder is made when there is something to write.
+            // The directory is created before the first write.
             Err(DestinationError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }
@@ -56,21 +56,19 @@ impl Written {
     pub(super) fn check(&self, read: &[Read]) -> Result<(), UsageError> {
         for (at, (flag, file)) in self.files.iter().enumerate() {
             if let Some((name, _)) = read.iter().find(|(_, read)| read == file) {
-                let error = UsageError::new(format!(
-                    "`{flag}` names the file that is read as {name}, which would be overwritten"
-                ));
+                let error = UsageError::new(format!("`{flag}` would overwrite the input {name}"));
                 return Err(error.hint("name another file to write"));
             }
             if let Some((other, _)) = self.files[..at].iter().find(|(_, other)| other == file) {
                 let error = UsageError::new(format!("`{other}` and `{flag}` name the same file"));
-                return Err(error.hint("name a file for each of them"));
+                return Err(error.hint("use different files"));
             }
         }
         Ok(())
     }
 }
 
-/// What `--from` reads.
+/// Returns what `--from` reads.
 pub(super) fn from(ctx: &Ctx) -> Vec<Read> {
     let SourceSetting::Files(names) = &ctx.settings().source else {
         return Vec::new();
@@ -81,7 +79,7 @@ pub(super) fn from(ctx: &Ctx) -> Vec<Read> {
         .collect()
 }
 
-/// What is read to reach the cluster.
+/// Returns what is read to reach the cluster.
 pub(super) fn connection(ctx: &Ctx) -> Vec<Read> {
     let SourceSetting::Cluster(connection) = &ctx.settings().source else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What the command line names must be there: a verdict about a mistyped name would be true of nothing.
+//! Existence of the objects named on the command line: otherwise a typo would pass as a clean result.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ pub(super) fn end_or_warn(ctx: &Ctx, absences: Vec<Absence>) -> anyhow::Result<(
     Err(Absent(absences).into())
 }
 
-/// Whether a mention is there, as far as was read.
+/// Returns whether a mention is there, as far as was read.
 pub(super) fn is_there(cluster: &Cluster, mention: &Mention) -> bool {
     presence(cluster, mention) == Presence::There
 }
@@ -132,7 +132,7 @@ pub(super) async fn claims_of_list(
     }
 }
 
-/// Why an object that was asked for is not there to be shown: [`Unread`] where it may well be.
+/// Returns why an object that was asked for is not there to be shown: [`Unread`] where it may well be.
 pub(super) async fn not_found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -> anyhow::Error {
     // What lies in a namespace that does not exist was looked for in the wrong place.
     let in_namespace = match mention {
@@ -159,7 +159,7 @@ pub(super) async fn not_found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -
 }
 
 fn unknown(mention: &Mention, why: &str) -> String {
-    format!("whether {mention} exists is unknown: {why}")
+    format!("cannot tell whether {mention} exists: {why}")
 }
 
 fn warn(ctx: &Ctx, absences: &[Absence]) {
@@ -168,7 +168,7 @@ fn warn(ctx: &Ctx, absences: &[Absence]) {
     }
 }
 
-/// What a selection among objects of these kinds names: namespaces, claims, labels.
+/// Returns what a selection among objects of these kinds names: namespaces, claims, labels.
 pub(super) fn mentions(selection: &Selection, kinds: impl IntoIterator<Item = Kind>) -> Vec<Mention> {
     let Selection {
         namespace,
@@ -195,7 +195,7 @@ pub(super) fn namespace(ctx: &Ctx) -> Option<Str> {
     }
 }
 
-/// Whether a mention is there, after a look at what the command did not have to read.
+/// Returns whether a mention is there, after a look at what the command did not have to read.
 async fn found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -> anyhow::Result<Presence> {
     let known = presence(cluster, mention);
     match (mention, known, &ctx.settings().source) {
@@ -214,7 +214,7 @@ async fn found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -> anyhow::Resul
         (Mention::Object(kind, key), Presence::Absent(mut absence), SourceSetting::Cluster(_))
             if kind.is_namespaced() =>
         {
-            // Of other namespaces nothing was read; whoever may not look there is not told.
+            // Other namespaces were not read; without permission there, nothing is reported.
             if let Ok(places) = ctx.live().await?.namespaces_with(*kind, &key.name).await {
                 let word = absence.nouns.0;
                 absence.elsewhere = places
@@ -229,7 +229,7 @@ async fn found(ctx: &Ctx, cluster: &Cluster, mention: &Mention) -> anyhow::Resul
     }
 }
 
-/// Asks the server, which may tell of one namespace to whoever may not list them.
+/// Asks the server, which may return one namespace even without permission to list them.
 async fn namespace_of_server(ctx: &Ctx, name: &Str) -> anyhow::Result<Presence> {
     let live = ctx.live().await?;
     let key = Key::new("", name.clone());
@@ -237,7 +237,11 @@ async fn namespace_of_server(ctx: &Ctx, name: &Str) -> anyhow::Result<Presence> 
     match again.changes.first() {
         Some(Change::Put(_)) => return Ok(Presence::There),
         Some(Change::Delete(..)) => {}
-        None => return Ok(Presence::Unknown("the Namespace may not be read".to_owned())),
+        None => {
+            return Ok(Presence::Unknown(
+                "no permission to read the Namespace".to_owned(),
+            ));
+        }
     }
     let others = live.names(Kind::Namespace, None).await.unwrap_or_default();
     let others = others.into_iter().map(|(_, name)| name);

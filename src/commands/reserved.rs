@@ -13,19 +13,20 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Whom the claims of all namespaces are reserved for
+  # List the consumers of claims in all namespaces
   kubectl dra reserved -A
-  # Entries by which no pod uses the claim
-  kubectl dra reserved -A -o json | jq '.items[] | select(.consumer == false)'";
+  # List entries that no pod uses
+  kubectl dra reserved -A -o json |
+    jq '.items[] | select(.consumer == false)'";
 
-/// List who ResourceClaims are reserved for, and what that is
+/// List the consumers that ResourceClaims are reserved for
 ///
-/// One row for each entry of `status.reservedFor`: the API server looks none of them up. STATUS is `Running`, `Pending` or `Done`
-/// for a pod, `Group` for a PodGroup, `Gone` or `OtherUID` where the object does not exist or was replaced, `UnknownKind` for
-/// anything else. CONSUMER says whether a pod uses the claim by the entry. Behind the entries come pods that use a claim without
-/// one, with the status `Missing`. Shows the current namespace unless `-n` or `-A` says otherwise.
+/// Prints one row per entry of `status.reservedFor`, which the API server does not validate. STATUS is `Running`, `Pending` or `Done`
+/// for a pod, `Group` for a PodGroup, `Gone` or `OtherUID` if the object does not exist or was recreated, `UnknownKind` for
+/// other kinds. CONSUMER shows whether a pod uses the claim through the entry. Pods that use a claim without an entry follow with the
+/// status `Missing`. Lists the current namespace by default.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["reservation", "reservations", "consumers"])]
 pub(crate) struct Args {
     /// Only these claims: `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]
@@ -57,7 +58,7 @@ impl<'l> Line<'l> {
         Column::new("CONSUMER", ".consumer", |line, cell| cell.text(line.consumer)),
     ];
 
-    /// What a terminal shows: the namespace as a heading, and no UID, which nobody reads from a screen.
+    /// Terminal output: the namespace as a heading, and no UID.
     const ON_SCREEN: &'l [Column<Self>] = &[
         Column::inner("NAMESPACE", |line, cell| {
             cell.toned(Tone::Strong, line.namespace);
@@ -127,7 +128,7 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Whether a pod uses the claim by the entry.
+/// Returns whether a pod uses the claim by the entry.
 pub(super) fn consumer(item: &ReservationItem) -> &'static str {
     match item.consumer {
         Some(true) => "yes",

@@ -31,36 +31,35 @@ pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Compare for ten minutes; nothing is written
+  # Audit the controllers for ten minutes; writes nothing
   kubectl dra run --for 10m
-  # What the controllers would do to a saved cluster
+  # Rehearse the controllers on a saved cluster
   kubectl dra run --from cluster.json.zst --until 30m
-  # Write what the built-in controllers never do
-  kubectl dra run --supplement extended-resource-eviction,overdue-release
-  # Do the work of the built-in controllers, which are off
+  # Do what the built-in controllers leave undone
+  kubectl dra run \\
+    --supplement extended-resource-eviction,overdue-release
+  # Run in place of the disabled built-in controllers
   kubectl dra run --take-over";
 
-/// Watch the controllers of claims and taints, or do their work
+/// Audit the claim and taint controllers, or run in their place
 ///
-/// Watches resourceclaim-controller and device-taint-eviction-controller, by the rules of Kubernetes 1.37.2. Nothing is written, unless
-/// --take-over or --supplement says so. Findings are lines on stderr, and a report at the end: `Overdue`, `Flapping`, `Unexpected`; exit code
-/// 1 if there are any.
+/// Compares resourceclaim-controller and device-taint-eviction-controller with the rules of Kubernetes 1.37.2. Writes nothing without
+/// --take-over or --supplement. Logs findings on stderr and prints a report at the end: `Overdue`, `Flapping`, `Unexpected`. Exit code 1: findings.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("writes").args(["take_over", "supplement"]))]
 pub(crate) struct Args {
-    /// End after this time, not at Ctrl-C
+    /// Stop after this duration instead of at Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// When a write is overdue [default: 30s]
+    /// Time after which a write is overdue [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 
-    /// Ask for gates again [default: 1m]
+    /// Interval for checking gates again [default: 1m]
     ///
-    /// If versions, served kinds or gates are not those any more that the rules were made for, the command ends, so that the next start goes by
-    /// what is true then. `0s` is never.
+    /// If versions, served kinds or gates have changed, the command exits, so that the next start uses the new state. `0s` disables it.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     recheck: Option<Duration>,
 
@@ -76,7 +75,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     writing: writing::Flags,
 
-    /// Lines on stderr: text or json
+    /// Log format on stderr: text or json
     #[arg(
         long,
         hide_possible_values = true,
@@ -86,9 +85,9 @@ pub(crate) struct Args {
     )]
     log_format: LogFormat,
 
-    /// Serve health and metrics, as on `:8080`
+    /// Serve health and metrics, for example on `:8080`
     ///
-    /// As /healthz, /readyz and /metrics.
+    /// Serves /healthz, /readyz and /metrics.
     #[arg(long, value_name = "ADDRESS", value_parser = listening)]
     metrics_address: Option<SocketAddr>,
 }
@@ -99,7 +98,7 @@ fn listening(text: &str) -> Result<SocketAddr, String> {
     let address = everywhere.as_deref().unwrap_or(text);
     address
         .parse()
-        .map_err(|_| "is not an IP address with a port, as in `127.0.0.1:8080`".to_owned())
+        .map_err(|_| "expected an IP address with a port, as in `127.0.0.1:8080`".to_owned())
 }
 
 /// `--overdue` unless it is given.
@@ -155,18 +154,18 @@ impl Report for ShadowReport {
         );
         if !self.unknown.is_empty() {
             return Some(format!(
-                "Whether the built-in controllers do what the rules want is unknown: {done} seen, {} still open",
+                "Cannot tell whether the built-in controllers follow the rules: {done} seen, {} still open",
                 self.open
             ));
         }
         Some(format!(
-            "The built-in controllers do what the rules want: {done} seen, {} still open",
+            "The built-in controllers follow the rules: {done} seen, {} still open",
             self.open
         ))
     }
 }
 
-/// What kube-controller-manager does itself from 1.37.2 on; before, a deviation of a take-over, and a part of a supplement.
+/// Work of kube-controller-manager since 1.37.2; before, a deviation of a take-over, and a part of a supplement.
 const EXTENDED: &str = "extended-resource-eviction";
 
 /// Reports whether [`EXTENDED`], as `flag` asks for it, has no effect on a cluster of this release, and warns of it.
@@ -174,8 +173,8 @@ fn is_superfluous(ctx: &Ctx, environment: &Environment, flag: &str) -> bool {
     let is_upstreams = environment.release().evicts_for_extended_resources;
     if is_upstreams {
         ctx.printer().warning(&format!(
-            "`{flag} {EXTENDED}` has no effect: kube-controller-manager evicts these pods itself from Kubernetes 1.37.2 on \
-             (kubernetes/kubernetes#142289), and this cluster is {}",
+            "`{flag} {EXTENDED}` has no effect: kube-controller-manager evicts these pods since Kubernetes \
+            1.37.2 (kubernetes/kubernetes#142289), and this cluster runs {}",
             environment.version
         ));
     }
@@ -233,7 +232,7 @@ impl Run<'_> {
 
 /// Warns of a kind that could not be watched when the work ended.
 fn not_seen(ctx: &Ctx, unknown: &str) {
-    ctx.warn(format!("changes were not seen when this ended: {unknown}"));
+    ctx.warn(format!("some changes were not seen: {unknown}"));
 }
 
 /// Outcome of a run that writes.
@@ -290,7 +289,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 .await
                 .with_context(|| format!("cannot listen on {address}"))?;
             ctx.printer()
-                .note(&format!("metrics and probes are at {}", probes.address()));
+                .note(&format!("serving metrics and probes on {}", probes.address()));
             Some(probes)
         }
         None => None,

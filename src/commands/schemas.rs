@@ -164,7 +164,7 @@ fn strict(schema: &mut Schema) {
     if let Some(Value::String(description)) = fields.get_mut("description") {
         *description = plain(description);
     }
-    // Values with descriptions of their own are told as the API of Kubernetes tells them.
+    // Values with descriptions are reported as the Kubernetes API reports them.
     if let Some(Value::Array(forms)) = fields.get("oneOf")
         && forms.iter().all(|form| form.get("const").is_some())
     {

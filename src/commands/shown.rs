@@ -1,4 +1,4 @@
-//! What several commands show alike: names in short, and what a downgrade costs.
+//! Output shared by several commands: abbreviated names, and the cost of a downgrade.
 
 use std::collections::HashMap;
 
@@ -31,9 +31,9 @@ impl Run {
         self.before == next.before && self.last.checked_add(1) == Some(next.first)
     }
 
-    /// What is told of them, and of how many each.
+    /// The reported items, and the number of each.
     fn tell(&self, page: Page, told: &mut Vec<(String, usize)>) {
-        /// From how many on they are told by the first and the last one.
+        /// Number above which they are abbreviated to the first and last one.
         const MANY: usize = 3;
         let Self { before, first, last } = self;
         let count = usize::try_from(last - first).map_or(usize::MAX, |more| more.saturating_add(1));
@@ -128,9 +128,9 @@ pub(super) fn first(names: &[&str], shown: usize) -> String {
     }
 }
 
-/// What a downgrade costs: a line for what ends, what is converted, what somebody has to be asked about, and what is deleted.
+/// Cost of a downgrade: one line each for stopped pods, conversions, decisions, and deletions.
 pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
-    /// Names that are told.
+    /// Number of names to print.
     const SHOWN: usize = 6;
     let DowngradeCost {
         ending,
@@ -164,13 +164,13 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
     if !ending.is_empty() {
         let waiting = match waiting_pods {
             0 => String::new(),
-            waiting => format!(", {waiting} waiting"),
+            waiting => format!(", {waiting} pending"),
         };
         say(
             "end",
             Tone::Bad,
             format!(
-                "{} ({}{waiting}), to be decided with the owners: {}",
+                "{} ({}{waiting}) to resolve with their owners: {}",
                 counted(ending.len(), "group", "groups"),
                 counted(*ending_pods, "running pod", "running pods"),
                 named(ending),
@@ -182,7 +182,7 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
         let later = match later {
             0 => String::new(),
             later => format!(
-                "; {later} more once {} {} a node",
+                "; {later} more once {} {} scheduled",
                 first(&pending, 3),
                 if pending.len() == 1 { "has" } else { "have" }
             ),
@@ -195,13 +195,13 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
     }
     if !refused.is_empty() {
         let claims = counted(refused.len(), "claim", "claims");
-        let text = format!("{claims} that `convert` refuses: {}", named(refused));
+        let text = format!("{claims} that `convert` cannot convert: {}", named(refused));
         say("ask", Tone::Notice, text);
     }
     if !foreign.is_empty() {
         let claims = counted(foreign.len(), "claim", "claims");
         let text = format!(
-            "{claims} reserved for other kinds, which `convert --kind` selects: {}",
+            "{claims} reserved for other kinds (see `convert --kind`): {}",
             named(foreign)
         );
         say("ask", Tone::Notice, text);
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_count_are_told_by_both_ends() {
+    fn numbered_names_are_abbreviated_to_both_ends() {
         let names = [
             "gpu-0",
             "gpu-1",
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_that_are_alike_are_told_together() {
+    fn equal_pools_are_printed_together() {
         let devices_of = |pool: &'static str, count: usize| {
             let names = ["gpu-0", "gpu-1", "gpu-2"];
             names.into_iter().take(count).map(move |name| (pool, name))

@@ -18,35 +18,35 @@ pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
 const EXAMPLES: &str = "\
 Examples:
-  # The whole cluster
+  # Save the whole cluster
   kubectl dra snapshot --out cluster.json.zst
-  # Look at the file later, without the cluster
+  # Read the file later, without the cluster
   kubectl dra status --from cluster.json.zst
-  # One namespace, and what lives in none
+  # Save one namespace and the cluster-scoped objects
   kubectl dra snapshot -n team --out team.json.gz";
 
-/// Write the state of the cluster into a file
+/// Save the state of the cluster to a file
 ///
-/// Every command that reads takes the file with `--from` and gives the answers that the cluster would have given, so the file lets
-/// somebody else help who has no access. It holds what decides about devices: namespaces, nodes, device classes, resource slices,
-/// taint rules, claims and their templates, pods, pod groups, workloads, disruption budgets, quotas and events, of all namespaces
-/// unless `-n` names one, with the versions and feature gates of the cluster and what could not be read.
+/// Every read command accepts the file with `--from` and answers as it would with the cluster, so that someone without access can help.
+/// It contains everything that affects devices: namespaces, nodes, device classes, resource slices, taint rules, claims and their
+/// templates, pods, pod groups, workloads, disruption budgets, quotas and events, of all namespaces unless `-n` names one, the versions and
+/// feature gates of the cluster, and what could not be read.
 ///
-/// What may be secret and answers nothing is left out: opaque configuration of drivers (only a hash stays, to tell whether two are
-/// equal), environment, commands and probes of containers, annotations other than those of `resource.kubernetes.io`. Names, labels
-/// and messages of events stay. The file is a `kind: List` that kubectl and jq read, too, and only you may read it.
+/// Data that may be secret is removed: opaque driver configuration (a hash remains, to compare two), environment, commands and probes of
+/// containers, annotations other than `resource.kubernetes.io`. Names, labels and event messages remain. The file is a `kind: List` that
+/// kubectl and jq can read, readable only by you.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["dump", "capture", "backup", "export", "save", "must-gather"])]
 pub(crate) struct Args {
-    /// The file to write; compressed if its name ends in .gz or .zst. Without it or with `-`, standard output
+    /// File to write, compressed if it ends in .gz or .zst; default: standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     out: Option<PathBuf>,
 
-    /// Roles and their bindings too, so that `check` can say who may do what
+    /// Include roles and bindings, so that `check` can check permissions
     #[arg(long)]
     rbac: bool,
 
-    /// Keep everything as the API server sends it, secrets included
+    /// Keep all data of the API server, including secrets
     #[arg(long)]
     no_redact: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { out, rbac, no_redact } = args;
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
-        return Err(UsageError::new("a snapshot is taken of a cluster, and `--from` names files").into());
+        return Err(UsageError::new("`snapshot` needs a cluster and cannot be used with `--from`").into());
     }
     let namespace = match &ctx.settings().scope {
         Scope::Namespace(namespace) => Some(namespace.as_str()),

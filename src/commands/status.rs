@@ -15,22 +15,21 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
 const EXAMPLES: &str = "\
 Examples:
-  # How full the cluster is
+  # Show how full the cluster is
   kubectl dra status
-  # Which owners have devices, and which of them are idle
+  # Show which owners use devices, and which are idle
   kubectl dra status --by owner
-  # The claims of one namespace
+  # Show the claims of one namespace
   kubectl dra status -n training";
 
-/// Show drivers, devices, who uses them, and claims on one screen
+/// Show drivers, devices, claims and usage on one screen
 ///
-/// Counts the claims of all namespaces unless `-n` says otherwise; devices are always those of the whole cluster. Use is counted in
-/// units: a GPU that can be partitioned is one, whatever number of devices stand for its partitions, and is used as far as its counters are. IDLE
-/// are devices of claims with which no pod runs.
+/// Counts the claims of all namespaces by default, and the devices of the whole cluster. Usage is counted in units: a GPU that can be
+/// partitioned is one unit, used to the extent of its counters. IDLE counts devices of claims without a running pod.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["top", "use", "usage", "summary", "overview", "capacity"])]
 pub(crate) struct Args {
-    /// Tell who uses how much by this
+    /// Group usage by
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     by: By,
 }
@@ -254,7 +253,7 @@ fn nodes(count: usize) -> String {
     crate::output::counted(count, "node", "nodes")
 }
 
-/// What the table has no column for, where there is something to say.
+/// Returns what the table has no column for, where there is something to say.
 fn remarks(status: &ClusterStatus) -> Vec<String> {
     let mut remarks = Vec::new();
     for driver in &status.drivers {

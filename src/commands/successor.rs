@@ -12,23 +12,19 @@ use dra_sources::{Successor, SuccessorError};
 /// When one of them gives what is in it only once.
 pub(super) fn read_twice(ctx: &Ctx) -> Result<&[String], UsageError> {
     let SourceSetting::Files(names) = &ctx.settings().source else {
-        return Err(UsageError::new(
-            "`--out` writes the objects of files, so `--from` is needed",
-        ));
+        return Err(UsageError::new("`--out` needs `--from`"));
     };
     for name in names {
         let path = std::path::Path::new(name);
         let why = if name == "-" {
-            "standard input comes once".to_owned()
+            "standard input can be read only once".to_owned()
         } else if path.exists() && !path.is_file() && !path.is_dir() {
-            format!("`{name}` is no regular file")
+            format!("`{name}` is not a regular file")
         } else {
             continue;
         };
-        let error = UsageError::new(format!(
-            "for `--out` the files of `--from` are read twice, and {why}"
-        ));
-        return Err(error.hint("save what comes from it into a file first"));
+        let error = UsageError::new(format!("`--out` reads the files of `--from` twice, but {why}"));
+        return Err(error.hint("save the input to a file first"));
     }
     Ok(names)
 }

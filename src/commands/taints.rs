@@ -18,18 +18,18 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Whom the taints of devices are about
+  # List the claims and pods affected by device taints
   kubectl dra taints
-  # With how many pods a rule would evict
+  # Show how many pods a rule would evict
   kubectl dra taints -o wide";
 
-/// List taints of devices with the claims and pods they concern
+/// List device taints and the claims and pods they affect
 ///
-/// One row for each DeviceTaintRule, and for each taint that drivers put on devices of a ResourceSlice. TOLERATED names the pods that
-/// tolerate the taint, and until when; EVICTED those that kube-controller-manager evicts because of it, and when. Long lists are cut; `-o wide` shows them whole, and how many
-/// pods a rule with the effect None would evict with NoExecute. A namespace restricts claims and pods, labels choose rules and slices.
+/// Prints one row per DeviceTaintRule, and per taint that drivers add to the devices of a ResourceSlice. TOLERATED lists the pods that
+/// tolerate the taint, and until when; EVICTED the pods that kube-controller-manager evicts, and when. `-o wide` shows long lists
+/// completely, and how many pods a rule with effect None would evict with NoExecute. `-n` selects claims and pods, `-l` rules and slices.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["devicetaintrule", "devicetaintrules", "rule", "rules"])]
 pub(crate) struct Args {}
 
 pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
@@ -57,7 +57,7 @@ pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
     Column::wide("PREVIEW", ".preview.pods", preview),
 ];
 
-/// How many of a list a cell shows before it says how many more there are.
+/// Number of list entries in a cell before the count of the others.
 const SHOWN: usize = 3;
 
 impl Report for TaintList {
@@ -122,7 +122,7 @@ fn devices(item: &TaintItem, cell: &mut Cell<'_, Time>) {
     }
 }
 
-/// What `part` says of those pods that it says something of.
+/// Returns what `part` says of those pods that it says something of.
 fn of_pods<'i, T: fmt::Display>(
     item: &'i TaintItem,
     cell: &mut Cell<'_, Time>,

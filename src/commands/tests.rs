@@ -75,7 +75,7 @@ fn schema(file: &str) -> Value {
     serde_json::from_str(&read(&format!("schema/{file}"))).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// Whether what `schema`, a part of `file`, describes may have a value where `path` leads.
+/// Returns whether what `schema`, a part of `file`, describes may have a value where `path` leads.
 fn describes(file: &str, schema: &Value, path: &[&str]) -> bool {
     let [step, rest @ ..] = path else {
         return true;

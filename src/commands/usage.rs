@@ -1,4 +1,4 @@
-//! How use is shown: by whom, and claims that are idle.
+//! Display of usage: by owner, and idle claims.
 
 use clap::ValueEnum;
 
@@ -9,14 +9,14 @@ use dra_reports::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
 /// By what use is grouped, as it is typed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 pub(crate) enum By {
-    /// The namespace of the claim
+    /// Namespace of the claim
     #[default]
     Namespace,
-    /// Who made the pod that the claim is for, such as a Job; else the pod, or the claim
+    /// Owner of the pod, such as a Job; otherwise the pod, or the claim
     Owner,
-    /// The class that the request names
+    /// Device class of the request
     Class,
-    /// The node that reaches the device
+    /// Node of the device
     Node,
 }
 
@@ -52,7 +52,7 @@ fn thousandths(units: &Quantity) -> u64 {
     units.milli_value().max(0) as u64
 }
 
-/// How much of the whole that is: `62%`. What is not nothing is no less than 1 %, and what is not all no more than 99 %.
+/// Returns how much of the whole that is: `62%`. What is not nothing is no less than 1 %, and what is not all no more than 99 %.
 pub(super) fn percent(part: &Quantity, whole: usize) -> String {
     let (part, whole) = (thousandths(part), whole as u64 * 1000);
     let exact = (part * 100 + whole / 2).checked_div(whole).unwrap_or(0);
@@ -71,7 +71,7 @@ pub(super) fn decimal(units: &Quantity) -> String {
     }
 }
 
-/// What is used of the counters or capacities that make up the units, the fullest first: `60Gi of 80Gi memory`.
+/// Returns what is used of the counters or capacities that make up the units, the fullest first: `60Gi of 80Gi memory`.
 pub(super) fn amounts(units: &Units) -> Vec<String> {
     const TOLD: usize = 3;
     let mut all: Vec<_> = units.measured().collect();
@@ -196,10 +196,10 @@ pub(super) fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc)
     }
 }
 
-/// Idle claims that are told one by one.
+/// Number of idle claims to print one by one.
 const IDLE: usize = 3;
 
-/// Claims with which no pod runs: how many, then those that were allocated first.
+/// Claims without a running pod: their number, then the oldest allocations.
 pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
     if idle.is_empty() {
         return;

@@ -14,18 +14,18 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Program and server
+  # Print the client and server versions
   kubectl dra version
-  # The program alone
+  # Print the client version only
   kubectl dra version --client";
 
-/// Print the versions of this program and of the server
+/// Print the client and server versions
 ///
-/// With `--from` it is the server that the file was read from.
+/// With `--from`, the version of the server that the file was saved from.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only the version of this program, without asking a server for its own
+    /// Print only the client version, without contacting the server
     #[arg(long)]
     client: bool,
 }
@@ -42,7 +42,7 @@ pub(super) struct Versions {
     server_version: Option<ServerVersion>,
 }
 
-/// What the server says of itself.
+/// Version reported by the server.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

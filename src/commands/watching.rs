@@ -9,7 +9,7 @@ use dra_model::{Change, Cluster};
 use dra_sources::live::{Persistence, Watched};
 use dra_sources::{Loaded, Needs};
 
-/// Where rows appear below each other, in columns that stay where they were.
+/// Rows printed below each other, with fixed columns.
 pub(super) struct Rows<'c> {
     ctx: &'c Ctx,
     widths: Widths,
@@ -44,7 +44,7 @@ impl<'c> Rows<'c> {
 pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
     if ctx.settings().watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_)) {
         return Err(UsageError::new(
-            "`--watch` needs a cluster: the files of `--from` do not change",
+            "`--watch` needs a cluster and cannot be used with `--from`",
         ));
     }
     Ok(())

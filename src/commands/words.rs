@@ -1,4 +1,4 @@
-//! Words that the program itself knows, for whoever presses the Tab key.
+//! Completion of the program's own words.
 
 use dra_model::{Gate, Version};
 use dra_reports::StateFilter;

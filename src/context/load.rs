@@ -17,7 +17,7 @@ impl Ctx {
         Ok(self.load_to_watch(&needs).await?.cluster)
     }
 
-    /// The same with what a watch needs to go on from there.
+    /// The same, with the state that a watch continues from.
     pub(crate) async fn load_to_watch(&self, needs: &Needs) -> anyhow::Result<Loaded> {
         let loaded = match &self.settings.source {
             SourceSetting::Cluster(_) => {
@@ -33,7 +33,7 @@ impl Ctx {
                     strict: self.settings.strict,
                     versions: &self.settings.versions,
                 };
-                // Whether there is the namespace that is asked about can only be told with them.
+                // Only they show whether the namespace exists.
                 let needs = needs.clone().and(Kind::Namespace);
                 let whole = needs.clone().files_are_whole();
                 dra_sources::load(
@@ -73,7 +73,7 @@ impl Ctx {
     /// The cluster that the connection flags lead to.
     pub(crate) async fn live(&self) -> anyhow::Result<&Live> {
         let SourceSetting::Cluster(connection) = &self.settings.source else {
-            anyhow::bail!("this needs a cluster, and `--from` names files");
+            anyhow::bail!("this command needs a cluster and cannot be used with `--from`");
         };
         self.live
             .get_or_try_init(async || {
@@ -95,7 +95,7 @@ impl Ctx {
         }
     }
 
-    /// Where objects of files are that say no namespace.
+    /// Returns where objects of files are that say no namespace.
     pub(crate) fn namespace_of_bare(&self) -> &str {
         match &self.settings.scope {
             Scope::Namespace(namespace) => namespace,
@@ -134,21 +134,21 @@ impl Ctx {
     }
 }
 
-/// What is said of a release that is newer than the newest that this build was compared with.
+/// Returns what is said of a release that is newer than the newest that this build was compared with.
 fn beyond(environment: &Environment) -> Option<String> {
     let version = environment.version;
     let newest = Version::NEWEST_MINOR;
     let minor = version.minor.max(environment.emulated_minor);
     (minor > newest).then(|| {
         format!(
-            "Kubernetes {}.{minor} is newer than 1.{newest}, the newest release that this build was compared with: what is said \
-             follows the rules of 1.{newest}",
+            "Kubernetes {}.{minor} is newer than 1.{newest}, the newest release that this build supports; \
+            using the rules of 1.{newest}",
             version.major
         )
     })
 }
 
-/// The gates of which more is known than the default.
+/// Gates with more evidence than the default.
 fn known_gates(environment: &Environment) -> Vec<GateState> {
     let each = Component::ALL
         .into_iter()

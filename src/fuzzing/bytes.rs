@@ -10,7 +10,7 @@ impl<'a> Bytes<'a> {
         Self { left: data }
     }
 
-    /// Whether choices are left.
+    /// Returns whether choices are left.
     pub(super) fn is_empty(&self) -> bool {
         self.left.is_empty()
     }

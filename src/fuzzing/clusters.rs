@@ -67,7 +67,7 @@ pub(super) struct SmallCluster {
 
 struct Maker<'a, 'b> {
     bytes: &'a mut Bytes<'b>,
-    /// Whether names may be what no server would accept.
+    /// True if names may be what no server would accept.
     hostile: bool,
 }
 
@@ -96,7 +96,7 @@ impl SmallCluster {
         snapshot(&self.items, &self.lists(), &[])
     }
 
-    /// What the snapshot says of its lists.
+    /// Returns what the snapshot says of its lists.
     pub(super) fn lists(&self) -> Vec<Value> {
         let list = |(api_version, kind, _): &(&str, &str, usize)| {
             let count = self.items.iter().filter(|item| item["kind"] == **kind).count();

@@ -12,12 +12,13 @@ use super::program::file;
 const OLD: &[u8] = b"what was there";
 const NEW: &[u8] = b"what is written";
 
-/// A name to write to, among files, folders, links and pipes: only a regular file is ever replaced, and by all of the new content.
+/// A name to write to, among files, directories, links and pipes: only a regular file is ever replaced, and by all of
+/// the new content.
 pub(super) fn destination(data: &[u8]) {
     let mut bytes = Bytes::new(data);
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let inside = |name: &str| folder.path().join(name);
-    fs::create_dir(inside("d")).expect("a folder");
+    fs::create_dir(inside("d")).expect("a directory");
     for name in ["a", "b", "d/c"] {
         fs::write(inside(name), OLD).expect("a file");
     }
@@ -36,10 +37,11 @@ pub(super) fn destination(data: &[u8]) {
     let result = match Destination::of(&named) {
         Ok(Destination::File(file)) if file.is_regular() => {
             let path = file.path().to_owned();
-            // A name may lead out of the folder; nothing of this target is there.
+            // A name may point outside the directory; this target does not exist there.
             if !path.starts_with(folder.path())
-                && fs::canonicalize(path.parent().unwrap_or(Path::new("/")))
-                    .is_ok_and(|real| !real.starts_with(fs::canonicalize(folder.path()).expect("a folder")))
+                && fs::canonicalize(path.parent().unwrap_or(Path::new("/"))).is_ok_and(|real| {
+                    !real.starts_with(fs::canonicalize(folder.path()).expect("a directory"))
+                })
             {
                 return;
             }
@@ -102,16 +104,16 @@ fn lay(bytes: &mut Bytes<'_>, folder: &Path) {
     }
 }
 
-/// What lies in the folder: each path with its content, or with what it is.
+/// Returns the content of the directory: each path with its content or type.
 fn look(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
-        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+        for entry in fs::read_dir(folder).expect("a directory").flatten() {
             let kind = entry.file_type().expect("a type");
             let what = if kind.is_dir() {
                 waiting.push(entry.path());
-                b"folder".to_vec()
+                b"directory".to_vec()
             } else if kind.is_symlink() {
                 fs::read_link(entry.path())
                     .expect("a link")

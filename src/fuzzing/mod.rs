@@ -1,4 +1,4 @@
-//! What random input may not do, as functions that panic when it does.
+//! Properties of random input, as functions that panic on a violation.
 //!
 //! Each target takes bytes of any kind, makes an input of them and checks what must hold for every input. A coverage-guided fuzzer
 //! calls the targets (`tests/fuzz`, `make fuzz-input`), and so do the tests of this module, with the inputs that are kept in

@@ -13,7 +13,7 @@ use crate::context::Ctx;
 use crate::error::{self, Failure, Outcome};
 use crate::output::{Options, Printer, Terminal};
 
-/// What a run came to.
+/// Result of a run.
 pub(super) struct Run {
     pub(super) code: u8,
     pub(super) stdout: String,
@@ -64,7 +64,7 @@ pub(super) fn run<'a>(args: impl IntoIterator<Item = &'a str>, terminal: bool) -
     }
 }
 
-/// How a command line ends.
+/// Ending of a command line.
 enum End {
     /// The command ran.
     Ran(Box<Ctx>, anyhow::Result<Outcome>),
@@ -94,7 +94,7 @@ fn end_of(args: impl Iterator<Item = OsString>, printer: impl FnOnce(Options) ->
     }
 }
 
-/// What the words of `line` come to on `file`, without a sound.
+/// Returns what the words of `line` come to on `file`, without a sound.
 ///
 /// # Panics
 /// When they are no command line.
@@ -116,10 +116,10 @@ fn failed(error: &anyhow::Error, printer: &Printer) -> u8 {
     Failure::of(error).code()
 }
 
-/// A file with `content` called `name`, in a folder of this process, and its path.
+/// A file `name` with `content` in a directory of this process, and its path.
 pub(super) fn file(name: &str, content: &[u8]) -> String {
     thread_local! {
-        static FOLDER: PathBuf = tempfile::tempdir().expect("a temporary folder").keep();
+        static FOLDER: PathBuf = tempfile::tempdir().expect("a temporary directory").keep();
     }
     FOLDER.with(|folder| {
         let path = folder.join(name);

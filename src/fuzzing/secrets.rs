@@ -1,4 +1,4 @@
-//! Targets for what must not be told: credentials in errors and addresses, and what snapshots leave out.
+//! Targets for secrets: credentials in errors and addresses, and redacted fields of snapshots.
 
 use serde_json::{Value, json};
 
@@ -100,7 +100,7 @@ pub(super) fn kubeconfig(data: &[u8]) {
 pub(super) fn address(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     if PLANTS.iter().any(|plant| text.contains(plant)) {
-        // What stands where no secret stands may be told.
+        // Text in a place without secrets may be printed.
         return;
     }
     let middle = (0..=text.len() / 2).rev().find(|at| text.is_char_boundary(*at));
@@ -153,7 +153,7 @@ pub(super) fn redaction(data: &[u8]) {
     }
 }
 
-/// Whether the keys of the object called `name` are the user's.
+/// Returns whether the keys of the object called `name` are the user's.
 fn is_map(name: &str) -> bool {
     matches!(
         name,
@@ -161,7 +161,7 @@ fn is_map(name: &str) -> bool {
     )
 }
 
-/// How many objects in `value` have fields that the API names.
+/// Returns how many objects in `value` have fields that the API names.
 fn places(value: &Value, named: bool) -> usize {
     match value {
         Value::Array(items) => items.iter().map(|item| places(item, true)).sum(),

@@ -47,7 +47,7 @@ const COMMANDS: &[&str] = &[
     "run --until 2h -o json",
 ];
 
-/// How many of [`COMMANDS`], from the first one on, give a verdict.
+/// Number of [`COMMANDS`], from the first one on, that give a verdict.
 const VERDICTS: usize = 15;
 
 /// Searches of small clusters take a few hundred steps.

@@ -43,7 +43,7 @@ pub(crate) fn span(tone: Tone, text: impl fmt::Display) -> Span {
 struct ValueLine {
     tone: Tone,
     text: String,
-    /// Whether somebody copies it, so that it is never wrapped.
+    /// True if users copy it, so that it is never wrapped.
     copied: bool,
 }
 
@@ -104,12 +104,12 @@ impl Doc {
         self
     }
 
-    /// `Key:  value` with a value that somebody copies: it is never wrapped.
+    /// `Key:  value` with a value that users copy: never wrapped.
     pub(crate) fn copied(&mut self, key: &str, value: impl fmt::Display) -> &mut Self {
         self.lines(key, [(true, value.to_string())])
     }
 
-    /// `Key:  value` with a line for each value, and whether somebody copies it. No value can make two of one.
+    /// `Key:  value` with one line per value, and whether users copy it. A value cannot break a line.
     pub(crate) fn lines(&mut self, key: &str, values: impl IntoIterator<Item = (bool, String)>) -> &mut Self {
         let lines = values.into_iter().map(|(copied, line)| ValueLine {
             copied,
@@ -178,7 +178,8 @@ impl Doc {
         self
     }
 
-    /// A line of pieces. On a terminal what is too long goes on below it, `hanging` columns further in. A line of none is empty.
+    /// A line of pieces. On a terminal, long text continues on the next line, indented by `hanging` columns. Without
+    /// pieces the line is empty.
     pub(crate) fn line(&mut self, hanging: usize, spans: impl IntoIterator<Item = Span>) -> &mut Self {
         let spans = spans.into_iter();
         // What is in a piece stays in its line.
@@ -213,7 +214,7 @@ impl Doc {
         self.line(2, [span(tone, format_args!("{} {text}", page.sign(tone)))])
     }
 
-    /// A sentence of its own; what is too long for a line goes on below it, indented.
+    /// A sentence; long text continues on the next line, indented.
     pub(crate) fn remark(&mut self, text: impl fmt::Display) -> &mut Self {
         self.line(2, [span(Tone::Plain, text)])
     }
@@ -243,7 +244,7 @@ impl Doc {
         self
     }
 
-    /// A line that somebody copies: it is never wrapped.
+    /// A line that users copy: never wrapped.
     pub(crate) fn verbatim(&mut self, line: &str) -> &mut Self {
         self.blocks.push(Block::Verbatim(line.to_owned()));
         self
@@ -485,7 +486,7 @@ fn wrap(lines: &mut Vec<String>, text: String, columns: usize) {
     lines.extend(table.lines().map(|line| fold::unglued(line.trim_end())));
 }
 
-/// What stands between spaces: parts of one piece or of several.
+/// Text between spaces: parts of one piece or of several.
 struct Word {
     /// The spaces before it.
     spaces: usize,

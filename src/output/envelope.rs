@@ -1,4 +1,4 @@
-//! What every report says about itself: the version of its format, its kind, and where its facts come from.
+//! Header of every report: the version of its format, its kind, and the source of its facts.
 
 use serde::Serialize;
 
@@ -18,10 +18,10 @@ pub(crate) struct Envelope {
     pub(crate) kubernetes_version: Option<String>,
     /// The feature gates that matter to the report, each component's own.
     pub(crate) feature_gates: Vec<GateState>,
-    /// Where the objects came from. Absent where none were needed.
+    /// Source of the objects. Absent if none were needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
-    /// What was said on standard error, for readers who do not see it.
+    /// Warnings on standard error, for readers who do not see it.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -32,15 +32,15 @@ pub(crate) struct Envelope {
 pub(crate) struct GateState {
     /// Its name.
     pub(crate) name: String,
-    /// Whether it is on.
+    /// True if it is on.
     pub(crate) enabled: bool,
     /// The component whose gate this is: they can differ.
     pub(crate) component: String,
-    /// How the state is known.
+    /// Evidence of the state.
     pub(crate) evidence: String,
 }
 
-/// Where the objects of a report came from.
+/// Source of a report's objects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all_fields = "camelCase")]
@@ -69,7 +69,7 @@ pub(crate) struct Document<'a, R> {
     /// The version of all reports. Fields may be added to it; the ones that are there stay.
     #[cfg_attr(test, schemars(extend("const" = API_VERSION)))]
     api_version: &'static str,
-    /// Which report this is, and the name of its schema.
+    /// Kind of the report, and the name of its schema.
     kind: &'static str,
     #[serde(flatten)]
     envelope: &'a Envelope,

@@ -1,11 +1,12 @@
-//! Running text on a terminal: what is longer than a line goes on below it.
+//! Running text on a terminal: long lines continue on the next line.
 
 use super::width::width_of;
 
-/// Stands for a space at which no line may break. A character for private use, which no text has that is shown.
+/// Non-breaking space. A private-use character that does not occur in displayed text.
 const GLUE: char = '\u{f8ff}';
 
-/// Words and the spaces before each. What stands in backticks is one word, and so is an argument in single quotes: somebody copies it.
+/// Words with their preceding spaces. Text in backticks is one word, and so is an argument in single quotes, because
+/// users copy it.
 pub(crate) fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -59,7 +60,7 @@ pub(super) fn within(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Whether a single quote in `rest` ends an argument.
+/// Returns whether a single quote in `rest` ends an argument.
 fn ends_quote(rest: &str) -> bool {
     rest.find('\'').is_some_and(|end| {
         let next = rest[end + 1..].chars().next();
@@ -87,9 +88,8 @@ pub(crate) fn unglued(text: &str) -> String {
     text.replace(GLUE, " ")
 }
 
-/// `text` with no line of more than `width` columns, as far as words are not longer; `taken` columns of the first line are used before it.
-/// What goes on is two columns further in than its line, so that it is not taken for the next one. Words are never broken: they may have
-/// to be copied.
+/// `text` with no line of more than `width` columns, as far as words are not longer; `taken` columns of the first line
+/// are used before it. Continuation lines are indented by two columns. Words are never broken, because users copy them.
 pub(super) fn folded(text: &str, width: usize, taken: usize) -> String {
     const HANGING: usize = 2;
     let mut folded = String::with_capacity(text.len() + 16);
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_go_on_below_themselves() {
+    fn long_lines_continue_on_the_next_line() {
         for (text, taken, expected) in [
             ("short", 7, "short"),
             ("one two three four", 7, "one two three\n  four"),

@@ -26,7 +26,7 @@ impl<'a> Gate<'a> {
         }
     }
 
-    /// Whether somebody looks at it directly.
+    /// Returns whether the output is a terminal.
     pub(super) fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -91,7 +91,7 @@ impl Document<'_> {
             .write_all(sanitize::for_document(text, self.notation).as_bytes())
     }
 
-    /// What is no character stays visible as such.
+    /// Keeps invalid characters visible.
     fn end(&mut self) -> io::Result<()> {
         if self.cut.is_empty() {
             return Ok(());

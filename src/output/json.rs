@@ -9,7 +9,7 @@ use serde_json::ser::PrettyFormatter;
 /// Writes `value` to `out`.
 pub(super) fn to_writer<T: Serialize>(out: &mut dyn io::Write, value: &T) -> io::Result<()> {
     let mut serializer = Serializer::with_formatter(&mut *out, PrettyFormatter::with_indent(b"    "));
-    // The conversion keeps the kind of an I/O error, by which a closed pipe is known.
+    // The conversion keeps the kind of an I/O error, which identifies a closed pipe.
     value.serialize(&mut serializer).map_err(io::Error::from)?;
     out.write_all(b"\n")
 }

@@ -1,4 +1,4 @@
-//! The log of commands that go on until they are told to end: lines on stderr that collectors read, or people.
+//! Log of long-running commands: lines on stderr for people or log collectors.
 //!
 //! What is logged are events of `tracing` from this program; what the libraries below log stays out. Like everything else a line leaves
 //! through the gate, so that no text of a cluster drives a terminal.
@@ -16,7 +16,7 @@ use tracing::{Event, Metadata, Subscriber};
 use super::sanitize::Notation;
 use super::stream::Stream;
 
-/// How lines of the log look.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     /// For people.
@@ -26,11 +26,12 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// What tells the cluster of events says so to the log too, which takes more than other lines of its level.
+/// Log target of events written to the cluster, which needs more than other lines of its level.
 const EVENTS: &str = "dra_runner::events";
 
-/// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 3 and more the events that the cluster is
-/// told of, as kube-controller-manager has them, 6 and more the requests; nothing, as with `-q`, shows errors alone.
+/// Begins to log on `stream`. `verbosity` is the level of `-v`: 2 and more show what is done, 3 and more the events
+/// written to the cluster, as kube-controller-manager has them, 6 and more the requests; nothing, as with `-q`, shows
+/// errors alone.
 pub(super) fn begin(stream: Arc<Stream>, format: LogFormat, verbosity: Option<u8>) {
     let level = match verbosity {
         None => LevelFilter::ERROR,
@@ -38,7 +39,7 @@ pub(super) fn begin(stream: Arc<Stream>, format: LogFormat, verbosity: Option<u8
         Some(2..=5) => LevelFilter::DEBUG,
         Some(_) => LevelFilter::TRACE,
     };
-    // A process has one log; whoever began it first keeps it.
+    // A process has one log: the first call wins.
     _ = tracing::subscriber::set_global_default(Log {
         stream,
         format,
@@ -52,7 +53,7 @@ struct Log {
     stream: Arc<Stream>,
     format: LogFormat,
     level: LevelFilter,
-    /// Whether events are logged that the cluster is told of.
+    /// True if events written to the cluster are logged.
     events: bool,
 }
 
@@ -87,7 +88,7 @@ impl Subscriber for Log {
         event.record(&mut fields);
         let level = event.metadata().level().as_str();
         let line = fields.line(self.format, Timestamp::now(), level);
-        // Whoever closed stderr does not read why.
+        // A reader that closed stderr does not see the reason.
         _ = self.stream.print(|gate| match self.format {
             LogFormat::Text => gate.text(&line),
             LogFormat::Json => gate.document(Notation::Json, |out| out.write_all(line.as_bytes())),
@@ -95,7 +96,7 @@ impl Subscriber for Log {
     }
 }
 
-/// What an event says.
+/// Fields of an event.
 #[derive(Default)]
 struct Fields {
     message: String,
@@ -177,7 +178,7 @@ mod tests {
         }
     }
 
-    /// What is logged while `act` runs.
+    /// Returns what is logged while `act` runs.
     fn logged(format: LogFormat, level: LevelFilter, terminal: bool, act: impl FnOnce()) -> String {
         let kept = Kept::default();
         let stream = Stream {
@@ -235,7 +236,7 @@ mod tests {
         });
         assert_eq!(text.matches('\n').count(), 1, "{text}");
         assert!(
-            text.ends_with(" DEBUG the watch is open resource=\"pods\"\n"),
+            text.ends_with(" DEBUG watch established resource=\"pods\"\n"),
             "{text}"
         );
     }

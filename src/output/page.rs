@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthChar as _;
 use super::styles::Tone;
 use super::width::width_of;
 
-/// What a terminal that does not say how wide it is counts as.
+/// Assumed width of a terminal that does not report it.
 const USUAL_WIDTH: usize = 80;
 
 /// Below this nothing fits, and lines are broken by the terminal.
@@ -19,14 +19,14 @@ const LEAST_WIDTH: usize = 20;
 /// Eighths of a cell, from one on.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// How much of a report is shown.
+/// Level of detail of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
     Normal,
     Wide,
 }
 
-/// Where a report is read: how much of it is shown, and the small pictures that can be drawn there.
+/// Medium of a report: level of detail, width, and supported characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     detail: Detail,
@@ -60,22 +60,22 @@ impl Page {
         }
     }
 
-    /// How much of the report is shown.
+    /// Returns how much of the report is shown.
     pub(crate) fn detail(self) -> Detail {
         self.detail
     }
 
-    /// Whether all of the report is shown, as `-o wide` asks.
+    /// Returns whether all of the report is shown, as `-o wide` asks.
     pub(crate) fn is_wide(self) -> bool {
         self.detail == Detail::Wide
     }
 
-    /// Whether lines have to fit into a terminal.
+    /// Returns whether lines have to fit into a terminal.
     pub(crate) fn is_terminal(self) -> bool {
         self.columns.is_some()
     }
 
-    /// How many of `all` rows are told one by one where `few` are enough: all of them on a wide page.
+    /// Returns the number of `all` rows to print one by one, `few` of them by default: all on a wide page.
     pub(crate) fn told(self, few: usize, all: usize) -> usize {
         if self.is_wide() { all } else { few.min(all) }
     }
@@ -112,7 +112,7 @@ impl Page {
         Cow::Owned(fitted)
     }
 
-    /// How much `part` is of `whole`, as a bar of so many columns. Whatever is not nothing is seen, and so is what lacks to the whole.
+    /// Returns how much `part` is of `whole`, as a bar of so many columns. Whatever is not nothing is seen, and so is what lacks to the whole.
     pub(crate) fn bar(self, part: u64, whole: u64, columns: usize) -> String {
         let steps = if self.unicode { EIGHTHS.len() } else { 1 };
         let all = (columns * steps) as u64;

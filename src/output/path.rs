@@ -23,7 +23,7 @@ enum Step {
     Any,
 }
 
-/// Why a text is not a path.
+/// The reason why a text is not a path.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub(crate) struct PathError(&'static str);
@@ -70,14 +70,12 @@ impl FromStr for Path {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let inner = match text.strip_prefix('{') {
-            Some(inner) => inner
-                .strip_suffix('}')
-                .ok_or(PathError("`{` is not closed by `}`"))?,
+            Some(inner) => inner.strip_suffix('}').ok_or(PathError("missing `}`"))?,
             None => text,
         };
         let mut rest = inner.strip_prefix('.').unwrap_or(inner);
         if rest.is_empty() {
-            return Err(PathError("it names no field"));
+            return Err(PathError("it does not name a field"));
         }
         let mut steps = Vec::new();
         loop {
@@ -112,7 +110,7 @@ fn field(text: &str) -> Result<(Step, &str), PathError> {
             '\\' => name.extend(chars.next().map(|(_, c)| c)),
             '{' | '}' | ']' | '(' | ')' | '?' | '@' | ',' | ' ' => {
                 return Err(PathError(
-                    "only fields and indexes can be sorted by, no filters, unions or ranges",
+                    "only fields and indexes are supported, not filters, unions or ranges",
                 ));
             }
             '*' if text.len() == 1 => return Ok((Step::Any, "")),
@@ -120,21 +118,19 @@ fn field(text: &str) -> Result<(Step, &str), PathError> {
         }
     }
     if name.is_empty() {
-        return Err(PathError(
-            "there is an empty field name, or `..`, which stands for no single field",
-        ));
+        return Err(PathError("it contains an empty field name or `..`"));
     }
     Ok((Step::Field(name), &text[end..]))
 }
 
-/// What stands behind `[`: a quoted name, a number or `*`.
+/// Returns what stands behind `[`: a quoted name, a number or `*`.
 fn bracket(inside: &str) -> Result<(Step, &str), PathError> {
-    const UNCLOSED: PathError = PathError("`[` is not closed by `]`");
+    const UNCLOSED: PathError = PathError("missing `]`");
     for quote in ['\'', '"'] {
         if let Some(quoted) = inside.strip_prefix(quote) {
             let (name, rest) = quoted
                 .split_once(quote)
-                .ok_or(PathError("a quoted name is not closed"))?;
+                .ok_or(PathError("missing closing quote"))?;
             let rest = rest.strip_prefix(']').ok_or(UNCLOSED)?;
             return Ok((Step::Field(name.to_owned()), rest));
         }
@@ -145,7 +141,7 @@ fn bracket(inside: &str) -> Result<(Step, &str), PathError> {
     }
     let index = index
         .parse()
-        .map_err(|_| PathError("between `[` and `]` must be a number, `*` or a quoted name"))?;
+        .map_err(|_| PathError("expected a number, `*` or a quoted name between `[` and `]`"))?;
     Ok((Step::Index(index), rest))
 }
 

@@ -25,7 +25,7 @@ use super::table::{Table, Widths};
 use super::{json, log, yaml};
 use dra_reports::script::Script;
 
-/// What the user asked of the output.
+/// Output options of the user.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(crate) format: Format,
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     pub(crate) verbosity: u8,
 }
 
-/// Why a report was not printed.
+/// The reason why a report was not printed.
 #[derive(Debug, Error)]
 pub(crate) enum PrintError {
     #[error(transparent)]
@@ -59,7 +59,7 @@ pub(crate) struct Printer {
     options: Options,
     out: Stream,
     err: Arc<Stream>,
-    /// Whether stderr is read by a collector, for which every line has to be JSON.
+    /// True if a log collector reads stderr, so that every line must be JSON.
     logs_json: AtomicBool,
     lines: Lines,
     question: Question,
@@ -124,7 +124,7 @@ impl Printer {
         printed
     }
 
-    /// From here on warnings wait for the report where somebody sees both on a terminal: the answer comes first.
+    /// Warnings are now delayed until after the report if both streams are a terminal: the answer comes first.
     pub(crate) fn hold_warnings(&self) {
         if self.has_screen() && self.err.terminal {
             self.held().get_or_insert_default();
@@ -245,9 +245,19 @@ impl Printer {
         self.on(stream, |gate| table.print(gate, 0, headers, page, widths))
     }
 
-    /// Prints text of the program's own on stdout: help, a completion script.
+    /// Prints the program's own text on stdout, such as a completion script.
     pub(crate) fn text(&self, text: &str) -> Result<(), PrintError> {
         self.on(&self.out, |gate| gate.text(text))
+    }
+
+    /// Prints the program's own text in parts with their tones, such as help.
+    pub(crate) fn toned<'t>(&self, parts: impl Iterator<Item = (Tone, &'t str)>) -> Result<(), PrintError> {
+        self.on(&self.out, |gate| {
+            for (tone, text) in parts {
+                gate.toned(tone, text)?;
+            }
+            Ok(())
+        })
     }
 
     /// Prints on stdout what is no report but JSON.
@@ -330,12 +340,12 @@ impl Printer {
         self.stderr(None, text.trim_end());
     }
 
-    /// Whoever is cut off while somebody is asked leaves the terminal as it was.
+    /// Restores the terminal if the program is interrupted during a question.
     pub(crate) fn ask_no_more(&self) {
         self.question.give_up();
     }
 
-    /// Whether somebody sits there who can be asked.
+    /// Returns whether a user can be asked.
     #[expect(clippy::unused_self, reason = "who prints is who asks")]
     pub(crate) fn can_ask(&self) -> bool {
         can_ask()
@@ -349,7 +359,7 @@ impl Printer {
         self.question.ask(question)
     }
 
-    /// Whether a report is shown on a terminal, in the form that is made for it.
+    /// Returns whether a report is shown on a terminal, in the form that is made for it.
     pub(crate) fn has_screen(&self) -> bool {
         self.options.format == Format::Table && self.out.terminal
     }
@@ -382,19 +392,19 @@ impl Printer {
         let _ = self.lines.aside(|| self.err.print(print));
     }
 
-    /// Shows that `what` is going on, once it takes long; `total` is how often it will advance, if that is known.
+    /// Shows the progress of `what`, once it takes long; `total` is the number of steps, if known.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         self.lines.start(what, total)
     }
 
-    /// Lines that are drawn anew below everything else, where somebody sees them: on a terminal, and not with `-q`, `-v` or a log for
+    /// Redrawn lines below all other output, if a user sees them: on a terminal, and not with `-q`, `-v` or a log for
     /// collectors.
     pub(crate) fn live_view(&self) -> Option<LiveView> {
         let is_for_people = !self.logs_json.load(Ordering::Relaxed);
         self.lines.view().filter(|_| is_for_people)
     }
 
-    /// What is being done, as far as it is shown.
+    /// Returns what is being done, as far as it is shown.
     pub(crate) fn doing(&self) -> Option<String> {
         self.lines.doing()
     }

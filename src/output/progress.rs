@@ -26,11 +26,11 @@ const REDRAW: Duration = Duration::from_millis(100);
 pub(super) struct Lines {
     lines: MultiProgress,
     visible: bool,
-    /// What is being done, the last of it last.
+    /// Current operations, the latest last.
     doing: Doing,
 }
 
-/// What is being done, each with a number that tells it from others of the same name.
+/// Current operations, each with a number that distinguishes equal names.
 type Doing = Arc<Mutex<Vec<(u64, String)>>>;
 
 impl Lines {
@@ -52,7 +52,7 @@ impl Lines {
         self.lines.suspend(write)
     }
 
-    /// What has been begun last of what is being done.
+    /// Returns what has been begun last of what is being done.
     pub(super) fn doing(&self) -> Option<String> {
         let doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
         doing.last().map(|(_, what)| what.clone())
@@ -121,8 +121,8 @@ fn line(what: &str) -> String {
     sanitize::for_terminal(&sanitize::for_cell(what)).into_owned()
 }
 
-/// A few lines that say how work goes on that has no end. They stay below what is printed, are cut where the terminal ends, and go when
-/// this is dropped.
+/// Status lines of work without end. They stay below all other output, are cut at the terminal's width, and disappear
+/// when dropped.
 #[derive(Debug)]
 pub(crate) struct LiveView {
     lines: MultiProgress,
@@ -159,7 +159,7 @@ impl Drop for LiveView {
     }
 }
 
-/// How far some work is. Its line goes when this is dropped.
+/// Progress of an operation. Its line disappears when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,

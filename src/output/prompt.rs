@@ -1,4 +1,4 @@
-//! Questions, on stderr, to whoever sits at the terminal.
+//! Questions on stderr to the user at the terminal.
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,7 +14,7 @@ use dialoguer::theme::SimpleTheme;
 
 use super::sanitize;
 
-/// How the terminal was before a question that is not answered yet: keys come one by one meanwhile, and there is no cursor.
+/// Terminal mode before an unanswered question: keys arrive one by one meanwhile, and there is no cursor.
 #[derive(Debug, Default)]
 pub(super) struct Question(Mutex<Option<Modes>>);
 
@@ -76,7 +76,7 @@ impl Question {
     }
 }
 
-/// Whether somebody sits there who can be asked.
+/// Returns whether a user can be asked.
 pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! What a command has to offer to be printed.
+//! Interface of printable results.
 
 use serde::Serialize;
 
@@ -13,16 +13,16 @@ pub(crate) trait Report: Serialize {
     /// The `kind` of the document, as in `docs/schema/KIND.json`.
     const KIND: &'static str;
 
-    /// What people read. Lists are plain tables unless the page is a terminal; everything else is one document for all pages. What is
+    /// Returns what people read. Lists are plain tables unless the page is a terminal; everything else is one document for all pages. What is
     /// not fitted to the page here is fitted by the printer: columns without a value are left out, text is wrapped.
     fn view(&self, page: Page) -> View;
 
-    /// What the formats of other programs are made of. Only asked of commands that offer them.
+    /// Returns what the formats of other programs are made of. Only asked of commands that offer them.
     fn export(&self, _format: Export) -> String {
         String::new()
     }
 
-    /// What `-o name` prints, one per line. Only asked of commands that offer the format.
+    /// Returns what `-o name` prints, one per line. Only asked of commands that offer the format.
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
@@ -32,7 +32,7 @@ pub(crate) trait Report: Serialize {
         Err(SortError::NotSortable(Self::KIND))
     }
 
-    /// What stderr says when the table has no row.
+    /// Returns what stderr says when the table has no row.
     fn nothing(&self) -> Option<String> {
         None
     }

@@ -1,8 +1,9 @@
 //! Text from a cluster must not drive the terminal it is printed on.
 //!
-//! Labels, events, attributes and messages of the API are free text. On a terminal every character that is no picture of itself is
-//! shown instead of obeyed: control characters, and those that reorder text or hide in it, with which a name can pretend to be another.
-//! Pipes get the text as it is, with one exception: what is one line, such as a row of a table, is one for whoever reads it.
+//! Labels, events, attributes and messages of the API are free text. On a terminal every character that is no picture
+//! of itself is shown instead of obeyed: control characters, and those that reorder text or hide in it, which could
+//! make a name look like another. Pipes get the text unchanged, with one exception: a line, such as a table row, stays
+//! one line.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -10,7 +11,7 @@ use std::sync::LazyLock;
 
 use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind};
 
-/// What a terminal does not show as itself.
+/// Characters that a terminal does not display.
 ///
 /// These are Unicode's general categories Cc (controls), Cf (formats, with them all that change the direction of text, and tags),
 /// Zl and Zp (separators of lines and paragraphs), and the property Default_Ignorable_Code_Point, which is Cf and the two lines in
@@ -31,7 +32,7 @@ static RANGES: LazyLock<Vec<ClassUnicodeRange>> = LazyLock::new(|| {
     }
 });
 
-/// How a format writes a character that must not stand there as itself.
+/// Escape notation of a format for unprintable characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notation {
     /// `\u009b`, and two of these beyond U+FFFF.
@@ -75,18 +76,18 @@ pub(super) fn for_document(text: &str, notation: Notation) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Whether everything in `text` is what it looks like.
+/// Returns whether everything in `text` is what it looks like.
 pub(crate) fn is_plain(text: &str) -> bool {
     is_printable_ascii(text) || !text.chars().any(is_hidden)
 }
 
-/// Whether `text` has a character that [`for_cell`] would show.
+/// Returns whether `text` has a character that [`for_cell`] would show.
 pub(super) fn breaks_rows(text: &str) -> bool {
     // Nearly every cell is printable ASCII, which needs no second look.
     !is_printable_ascii(text) && text.chars().any(breaks_a_row)
 }
 
-/// Whether there is nothing in `text` that any rule here is about.
+/// Returns whether there is nothing in `text` that any rule here is about.
 pub(super) fn is_printable_ascii(text: &str) -> bool {
     text.bytes().all(|b| matches!(b, b' '..=b'~'))
 }

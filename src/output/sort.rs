@@ -15,7 +15,7 @@ use dra_model::{Quantity, Time};
 use super::path::{Path, PathError};
 use super::table::Column;
 
-/// What to sort by, as the user wrote it: the name of a column or a path into the items of the JSON output.
+/// Sort key given by the user: the name of a column or a path into the items of the JSON output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SortBy {
     text: String,
@@ -23,14 +23,14 @@ pub(crate) struct SortBy {
     path: Option<Path>,
 }
 
-/// Why items cannot be sorted as asked.
+/// The reason why items cannot be sorted as asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum SortError {
     /// The report is not a list.
     #[error("a `{0}` has no items to sort")]
     NotSortable(&'static str),
     /// Neither a column nor a field of any item.
-    #[error("cannot sort by `{text}`: no column is called so, and no item has such a field")]
+    #[error("cannot sort by `{text}`: no such column or field")]
     NoSuchField {
         text: String,
         columns: Vec<&'static str>,
@@ -103,8 +103,8 @@ fn order(keys: Vec<Option<Value>>) -> impl Iterator<Item = usize> {
     keyed.into_iter().map(|(_, place)| place)
 }
 
-/// What the texts of a column are. Decided for all of them at once: an order that compared some as numbers and some as
-/// text would not be one.
+/// Type of the texts in a column. It applies to all of them: comparing some as numbers and some as text would not be an
+/// order.
 #[derive(Debug, Clone, Copy)]
 enum Reading {
     Quantities,
@@ -200,7 +200,7 @@ mod tests {
     const COLUMNS: &[Column<()>] = &[
         Column::new("NAME", ".name", |(), _| {}),
         Column::new("AGE", ".created", |(), _| {}),
-        Column::new("WAY OUT", ".wayOut", |(), _| {}),
+        Column::new("TO RESOLVE", ".wayOut", |(), _| {}),
     ];
 
     /// The positions of `values`, as the field `x` of items, after sorting.
@@ -301,7 +301,7 @@ mod tests {
             error,
             SortError::NoSuchField {
                 text: ".nope".to_owned(),
-                columns: vec!["NAME", "AGE", "WAY OUT"]
+                columns: vec!["NAME", "AGE", "TO RESOLVE"]
             }
         );
         assert_eq!(by.sort(&mut Vec::<Value>::new(), COLUMNS), Ok(()));

@@ -13,9 +13,9 @@ pub(super) struct Stream {
     pub(super) writer: Mutex<Box<dyn Write + Send>>,
     pub(super) terminal: bool,
     pub(super) styles: Styles,
-    /// How many columns the terminal has.
+    /// Number of columns the terminal has.
     pub(super) width: fn() -> Option<usize>,
-    /// Whether the terminal shows characters beyond ASCII.
+    /// True if the terminal shows characters beyond ASCII.
     pub(super) unicode: bool,
 }
 

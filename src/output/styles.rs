@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use colored::Colorize;
 
-/// What the user asked for.
+/// Color mode chosen by the user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Color {
     /// As the environment and the terminal suggest.
@@ -17,7 +17,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// What the environment says about colour, read once at the start.
+/// Color settings of the environment, read once at the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ColorWish {
     /// `NO_COLOR` is set and not empty.
@@ -28,17 +28,17 @@ pub(crate) struct ColorWish {
     pub(crate) dumb: bool,
 }
 
-/// What is known about the terminal the process runs in.
+/// Properties of the process's terminal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Terminal {
     pub(crate) wish: ColorWish,
     pub(crate) stdout: bool,
     pub(crate) stderr: bool,
-    /// Whether characters beyond ASCII can be seen.
+    /// True if characters beyond ASCII can be seen.
     pub(crate) unicode: bool,
 }
 
-/// How a piece of text is meant.
+/// Tone of a piece of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     #[default]
@@ -53,7 +53,7 @@ pub(crate) enum Tone {
     Bad,
     /// Headers and the words a line is about.
     Strong,
-    /// One of many that are told apart by letters; colours repeat.
+    /// One of many, distinguished by letters; colors repeat.
     Number(usize),
 }
 
@@ -75,7 +75,7 @@ impl Styles {
             Color::Auto => !wish.no_color && (wish.force || (terminal && !wish.dumb)),
         };
         if enabled {
-            // `colored` has a switch of its own, for the whole process. It stays on: whoever asks it has decided.
+            // `colored` has a process-wide switch of its own. It stays on: the caller has decided.
             colored::control::set_override(true);
             #[cfg(windows)]
             {

@@ -27,16 +27,16 @@ const LEAST_WIDTH: usize = 6;
 /// The space between columns that have to share a narrow terminal.
 const NARROW_GAP: usize = 2;
 
-/// How far a line is indented that goes on with the row above it.
+/// Indentation of a line that continues the row above it.
 const CONTINUED: usize = 4;
 
-/// How far rows are indented below their heading.
+/// Indentation of rows below their heading.
 const HEADING: usize = 2;
 
 /// A column of a table with a `T` in each row. `C` is what rows have in common, such as the time that ages are counted from.
 pub(crate) struct Column<T, C = ()> {
     pub(crate) header: &'static str,
-    /// Where the items of the JSON output have the value, for `--sort-by`; nothing in a table that cannot be sorted.
+    /// Path in the items of the JSON output, for `--sort-by`; none in a table that cannot be sorted.
     pub(crate) path: Option<&'static str>,
     wide: bool,
     fill: fn(&T, &mut Cell<'_, C>),
@@ -92,10 +92,10 @@ impl<T, C> Column<T, C> {
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     headers: Vec<&'static str>,
-    /// Whether the first column is a heading above the rows that share it, where they stand together.
+    /// True if the first column is a heading above the rows that share it, where they stand together.
     is_grouped: bool,
     text: String,
-    /// Where each cell ends in `text`.
+    /// End of each cell in `text`.
     ends: Vec<usize>,
     tones: Vec<Tone>,
 }
@@ -202,7 +202,7 @@ impl Table {
             is_shown[0] = true;
             is_same[0] = false;
         }
-        // Rows are seen even if they say nothing.
+        // Empty rows are visible.
         if is_shown.iter().all(|shown| !*shown) {
             is_shown.fill(true);
         }
@@ -324,7 +324,7 @@ impl Table {
         Ok(())
     }
 
-    /// How the columns from `first` on share lines of `room` columns, whose cells are as wide as `widths` say with the gap.
+    /// Returns how the columns from `first` on share lines of `room` columns, whose cells are as wide as `widths` say with the gap.
     fn shape(&self, widths: &[usize], first: usize, room: usize) -> Shape {
         let texts: Vec<usize> = widths[first..]
             .iter()
@@ -354,7 +354,7 @@ impl Table {
         Shape::folded(&texts, &least, room)
     }
 
-    /// Whether the rows with the same heading stand together.
+    /// Returns whether the rows with the same heading stand together.
     fn stand_together(&self) -> bool {
         let columns = self.headers.len();
         if !self.is_grouped || columns < 2 {
@@ -429,27 +429,27 @@ impl<C> Cell<'_, C> {
 pub(crate) struct Widths(Vec<usize>);
 
 impl Widths {
-    /// Whether nothing was printed yet.
+    /// Returns whether nothing was printed yet.
     pub(super) fn is_new(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// How the columns of a table share its lines.
+/// Layout of a table's columns.
 struct Shape {
-    /// What is between two columns.
+    /// Gap between two columns.
     gap: usize,
     /// The room for the text of each.
     widths: Vec<usize>,
-    /// Which of them begin a new line within their row, as the one before has no room for them.
+    /// Columns that begin a new line within their row, because the previous one is full.
     begins: Vec<bool>,
-    /// Whether there are cells that take several lines.
+    /// True if there are cells that take several lines.
     is_folded: bool,
 }
 
 impl Shape {
-    /// Columns as wide as `texts` that have to do with less: the widest ones give way, none below the longest word in it, which `least`
-    /// says. What does not fit then goes on in the next line.
+    /// Narrower columns for `texts`: the widest shrink first, none below its longest word, given by `least`. The rest
+    /// continues on the next line.
     fn folded(texts: &[usize], least: &[usize], room: usize) -> Self {
         let gap = NARROW_GAP;
         let mut begins = vec![false; texts.len()];
@@ -483,7 +483,7 @@ impl Shape {
     }
 }
 
-/// What columns as wide as `texts` get of `room`, none less than `least` says.
+/// Returns what columns as wide as `texts` get of `room`, none less than `least` says.
 fn shared(texts: &[usize], least: &[usize], room: usize) -> Vec<usize> {
     let of = |most: usize| {
         texts

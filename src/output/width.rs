@@ -1,4 +1,4 @@
-//! How wide a text is on a screen.
+//! Display width of a text.
 
 use unicode_width::UnicodeWidthStr;
 

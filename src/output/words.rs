@@ -8,7 +8,7 @@ use dra_model::Time;
 
 /// Stands where there is nothing to show.
 pub(crate) const NONE: &str = "<none>";
-/// Stands where something may be but is not known.
+/// Stands for a possible but unknown value.
 pub(crate) const UNKNOWN: &str = "<unknown>";
 
 /// The age at `now` of what was created at `then`, as in kubectl's AGE column.

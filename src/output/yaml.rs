@@ -23,7 +23,7 @@ pub(super) fn to_writer<T: Serialize>(out: &mut dyn io::Write, value: &T) -> io:
         // No line is folded, however long: what was one line in the cluster is one for `grep`.
         folded_wrap_chars: usize::MAX,
     };
-    // The crate's errors hide the I/O error inside, by which a closed pipe is known; so the text is made first.
+    // The crate's errors hide the inner I/O error, which identifies a closed pipe, so the text is built first.
     let mut text = String::new();
     serde_saphyr::to_fmt_writer_with_options(&mut text, &value, options).map_err(io::Error::other)?;
     out.write_all(text.as_bytes())

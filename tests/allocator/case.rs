@@ -57,7 +57,7 @@ impl Case {
         self.json["name"].as_str().unwrap_or("a case without name")
     }
 
-    /// Whether the real allocator did not end in time.
+    /// Returns whether the real allocator did not end in time.
     pub(crate) fn timed_out(&self) -> bool {
         self.json["expect"]["outcome"] == "timeout"
     }

@@ -1,4 +1,4 @@
-//! Where the cases of the allocator are.
+//! Paths of the allocator cases.
 
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,3 @@
-//! What the tests of the allocator against the Go library share.
+//! Code shared by the tests of the allocator against the Go library.
 
 pub(crate) mod case;

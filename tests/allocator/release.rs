@@ -70,7 +70,7 @@ pub(crate) fn compare(count: u64, seed: u64) -> bool {
     good
 }
 
-/// How sure the allocator is, for people.
+/// Certainty of the allocator, for people.
 const SURE: &str = "sure";
 const ONE_OF: &str = "one of several";
 const MAY_ERROR: &str = "may be an error";
@@ -80,7 +80,7 @@ const MAY_DIFFER: &str = "may differ";
 struct Release {
     minor: u32,
     oracle: PathBuf,
-    /// How many orders are enough where they agree, 0 where none are.
+    /// Number of orders that suffice if they agree, 0 if none.
     agreed: u32,
     /// Answers one case after the other. It takes as long to start as many cases take.
     asked: Mutex<Option<Asked>>,
@@ -94,7 +94,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// What came out in so many orders.
+    /// Returns what came out in so many orders.
     fn outcomes(&mut self, orders: u32, line: &str) -> Vec<Answer> {
         let case = line.strip_prefix('{').expect("a case is an object");
         let cases = self.cases.as_mut().expect("it is open until the end");
@@ -217,7 +217,7 @@ impl Release {
         }
     }
 
-    /// Whether the library gives our answer in one of the orders.
+    /// Returns whether the library gives our answer in one of the orders.
     fn among(&self, ours: &Answer, seen: &[Answer], line: &str) -> Result<(), Unlike> {
         if seen.contains(ours) {
             return Ok(());
@@ -259,7 +259,7 @@ impl Release {
     }
 }
 
-/// What the library answered in its orders.
+/// Returns what the library answered in its orders.
 fn outcomes(case: &Case) -> Vec<Answer> {
     let outcomes = case.json["outcomes"].as_array();
     let outcomes = outcomes.into_iter().flatten().map(Answer::expected);
@@ -287,7 +287,7 @@ fn sort(list: &mut Value) {
     }
 }
 
-/// Whether slices have a name in common, as in some of the library's own tests: those that sort slices sort them by name. No API server has two.
+/// Returns whether slices have a name in common, as in some of the library's own tests: those that sort slices sort them by name. No API server has two.
 fn has_slices_of_one_name(case: &Case) -> bool {
     let objects = case.json["objects"].as_array().into_iter().flatten();
     let slices = objects.filter(|object| object["kind"] == "ResourceSlice");
@@ -301,7 +301,7 @@ fn is_unended(answer: &Answer) -> bool {
     answer.verdict == "timeout"
 }
 
-/// Whether the library ended in a panic, which only the program around it took for an error.
+/// Returns whether the library ended in a panic, which only the program around it took for an error.
 fn panicked(answer: &Answer) -> bool {
     answer.error.starts_with("the allocator panicked")
 }
@@ -310,7 +310,7 @@ fn profile(case: &Case) -> &str {
     case.json["profile"].as_str().unwrap_or("upstream")
 }
 
-/// Why an answer is none of the library's.
+/// The reason why an answer is none of the library's.
 enum Unlike {
     /// It is another one.
     Different(String),
@@ -318,7 +318,7 @@ enum Unlike {
     Unended,
 }
 
-/// What became of a case.
+/// Result of a case.
 enum Compared {
     /// One of the searches did not end.
     Unended,
@@ -341,7 +341,7 @@ struct Tally {
     counts: BTreeMap<&'static str, u64>,
     /// By profile: all, and those whose answer is sure.
     profiles: BTreeMap<String, (u64, u64)>,
-    /// What is different, and the case.
+    /// Differences, with the case.
     differences: Vec<(String, String)>,
 }
 

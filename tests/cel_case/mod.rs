@@ -21,7 +21,7 @@ pub(crate) struct Case {
     /// Kubernetes version.
     #[serde(default = "last_minor")]
     minor: u32,
-    /// Whether the API server checks it, instead of kube-scheduler.
+    /// True if the API server checks it, instead of kube-scheduler.
     #[serde(default)]
     new: bool,
     expect: Expectation,
@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-/// What differs from the expectation, empty if nothing does.
+/// Returns what differs from the expectation, empty if nothing does.
 pub(crate) fn differences(case: &Case) -> String {
     let mut out = String::new();
     let expect = &case.expect;

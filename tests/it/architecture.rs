@@ -1,4 +1,4 @@
-//! What the crates and their manifests do not say by themselves: which crates may touch the world, and what holds for texts and files.
+//! Rules that crates and manifests cannot express: access to the outside world, and rules for texts and files.
 //!
 //! That a crate uses only those below it is Cargo's to say, and what the pure ones may not call is in `crates/clippy.toml`. What is checked
 //! besides has files of its own.

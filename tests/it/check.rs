@@ -144,7 +144,7 @@ fn name_of(object: &Value) -> String {
     }
 }
 
-/// What decides who has which device.
+/// Returns what decides who has which device.
 fn essence(object: &Value) -> Value {
     let mut essence = object.clone();
     for field in [
@@ -194,7 +194,7 @@ fn changed(before: &str, after: &str) -> BTreeSet<String> {
 /// What really changed must have been told, and what was told as lost must have changed. Findings about what happens later, as when the
 /// pods end or new ones come, show in no object yet.
 #[test]
-fn what_the_older_control_planes_changed_was_told_before() {
+fn changes_of_older_control_planes_were_reported_before() {
     for (family, target, args) in [
         (
             "groups",
@@ -255,7 +255,7 @@ fn defects_are_shown_worst_first() {
     Warning    DRA015   Possible    resourceclaim/default/unreserved      holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     2 errors, 5 warnings in all namespaces
     ");
     dra_snapshot!(check(&["-o", "wide", "--only", "reservation-none"], "stale-reservations"), @r#"
@@ -265,7 +265,7 @@ fn defects_are_shown_worst_first() {
     Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   <none>   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     1 warning in all namespaces
     "#);
     dra_snapshot!(check(&["-o", "name"], "stale-reservations"), @r"
@@ -279,7 +279,7 @@ fn defects_are_shown_worst_first() {
     resourceclaim/default/unreserved
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     2 errors, 5 warnings in all namespaces
     ");
     dra_snapshot!(check(&[], "bound-pods"), @r"
@@ -287,7 +287,7 @@ fn defects_are_shown_worst_first() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     No findings in all namespaces
     ");
 }
@@ -363,11 +363,11 @@ fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     warning: unknown: DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)
     warning: PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on
     warning: the feature gates of kube-scheduler and kube-controller-manager are not known; 1.36 does not start with one that it does not know
-    No findings in all namespaces before a downgrade to 1.36; not everything could be found out
+    No findings in all namespaces before a downgrade to 1.36; some checks could not run
     ");
     dra_snapshot!(
         check(&["--to-version", "1.36", "--feature-gates", "GenericWorkload=false"], "downgrade-prepared-1.37"),
@@ -376,7 +376,7 @@ fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     warning: PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on
     No findings in all namespaces before a downgrade to 1.36
     "
@@ -395,7 +395,7 @@ fn a_driver_can_be_asked_about() {
     Info       DRA062   Confirmed   driver/gpu.example.com                5 devices can still be allocated, such as gpu.example.com/gpu-node-2/gpu-3: taint them first, so that no pod gets one meanwhile
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     2 errors, 1 warning, 1 info in all namespaces before removing driver `gpu.example.com` on node `gpu-node-2`
     ");
     dra_snapshot!(check(&["--driver", "tpu.example.com"], "stale-reservations"), @r"
@@ -403,7 +403,7 @@ fn a_driver_can_be_asked_about() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     warning: unknown: no slice, claim, class or taint rule names the driver `tpu.example.com`; did you mean `gpu.example.com` or `nic.example.com`?
     Nothing checked in all namespaces: driver/tpu.example.com not found
     ");
@@ -422,7 +422,7 @@ fn a_driver_can_be_asked_about() {
     Warning    DRA061   Possible    resourceclaim/default/two-requests-gpu-lwk9c          request a asks for a class that only devices of gpu.example.com belong to; pod/two-requests waits for it
 
     ----- stderr -----
-    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/unschedulable-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     9 warnings in all namespaces before removing driver `gpu.example.com`
     ");
 }
@@ -436,22 +436,22 @@ fn a_gate_can_be_asked_about() {
     Warning    DRA119   Confirmed   resourceslice/net-node-1-nic.example.com   rdma0, rdma1 of nic.example.com: handed out whole by 1.37 without DRAConsumableCapacity, without regard to capacity; none while somebody has a share
 
     ----- stderr -----
-    warning: tests/data/snapshots/consumable-capacity.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
-    1 warning in all namespaces before switching off DRAConsumableCapacity
+    warning: tests/data/snapshots/consumable-capacity.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
+    1 warning in all namespaces before disabling DRAConsumableCapacity
     ");
     dra_snapshot!(check(&["--disable-gate", "DRAAdminAccess"], "admin-access"), @r"
     exit_code: 4
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/admin-access.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/admin-access.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     warning: unknown: what switching off DRAAdminAccess breaks is not known
-    No findings in all namespaces before switching off DRAAdminAccess; not everything could be found out
+    No findings in all namespaces before disabling DRAAdminAccess; some checks could not run
     ");
 }
 
 #[test]
-fn the_status_tells_the_number_of_findings() {
+fn the_status_prints_the_number_of_findings() {
     let file = "tests/data/snapshots/stale-reservations.yaml";
     let report = assert_schema!(["status", "--from", file, "--now", NOW, "-o", "json"]);
     assert_eq!(
@@ -461,7 +461,7 @@ fn the_status_tells_the_number_of_findings() {
 }
 
 #[test]
-fn how_long_a_claim_may_be_idle_is_told_on_the_command_line() {
+fn the_idle_time_of_a_claim_is_set_on_the_command_line() {
     let found = |args: &[&str]| -> Vec<String> {
         let (report, _) = report(
             &[&["--only", "claim-idle"], args].concat(),
@@ -477,7 +477,7 @@ fn how_long_a_claim_may_be_idle_is_told_on_the_command_line() {
         .run()
         .exits(2);
     assert!(
-        long.stderr.contains("a duration such as 30s or 1m30s is needed"),
+        long.stderr.contains("expected a duration such as 30s or 1m30s"),
         "{}",
         long.stderr
     );

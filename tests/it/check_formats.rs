@@ -31,14 +31,14 @@ items:
 
 /// A file with suppressions.
 fn suppressions(text: &str) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("accepted.yaml");
     std::fs::write(&file, text).expect("the file can be written");
     let name = file.to_str().expect("UTF-8").to_owned();
     (folder, name)
 }
 
-/// What `check` prints of an example in a format.
+/// Returns what `check` prints of an example in a format.
 fn printed(example: &str, format: &str, more: &[&str]) -> String {
     let args = [&["check", "--from", example, "-o", format], more].concat();
     let run = dra(&args).run();
@@ -185,7 +185,7 @@ fn annotations_and_markdown_have_a_line_for_each_finding() {
 
 #[test]
 fn what_stands_in_a_message_is_no_markup_of_a_format() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("hostile.json");
     let name = "x\"/><failure>|`a`::error::\n%0A&\u{1}<script>";
     let claim = serde_json::json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
@@ -218,7 +218,7 @@ fn what_stands_in_a_message_is_no_markup_of_a_format() {
 }
 
 #[test]
-fn what_is_accepted_counts_nowhere_and_what_is_stale_is_told() {
+fn accepted_findings_count_nowhere_and_stale_suppressions_are_reported() {
     let (folder, _) = suppressions(SUPPRESSIONS);
     let check = |more: &[&str]| {
         let args = [
@@ -269,7 +269,7 @@ fn what_is_accepted_counts_nowhere_and_what_is_stale_is_told() {
         .run()
         .exits(3);
         assert!(
-            run.stderr.contains("`accepted.yaml` is not what is expected: "),
+            run.stderr.contains("`accepted.yaml` is invalid: "),
             "{}",
             run.stderr
         );
@@ -287,7 +287,7 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
         run.stdout
     };
     insta::assert_snapshot!(seen(80, "example:stale"), @r#"
-    × 2 errors, 5 warnings in all namespaces (from a file: not confirmed)
+    × 2 errors, 5 warnings in all namespaces (read from a file, not confirmed)
 
     × DRA014 reservation-missing  A pod runs with a claim that is not reserved for
       it
@@ -341,7 +341,7 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
                 --subresource=status --type=json -p \
                 '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'
 
-    what a code means: kubectl dra check --explain=DRA014
+    More: kubectl dra check --explain=DRA014
     "#);
     insta::assert_snapshot!(seen(80, "example:gpus"), @"
     √ No findings in all namespaces: 58 checks on 9 claims, 7 pods, 48 devices, 3

@@ -46,7 +46,7 @@ fn slice(device: &Value) -> Value {
 }
 
 #[test]
-fn the_bugs_of_the_exact_release_are_told_by_check_and_beside_an_answer() {
+fn the_bugs_of_the_exact_release_are_reported_by_check_and_beside_an_answer() {
     let counters = json!([{"counterSet": "s", "counters": {"c": {"value": "1"}}}]);
     let shared = json!({"name": "x", "allowMultipleAllocations": true, "consumesCounters": counters});
     let objects = [claim(), class(&json!([])), slice(&shared)];
@@ -92,7 +92,7 @@ fn the_bugs_of_the_exact_release_are_told_by_check_and_beside_an_answer() {
 }
 
 #[test]
-fn a_capacity_that_is_named_otherwise_is_told_with_the_name_to_write() {
+fn a_capacity_with_another_name_is_reported_with_the_name_to_write() {
     const GATE: &[&str] = &["--feature-gates", "DRAConsumableCapacity=true"];
     const BOTH: &[&str] = &["d/m", "m"];
     for (release, gates, published, requested, reason, is_bug) in [

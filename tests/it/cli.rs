@@ -50,7 +50,7 @@ fn version_is_what_its_schema_says() {
 }
 
 #[test]
-fn version_tells_its_own_also_where_there_is_no_server() {
+fn version_prints_the_client_version_without_a_server() {
     dra_snapshot!(["version", "--kubeconfig", "/nonexistent"], @r"
     exit_code: 3
     ----- stdout -----
@@ -61,7 +61,7 @@ fn version_tells_its_own_also_where_there_is_no_server() {
     ----- stderr -----
     error: cannot connect: kubeconfig `/nonexistent` does not exist
 
-    hint: set KUBECONFIG or pass --kubeconfig; without a cluster, read a file with --from, for instance `--from example:gpus`
+    hint: set KUBECONFIG or pass --kubeconfig; to try it without a cluster, pass `--from example:gpus`
     ");
     dra_snapshot!(["version", "--from", "example:gpus", "--kubernetes-version", "1.36"], @r"
     exit_code: 0
@@ -82,9 +82,9 @@ fn an_example_that_is_not_there_is_answered_with_those_that_are() {
     ----- stdout -----
 
     ----- stderr -----
-    error: there is no example `gpu`
+    error: unknown example `gpu`
 
-    hint: examples that exist: `example:gpus` (three teams with GPUs and NICs, everything in use as it should be), `example:pending` (pods that do not get their devices, each for another reason), `example:stale` (reservations of pods that are gone, ended or were replaced), `example:taints` (DeviceTaintRules that keep pods off devices or evict them), `example:groups` (PodGroups that share claims), `example:partitions` (a GPU as a whole and in partitions, over shared counters), `example:shares` (shares of network cards with consumable capacity), `example:downgrade` (a 1.37 cluster that is not ready for a downgrade)
+    hint: examples: `example:gpus` (three teams using GPUs and NICs, without problems), `example:pending` (pods that are pending, each for a different reason), `example:stale` (reservations for deleted, finished or recreated pods), `example:taints` (DeviceTaintRules that keep pods off devices or evict them), `example:groups` (PodGroups that share claims), `example:partitions` (a GPU allocated whole or in partitions, with shared counters), `example:shares` (network cards shared by consumable capacity), `example:downgrade` (a 1.37 cluster that is not ready for a downgrade)
     ");
 }
 
@@ -110,7 +110,7 @@ fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
     Options:
       -h, --help  Print help (more: `kubectl dra help completion`)
 
-    Options of every command (all: `kubectl dra options`):
+    Global options (all: `kubectl dra options`):
       -n, --namespace <NAMESPACE>  Namespace; by default that of the context, or all
       -A, --all-namespaces         All namespaces, even if one is given
           --from <SOURCE>          A file, a folder, `-` or `example:gpus`
@@ -206,14 +206,14 @@ fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `--watch` has no meaning for `kubectl dra version`
+    error: `version` does not support `--watch`
     ");
     dra_snapshot!(["version", "-o", "name"], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `kubectl dra version` does not print names
+    error: `version` does not support `-o name`
 
     hint: its formats: `table`, `wide`, `json`, `yaml`
     ");
@@ -258,7 +258,7 @@ fn output_that_cannot_be_written_is_a_failure() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_command_that_waits_with_130_and_without_a_word() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let pipe = folder.path().join("claims.yaml");
     let name = pipe.to_str().expect("a path in UTF-8");
     isolated("mkfifo", &[name]).run().exits(0);
@@ -340,10 +340,10 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     dra_snapshot!(isolated(script, &["version", "--output", ""]).env("PATH", &path), @"
     exit_code: 0
     ----- stdout -----
-    table	A table or text for people
-    wide	The table with more columns
-    json	JSON, as described in docs/schema
-    yaml	The same as YAML
+    table	Human-readable table or text
+    wide	Table with more columns
+    json	JSON (schemas in docs/schema)
+    yaml	YAML with the same content
     :4
 
     ----- stderr -----

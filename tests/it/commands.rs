@@ -15,7 +15,7 @@ use dra_testing::names::rename;
 
 const SNAPSHOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/snapshots");
 
-/// What stands before and behind every name, and whether every name still gives a command with it.
+/// Prefix and suffix of every name, and whether every name still gives a command with it.
 const AROUND: &[(&str, &str, bool)] = &[
     ("", "$(touch pwned)", true),
     ("`touch pwned`", "", true),
@@ -170,7 +170,7 @@ fn assert_exact(lines: &[Line]) {
     }
 }
 
-/// What the program says of `args`, and the commands in it.
+/// Returns what the program says of `args`, and the commands in it.
 fn ask(args: &[&str]) -> (Value, Vec<Line>) {
     let run = dra(&[args, &["--now", "2026-11-21T14:00:00Z", "-o", "json"]].concat()).run();
     assert!(!run.stdout.is_empty(), "{args:?}: {}", run.stderr);

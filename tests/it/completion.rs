@@ -16,7 +16,7 @@ use dra_testing::effort::some_of;
 
 const PROMPT: &str = "ready>";
 
-/// What is typed behind `kubectl-dra` or `kubectl dra` up to the key, and the arguments of the program then.
+/// Words typed after `kubectl-dra` or `kubectl dra` before the key, and the resulting arguments.
 const TYPED: &[(&str, &str)] = &[
     // Commands and flags.
     ("snap\t", "snapshot"),
@@ -79,10 +79,10 @@ const TYPED: &[(&str, &str)] = &[
     ("status --from a-fi\t", "status --from a-file.yaml"),
 ];
 
-/// Where bash finds what kubectl's script for it needs.
+/// Location of the bash functions that kubectl's script needs.
 const BASH_COMPLETION: &str = "/usr/share/bash-completion/bash_completion";
 
-/// Whether `name` `is_there`. If not, the test says that it tries nothing, and fails where all that it can need is said to be installed.
+/// Returns whether `name` `is_there`. If not, the test says that it tries nothing, and fails where all that it can need is said to be installed.
 fn is_installed(name: &str, is_there: bool) -> bool {
     if !is_there {
         assert!(
@@ -120,7 +120,7 @@ impl Shell {
         if !is_installed(name, folders.any(|folder| folder.join(name).is_file())) {
             return None;
         }
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         let shell = Self { name, folder };
         let program = env!("CARGO_BIN_EXE_kubectl-dra");
         // Instead of running a command, tell what it is.
@@ -148,7 +148,7 @@ impl Shell {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file of ours");
     }
 
-    /// What it is started with, to read `setup` and then wait for keys.
+    /// Returns what it is started with, to read `setup` and then wait for keys.
     fn start(&self, setup: &str) -> (Process, fs::File) {
         let (file, line) = match self.name {
             "bash" => (

@@ -9,7 +9,7 @@ use std::process::Command;
 
 const TABLE: &str = include_str!("../data/controller-conformance.tsv");
 
-/// What no API server can be brought to, and why.
+/// States that no API server can reach, with the reason.
 const NO_SERVER: &str = "live: not applicable ";
 
 /// The test files of upstream, in its module.
@@ -79,7 +79,7 @@ fn module(path: &str) -> PathBuf {
     PathBuf::from(found)
 }
 
-/// What is between the first two quotes.
+/// Returns what is between the first two quotes.
 fn quoted(text: &str) -> Option<&str> {
     text.strip_prefix('"')?.split('"').next()
 }

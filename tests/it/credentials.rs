@@ -15,14 +15,14 @@ use crate::support::process::Run;
 use crate::support::wait::wait_for;
 use dra_testing::effort::some_of;
 
-/// What no output may hold, nor a long part of it.
+/// Text that no output may contain, not even a long part of it.
 const SECRET: &str = "hunter2-s3cr3t-t0ken";
 
 /// Nothing listens there, and what is asked of it goes no further than a refused connection.
 const NOWHERE: &str = "https://127.0.0.1:1";
 
 fn folder() -> TempDir {
-    tempfile::tempdir().expect("a temporary folder")
+    tempfile::tempdir().expect("a temporary directory")
 }
 
 fn write(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) -> PathBuf {

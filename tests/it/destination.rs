@@ -18,7 +18,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         std::fs::copy(ORIGINAL, folder.path().join("from.yaml")).expect("a copy of the snapshot");
         Self { folder }
     }
@@ -27,7 +27,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// What a conversion of `from` writes, seen from this folder.
+    /// Returns what a conversion of `from` writes, seen from this folder.
     fn convert(&self, from: &str, out: &str) -> Invocation {
         dra(&conversion(from, out)).current_dir(self.folder.path())
     }
@@ -65,7 +65,7 @@ fn original() -> String {
     text(Path::new(ORIGINAL))
 }
 
-/// What the conversion makes of the original.
+/// Returns what the conversion makes of the original.
 fn converted() -> String {
     let place = Place::new();
     place.convert("from.yaml", "out.yaml").run().exits(0);
@@ -132,7 +132,11 @@ fn a_pipe_is_written_through_and_one_that_nothing_reads_is_an_error() {
     };
     place.convert("from.yaml", "pipe").run().exits(0);
     assert_eq!(reader.join().expect("read"), converted());
-    refused(place.convert("from.yaml", "pipe").run(), 3, &["nothing reads it"]);
+    refused(
+        place.convert("from.yaml", "pipe").run(),
+        3,
+        &["nothing reads from it"],
+    );
     assert!(pipe.metadata().expect("metadata").file_type().is_fifo());
     assert_eq!(place.files(), ["from.yaml", "pipe"]);
     // What is read twice cannot come out of a pipe, and waiting for it would have no end.

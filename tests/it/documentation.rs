@@ -1,4 +1,4 @@
-//! What the README and the pages of the commands show is what the program prints.
+//! Examples in the README and the command pages print what is shown.
 //!
 //! A line that begins with `$` stands above its output: what a pipe gets, or a terminal of 80 columns in a section that says so before. The other
 //! examples are run too, on the example `gpus`.
@@ -23,15 +23,15 @@ const NEED_MORE: [&str; 6] = [
 /// One example.
 struct Shown {
     page: PathBuf,
-    /// What stands behind `kubectl dra`.
+    /// Arguments of `kubectl dra`.
     command: String,
-    /// What stands below; absent where no output is shown.
+    /// Output below; absent if none is shown.
     output: Option<String>,
-    /// Whether it is what a terminal shows.
+    /// True if it is what a terminal shows.
     is_screen: bool,
 }
 
-/// What says that the output in the rest of a section is that of a terminal.
+/// Text that marks the output in the rest of a section as that of a terminal.
 const SCREEN: &str = "terminal of 80 columns";
 
 impl Shown {
@@ -113,7 +113,7 @@ fn examples(page: &Path) -> Vec<Shown> {
 }
 
 /// The words of a command line up to a comment or a pipe, as a shell takes them.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote = None;
@@ -148,6 +148,100 @@ fn a_line_is_cut_as_a_shell_does_it() {
         words("reserved -A -o json | jq '.items[]'"),
         ["reserved", "-A", "-o", "json"]
     );
+}
+
+/// Headline of the README, between the words for the two programs.
+const BESIDE: (&str, &str) = ("    kubectl:      ", "    kubectl dra:  ");
+
+#[test]
+fn the_readme_begins_with_the_real_answers_of_kubectl_and_of_this_program() {
+    let path = Path::new(ROOT).join("README.md");
+    let text = std::fs::read_to_string(&path).expect("the README");
+    let run = dra(&["explain", "pod/tainted", "--from", "example:pending"])
+        .run()
+        .exits(1);
+    let scheduler = text.lines().find_map(|line| line.strip_prefix(BESIDE.0));
+    let scheduler = scheduler.expect("what kubectl shows");
+    let printed = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        printed.contains(scheduler),
+        "{scheduler} is not in\n{}",
+        run.stdout
+    );
+    // The headline ends at the first empty line.
+    let (before, after) = text.split_once(BESIDE.1).expect("what this program shows");
+    let (shown, after) = after.split_once("\n\n").expect("a paragraph");
+    let headline = run.stdout.split("\n\n").next().unwrap_or_default();
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    if std::env::var_os("UPDATE_GENERATED").is_some() && words(shown) != words(headline) {
+        let mut lines = vec![String::new()];
+        for word in words(headline) {
+            match lines.last_mut() {
+                Some(line) if line.len() + word.len() < 60 => line.push_str(&format!("{word} ")),
+                _ => lines.push(format!("{word} ")),
+            }
+        }
+        let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+        let indented = lines.join(&format!("\n{}", " ".repeat(BESIDE.1.len())));
+        std::fs::write(&path, format!("{before}{}{indented}\n\n{after}", BESIDE.1)).expect("the README");
+        return;
+    }
+    assert_eq!(words(shown), words(headline));
+}
+
+/// Command lines in the text of a page: lines of code, and words in backticks.
+fn command_lines(text: &str) -> Vec<String> {
+    let lines = text.lines().filter_map(|line| {
+        let line = line.trim().trim_start_matches("$ ");
+        line.strip_prefix("kubectl dra ")
+    });
+    let quoted = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|part| part.strip_prefix("kubectl dra "));
+    let is_whole = |line: &&str| {
+        // Words in capitals stand for others, and a page may break a line.
+        let mut words = line.split([' ', '=', '/', '[', ']']);
+        !line.contains(['…', '\n', '\\'])
+            && !words.any(|word| word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_uppercase()))
+    };
+    lines.chain(quoted).filter(is_whole).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_line_of_every_page_is_understood() {
+    let mut pages: Vec<PathBuf> = ["docs", "docs/findings"]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(Path::new(ROOT).join(folder)).expect("pages"))
+        .map(|entry| entry.expect("a page").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
+        .chain(self::pages())
+        .chain(["CONTRIBUTING.md"].map(|name| Path::new(ROOT).join(name)))
+        .collect();
+    pages.sort();
+    let mut tried = std::collections::BTreeSet::new();
+    for page in pages {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        for line in command_lines(&text) {
+            let words = words(&line);
+            // A rejected line may be the subject of a page.
+            if words.is_empty() || !tried.insert(words.clone()) {
+                continue;
+            }
+            let mut args: Vec<&str> = words.iter().map(String::as_str).collect();
+            args.push("--help");
+            let run = dra(&args).run();
+            assert_eq!(
+                run.code,
+                Some(0),
+                "{}: kubectl dra {line}: {}",
+                page.display(),
+                run.stderr
+            );
+        }
+    }
+    assert!(tried.len() > 100, "{}", tried.len());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What people met: files made from public threads, and states recorded on a real node. The facts of an answer are held, not its wording.
+//! Real cases: files made from public threads, and states recorded on a real node. Tests hold the facts of an answer, not its wording.
 
 use crate::support::command::dra;
 
@@ -7,9 +7,9 @@ struct Case {
     args: &'static [&'static str],
     file: &'static str,
     exits: i32,
-    /// What the answer names.
+    /// Names in the answer.
     names: &'static [&'static str],
-    /// What would be wrong.
+    /// Wrong statements.
     never: &'static [&'static str],
 }
 
@@ -143,7 +143,7 @@ const CASES: &[Case] = &[
         exits: 0,
         names: &[
             "pod/team/train stays on a tainted device",
-            "assuming 1.36.1, that of its newest kubelet",
+            "assuming 1.36.1, the version of its newest kubelet",
         ],
         never: &["pod/team/notebook stays"],
     },
@@ -638,7 +638,7 @@ const CASES: &[Case] = &[
         file: "gpu-cluster",
         exits: 2,
         names: &[
-            "ResourceClass is no kind since Kubernetes 1.31: DeviceClass came for it",
+            "ResourceClass was removed in Kubernetes 1.31: use DeviceClass",
             "`v1alpha2` is not a version",
             "v1, v1beta2, v1beta1",
             "spec.resourceClaims[0].source",
@@ -661,7 +661,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn what_keeps_a_pod_from_running_is_told() {
+fn the_reason_that_keeps_a_pod_from_running_is_reported() {
     for case in CASES {
         let file = format!("tests/data/field/{}.yaml", case.file);
         let run = dra(&[case.args, &["--from", &file]].concat())

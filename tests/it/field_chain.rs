@@ -3,7 +3,7 @@
 
 use crate::support::command::{dra, on_screen, seen};
 
-/// What is asked of a file of `tests/data/field`, how it ends, what the answer has, and what it has not.
+/// Question about a file of `tests/data/field`, its exit code, required and forbidden parts of the answer.
 struct Case {
     args: &'static [&'static str],
     code: i32,

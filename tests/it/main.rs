@@ -35,4 +35,5 @@ mod scheduling;
 mod screens;
 mod simulate;
 mod support;
+mod voice;
 mod words;

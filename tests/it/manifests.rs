@@ -49,7 +49,7 @@ fn what_the_api_server_would_refuse_is_refused_with_everything_that_is_wrong() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:2: `ResourceClaim/team/Big`: metadata.name: Invalid value: "Big": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')
       stdin:2: `ResourceClaim/team/Big`: spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.nonsense": compilation failed: ERROR: <input>:1:7: undefined field 'nonsense'
        | device.nonsense
@@ -62,14 +62,14 @@ fn what_the_api_server_would_refuse_is_refused_with_everything_that_is_wrong() {
       stdin:12: `Pod/p`: spec.resourceClaims[0]: Invalid value: "a": at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified
       stdin:12: `Pod/p`: spec.containers[0].resources.claims[0]: Not found: "b": must be one of the names in pod.spec.resourceClaims: a
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     "#);
     dra_snapshot!(with(&["explain"], WRONG), @r#"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:2: `ResourceClaim/team/Big`: metadata.name: Invalid value: "Big": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')
       stdin:2: `ResourceClaim/team/Big`: spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.nonsense": compilation failed: ERROR: <input>:1:7: undefined field 'nonsense'
        | device.nonsense
@@ -82,7 +82,7 @@ fn what_the_api_server_would_refuse_is_refused_with_everything_that_is_wrong() {
       stdin:12: `Pod/p`: spec.resourceClaims[0]: Invalid value: "a": at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified
       stdin:12: `Pod/p`: spec.containers[0].resources.claims[0]: Not found: "b": must be one of the names in pod.spec.resourceClaims: a
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     "#);
 }
 
@@ -94,11 +94,11 @@ fn fields_that_the_version_has_not_are_named() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:1: `ResourceClaim/a`: unknown field "spec.devices.requests[0].cuont"
       stdin:1: `ResourceClaim/a`: unknown field "spec.devices.requests[0].deviceClassName" (a field of v1beta1; did you mean that version?)
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     "#);
     dra_snapshot!(fit("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {resourceClaims: \
         [{name: r, source: {resourceClaimTemplateName: x}}], containers: []}}"), @r#"
@@ -106,10 +106,10 @@ fn fields_that_the_version_has_not_are_named() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
-      stdin:1: `Pod/a`: unknown field "spec.resourceClaims[0].source": since Kubernetes 1.31 `resourceClaimName` or `resourceClaimTemplateName` stands beside `name`, without `source`
+    error: the API server would reject the manifest
+      stdin:1: `Pod/a`: unknown field "spec.resourceClaims[0].source": since Kubernetes 1.31 use `resourceClaimName` or `resourceClaimTemplateName` directly, without `source`
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     "#);
 }
 
@@ -121,12 +121,12 @@ fn fields_that_hold_something_else_are_named() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:1: `ResourceClaim/a`: spec.devices.requests[0].exactly.capacity.requests[memory]: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
       stdin:1: `ResourceClaim/a`: spec.devices.requests[0].exactly.count: must be an integer, not a string
       stdin:1: `ResourceClaim/a`: spec.devices.requests[0].exactly.deviceClassName: must be a string, not a number
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     ");
     let slice = r#"{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "a"}, "spec": {"driver": "d.example.com",
         "nodeName": "n", "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1},
@@ -180,20 +180,20 @@ fn a_slice_without_driver_or_pool_is_no_object_of_any_cluster() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the files are not what an API server hands out
-      stdin:1: `ResourceSlice/a`: spec.driver: Required value: no API server has a slice without driver and pool
+    error: the files contain objects that no API server returns
+      stdin:1: `ResourceSlice/a`: spec.driver: Required value: no API server accepts a slice without driver and pool
 
-    hint: correct the object in the file, or leave it out
+    hint: fix the object in the file, or remove it
     ");
     dra_snapshot!(on(&["check"], &slice("{driver: d.example.com, nodeName: node}")), @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: the files are not what an API server hands out
-      stdin:1: `ResourceSlice/a`: spec.pool.name: Required value: no API server has a slice without driver and pool
+    error: the files contain objects that no API server returns
+      stdin:1: `ResourceSlice/a`: spec.pool.name: Required value: no API server accepts a slice without driver and pool
 
-    hint: correct the object in the file, or leave it out
+    hint: fix the object in the file, or remove it
     ");
 }
 
@@ -321,9 +321,9 @@ fn pods_beyond_all_bounds_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: stdin:1: `Deployment/web`: spec.template: 1000000 pods of it are more than can be judged at once
+    error: cannot simulate stdin:1: `Deployment/web`: spec.template: 1000000 pods in one run
 
-    hint: ask about fewer of them, by a smaller number in the manifest; `--max` of `simulate allocation` says how many copies of a pod fit
+    hint: reduce the number of pods in the manifest; `simulate allocation --max` reports how many copies of a pod fit
     ");
     dra_snapshot!(fit("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: -1, template: \
         {spec: {containers: [], resourceClaims: [{name: x}]}}}}"), @r"
@@ -331,10 +331,10 @@ fn pods_beyond_all_bounds_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:1: `Deployment/web`: spec.replicas: Invalid value: -1: must be greater than or equal to 0
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     ");
 }
 
@@ -346,10 +346,10 @@ fn templates_of_workloads_are_held_to_the_rules_of_pods() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:1: `CronJob/web`: unknown field "spec.jobTemplate.spec.template.spec.resourceClaims[0].claim"
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     "#);
     dra_snapshot!(fit("{apiVersion: batch/v1, kind: Job, metadata: {name: web}, spec: {template: \
         {spec: {containers: [{name: a, resources: {claims: [{name: other}]}}], resourceClaims: [{name: x}]}}}}"), @r#"
@@ -357,11 +357,11 @@ fn templates_of_workloads_are_held_to_the_rules_of_pods() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse the manifest
+    error: the API server would reject the manifest
       stdin:1: `Job/web`: spec.template.spec.resourceClaims[0]: Invalid value: "x": must specify one of: `resourceClaimName`, `resourceClaimTemplateName`
       stdin:1: `Job/web`: spec.template.spec.containers[0].resources.claims[0]: Not found: "other": must be one of the names in pod.spec.resourceClaims: x
 
-    hint: correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself
+    hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     "#);
 }
 
@@ -374,9 +374,9 @@ fn admin_access_needs_the_label_of_its_namespace() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server would refuse ResourceClaim/default/a: spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace
+    error: the API server would reject ResourceClaim/default/a: spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace
 
-    hint: an administrator of the cluster gives the namespace that label
+    hint: ask an administrator to add that label to the namespace
     ");
     let labelled = "{apiVersion: v1, kind: Namespace, metadata: {name: monitoring, labels: {resource.kubernetes.io/admin-access: 'true'}}}";
     let within = claim.replace("name: a}", "name: a, namespace: monitoring}");

@@ -1,4 +1,4 @@
-//! What the program is shipped with: the krew manifest, and what it is run by.
+//! Packaging: the krew manifest, and the deployments.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -152,7 +152,7 @@ fn the_systemd_unit_is_one_that_systemd_takes() {
         .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/kubectl-dra "))
         .expect("it starts the program");
     assert_understood(file, start.split(' '));
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let copy = folder.path().join("kubectl-dra-take-over.service");
     std::fs::write(
         &copy,

@@ -167,7 +167,7 @@ const VERDICTS: &[(&[&str], i32, &[&str])] = &[
 ];
 
 #[test]
-fn a_name_that_nothing_has_is_no_proof() {
+fn a_missing_name_is_not_a_clean_result() {
     for (args, code, tells) in VERDICTS {
         for format in ["table", "json"] {
             let Run {
@@ -259,7 +259,7 @@ fn a_namespace_without_claims_is_there() {
         .exits(0);
 }
 
-/// What people keep in their repositories: no object says its namespace.
+/// Manifests as in repositories: objects without a namespace.
 const BARE: &str = "\
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate

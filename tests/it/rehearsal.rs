@@ -55,7 +55,7 @@ fn file(objects: &[Value]) -> tempfile::NamedTempFile {
 
 /// A rehearsal: its report, and the objects at the end.
 fn rehearse(from: &str, now: &str, until: &str, version: &str) -> (Value, Vec<Value>) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let out = folder.path().join("end.json");
     let out = out.to_str().expect("UTF-8");
     let run = dra(&[
@@ -233,7 +233,7 @@ fn ended_and_deleted_pods_free_what_the_real_controller_freed() {
     assert_eq!(ours, real);
 }
 
-/// When each pod was evicted, by the pods that are being deleted for a taint.
+/// Returns when each pod was evicted, by the pods that are being deleted for a taint.
 pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     let pods = of_kind(objects, "Pod").into_iter().filter(|pod| {
         let mut conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
@@ -252,7 +252,7 @@ pub(crate) fn evicted(objects: &[Value]) -> BTreeMap<String, Time> {
     .collect()
 }
 
-/// When the report evicts which pod.
+/// Returns when the report evicts which pod.
 fn evictions(report: &Value) -> BTreeMap<String, Time> {
     let events = report["events"].as_array().expect("events").iter();
     let evictions = events.filter(|event| event["action"] == "evict pod");
@@ -295,7 +295,7 @@ fn taints_evict_whom_the_real_controller_evicted() {
 }
 
 #[test]
-fn a_controller_that_starts_amid_evictions_goes_on_with_them() {
+fn a_controller_that_starts_amid_evictions_continues_them() {
     let (report, end) = rehearse(
         &path("device-taints-marked"),
         "2026-11-21T10:13:30Z",
@@ -471,7 +471,7 @@ fn the_trace_is_shown_in_every_form() {
     2026-11-21T12:00:00Z   resourceclaim-controller   remove reservation   claim/default/pod-recreated   1       pods again
 
     ----- stderr -----
-    this is a rehearsal: nothing was changed in any cluster
+    rehearsal only; nothing was changed
     ");
     dra_snapshot!(run(&["--until", "30m", "-o", "name"]), @r"
     exit_code: 0
@@ -481,7 +481,7 @@ fn the_trace_is_shown_in_every_form() {
     claim/default/pod-gone
 
     ----- stderr -----
-    this is a rehearsal: nothing was changed in any cluster
+    rehearsal only; nothing was changed
     ");
     dra_snapshot!(run(&["--until", "30m", "-o", "yaml", "-q"]), @r#"
     exit_code: 0
@@ -571,8 +571,8 @@ fn the_trace_is_shown_in_every_form() {
     2026-11-21T12:00:00Z   resourceclaim-controller   add reservation      claim/default/ended-gpu   10      pods ended-0
 
     ----- stderr -----
-    warning: the claim controller writes claim/default/ended-gpu without end, over a pod that has ended and whose object stays: its entries may be one or the other
-    this is a rehearsal: nothing was changed in any cluster
+    warning: the claim controller keeps rewriting claim/default/ended-gpu because of a finished pod that still exists: its entries may be either
+    rehearsal only; nothing was changed
     ");
     // The same input gives the same bytes.
     assert_eq!(
@@ -589,54 +589,54 @@ fn flags_that_mean_nothing_together_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `--until` is for a rehearsal, which needs `--from`
+    error: `--until` needs `--from`
 
-    hint: name a file of `kubectl dra snapshot` with `--from`, or leave the flag out to watch the cluster
+    hint: pass a `kubectl dra snapshot` file with `--from`, or remove the flag to watch the cluster
     ");
     dra_snapshot!(["run", "--out", "end.json"], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `--out` is for a rehearsal, which needs `--from`
+    error: `--out` needs `--from`
 
-    hint: name a file of `kubectl dra snapshot` with `--from`, or leave the flag out to watch the cluster
+    hint: pass a `kubectl dra snapshot` file with `--from`, or remove the flag to watch the cluster
     ");
     dra_snapshot!(["run", "--from", &from], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `run` watches a cluster, and `--from` names files
+    error: `run --from` needs `--until`
 
-    hint: `--until 30m` rehearses what the controllers do with them, on a virtual clock
+    hint: pass `--until 30m` to rehearse 30 minutes on a virtual clock
     ");
     dra_snapshot!(["run", "--from", &from, "--until", "30m", "--for", "10m"], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `--for` is for a cluster that is watched, and `--from` names files
+    error: `--for` needs a cluster and cannot be used with `--from`
 
-    hint: `--until` says for how long the controllers are rehearsed on files
+    hint: use `--until` to rehearse the controllers on files
     ");
     dra_snapshot!(["run", "--from", &from, "--until", "30m", "--overdue", "10s"], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `--overdue` is for a cluster that is watched, and `--from` names files
+    error: `--overdue` needs a cluster and cannot be used with `--from`
 
-    hint: `--until` says for how long the controllers are rehearsed on files
+    hint: use `--until` to rehearse the controllers on files
     ");
     dra_snapshot!(["run", "--from", &from, "--until", "30m", "--supplement", "overdue-release"], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `--supplement` is for a cluster that is watched, and `--from` names files
+    error: `--supplement` needs a cluster and cannot be used with `--from`
 
-    hint: `--until` says for how long the controllers are rehearsed on files
+    hint: use `--until` to rehearse the controllers on files
     ");
     dra_snapshot!(["run", "--take-over", "--supplement", "overdue-release"], @"
     exit_code: 2
@@ -654,7 +654,7 @@ fn flags_that_mean_nothing_together_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'evictions' for '--supplement <PART>': no such part of a supplement; there are extended-resource-eviction and overdue-release
+    error: invalid value 'evictions' for '--supplement <PART>': unknown supplement; expected extended-resource-eviction and overdue-release
 
     For more information, try '--help'.
     ");
@@ -675,16 +675,16 @@ fn flags_that_mean_nothing_together_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: for `--out` the files of `--from` are read twice, and standard input comes once
+    error: `--out` reads the files of `--from` twice, but standard input can be read only once
 
-    hint: save what comes from it into a file first
+    hint: save the input to a file first
     ");
     dra_snapshot!(["run", "--from", &from, "--until", "30m", "--out", &from], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `--out` names the file that is read as `--from tests/data/snapshots/bound-pods.yaml`, which would be overwritten
+    error: `--out` would overwrite the input `--from tests/data/snapshots/bound-pods.yaml`
 
     hint: name another file to write
     ");
@@ -693,7 +693,7 @@ fn flags_that_mean_nothing_together_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'soon' for '--until <DURATION>': a duration such as 30s or 1m30s is needed
+    error: invalid value 'soon' for '--until <DURATION>': expected a duration such as 30s or 1m30s
 
     For more information, try '--help'.
     ");
@@ -770,7 +770,7 @@ fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
     let nameless = json!({"apiVersion": "v1", "kind": "Pod", "metadata": "none"});
     let claim = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "n", "uid": "c"},
         "spec": {}, "status": {"reservedFor": [{"resource": "pods", "name": "odd", "uid": "odd"}]}});
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let out = folder.path().join("end.json.zst");
     let out = out.to_str().expect("UTF-8");
     let file = file(&[whole, odd, nameless, claim]);
@@ -804,15 +804,15 @@ fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
 }
 
 #[test]
-fn what_run_is_told_wrongly_ends_it_before_anything_is_asked() {
+fn wrong_flags_of_run_fail_before_any_request() {
     for (args, told) in [
         (
             &["--take-over", "--controllers", "nodes"][..],
-            "no such controller; there are resourceclaim-controller and device-taint-eviction-controller",
+            "unknown controller; expected resourceclaim-controller and device-taint-eviction-controller",
         ),
         (
             &["--take-over", "--workers", "resourceclaim=0"],
-            "a number of at least 1 is needed",
+            "expected a number of at least 1",
         ),
         (
             &[
@@ -822,7 +822,7 @@ fn what_run_is_told_wrongly_ends_it_before_anything_is_asked() {
                 "--workers",
                 "device-taint-eviction=1",
             ],
-            "`--workers` names device-taint-eviction-controller, and `--controllers` does not",
+            "`--workers` names device-taint-eviction-controller, but `--controllers` does not",
         ),
         (
             &["--take-over", "--supplement", "overdue-release"],

@@ -21,7 +21,7 @@ const GATES: [&str; 2] = [
 ];
 
 #[test]
-fn watches_that_show_nothing_are_told_and_the_answer_is_unknown() {
+fn silent_watches_are_reported_and_the_answer_is_unknown() {
     const BOOKMARK: &str =
         r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"5"}}}"#;
     let cases: &[(&str, Watched, &str)] = &[

@@ -51,7 +51,7 @@ fn snapshot(path: &Path, file: &str) -> Cluster {
         .cluster
 }
 
-/// What the scheduler may say of `pod`; nothing where a node fits. Of several errors it tells the one that it meets first, and it
+/// Returns what the scheduler may say of `pod`; nothing where a node fits. Of several errors it tells the one that it meets first, and it
 /// looks at nodes in parallel.
 fn said(scheduler: &Scheduler, pod: &Pod) -> Vec<Message> {
     match scheduler.pod(pod) {

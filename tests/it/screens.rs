@@ -1,4 +1,4 @@
-//! What a terminal shows of every example and every recorded cluster: no line is wider than the terminal, and a pipe gets the same.
+//! Terminal output of every example and every recorded cluster: no line is wider than the terminal, and a pipe gets the same.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -186,7 +186,7 @@ fn no_line_is_wider_than_the_terminal() {
 /// Tries each line of each source, which has a number, at the widths that `choose` says.
 #[track_caller]
 fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let sources = Source::all(folder.path());
     let mut tried = BTreeSet::new();
     let mut jobs: Vec<(&Source, Vec<String>, u16)> = Vec::new();
@@ -253,8 +253,8 @@ fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
 
 /// What is no list is one document: a terminal and a pipe tell the same, in other lines, and every object that they name is in the JSON.
 #[test]
-fn each_page_tells_the_same() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn every_page_prints_the_same() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let sources = Source::all(folder.path());
     let mut compared = 0;
     let mut wrong = Vec::new();
@@ -325,7 +325,7 @@ fn told(page: &str) -> BTreeSet<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Whether a word is `KIND/NAME` or longer.
+/// Returns whether a word is `KIND/NAME` or longer.
 fn is_object(word: &str) -> bool {
     let is_of_a_name = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "/-.".contains(one);
     let starts_with_a_letter = word.starts_with(|one: char| one.is_ascii_lowercase());
@@ -341,7 +341,7 @@ fn data(invocation: Invocation) -> Value {
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
 }
 
-/// What a terminal of 80 columns shows.
+/// Returns what a terminal of 80 columns shows.
 fn shown(line: &str, from: &str) -> String {
     let from = format!("example:{from}");
     on_screen(dra(&["--from", &from]).args(words(line)), 80).stdout
@@ -422,7 +422,7 @@ fn each_claim_of_a_shared_device_has_a_row() {
 }
 
 #[test]
-fn what_waits_is_described_with_the_command_that_tells_why() {
+fn a_pending_pod_is_described_with_the_command_that_explains_it() {
     let last = |line: &str| shown(line, "pending").lines().last().map(str::to_owned);
     assert_eq!(
         last("describe pod/too-many"),
@@ -502,14 +502,14 @@ fn a_description_ends_with_what_check_finds_of_its_object() {
     }
 }
 
-/// What a terminal of 80 columns shows from the line on that begins so.
+/// Returns what a terminal of 80 columns shows from the line on that begins so.
 fn ending(line: &str, from: &str, begin: &str) -> String {
     let shown = shown(line, from);
     let lines = shown.lines().skip_while(|line| !line.starts_with(begin));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the first three lines of a terminal of 80 columns say.
+/// Returns what the first three lines of a terminal of 80 columns say.
 fn head(line: &str, from: &str) -> String {
     let shown = shown(line, from);
     let lines: Vec<&str> = shown.lines().take(3).map(str::trim).collect();
@@ -637,7 +637,7 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
     ");
 }
 
-/// What is left of a line once what was drawn anew on it is gone.
+/// Returns what is left of a line once what was drawn anew on it is gone.
 fn left(line: &str) -> &str {
     const ERASED: &str = "\u{1b}[2K";
     let line = line.trim_end_matches('\r');
@@ -768,7 +768,7 @@ fn each_taint_says_whom_it_evicts_and_when() {
         no pod and no claim uses them
 
     · rule/no-selector taints 0 devices with example.com/nothing:None since 36s
-        with NoExecute it would evict no pod
+        with NoExecute it would not evict any pod
     ");
 }
 
@@ -780,31 +780,31 @@ fn what_a_downgrade_costs_comes_first() {
     };
     insta::assert_snapshot!(top("check --to-version 1.36"), @r"
     × not ready: 12 errors, 14 warnings in all namespaces before a downgrade to 1.36
-      (from a file: not confirmed)
+      (read from a file, not confirmed)
       end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
                default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
       ask      1 claim reserved for other kinds, which `convert --kind` selects:
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: kubectl dra convert plan --to-version=1.36
     ");
     insta::assert_snapshot!(top("convert plan --to-version 1.36"), @r"
-    × not ready for a downgrade to 1.36: something has to be decided
+    × not ready for a downgrade to 1.36: decisions needed
       end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
                default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
       ask      1 claim reserved for other kinds, which `convert --kind` selects:
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
     ");
     insta::assert_snapshot!(top("check --disable-gate DRAWorkloadResourceClaims"), @r"
-    × not ready: 9 errors, 1 warning in all namespaces before switching off
-      DRAWorkloadResourceClaims (from a file: not confirmed)
+    × not ready: 9 errors, 1 warning in all namespaces before disabling
+      DRAWorkloadResourceClaims (read from a file, not confirmed)
       end      3 groups (4 running pods, 1 waiting), to be decided with the owners:
                default/both, default/ended, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
       ask      1 claim reserved for other kinds, which `convert --kind` selects:
                default/foreign
     Next: kubectl dra convert plan --disable-gate=DRAWorkloadResourceClaims

@@ -1,9 +1,9 @@
 //! Proofs that no solution lies ahead, for the pruned search.
 //!
-//! All of them leave conditions out, so that what they exclude is excluded for sure. **Matching**: every device that is still
-//! asked for needs one of its own among the candidates that are free, as a flow from requests through values (of which a distinct
-//! constraint allows each once) to devices. **Sums**: the least that the devices asked for can draw from a counter of the whole
-//! pool must be there.
+//! All of them leave conditions out, so that what they exclude is excluded for sure. **Matching**: every device that is
+//! still asked for needs one of its own among the candidates that are free, as a flow from requests through values (a
+//! distinct constraint allows each value once) to devices. **Sums**: the minimum that the requested devices consume
+//! from a counter of the whole pool must be there.
 
 use std::collections::HashMap;
 
@@ -17,13 +17,13 @@ use super::structure::Structure;
 
 /// Requests that may take the same devices, counted together.
 struct Group {
-    /// Alternatives of which one is taken; only one unless the request is a prioritized list.
+    /// Alternatives, only one of them is allocated; a single one unless the request is a prioritized list.
     alternatives: Vec<AlternativeIx>,
     /// The first device that may be taken.
     start: DeviceIx,
-    /// How many devices are asked for.
+    /// Number of requested devices.
     count: i64,
-    /// How many requests they are for: each of them takes a device once.
+    /// Number of their requests: each takes a device once.
     requests: u32,
 }
 
@@ -96,7 +96,7 @@ impl Bounds {
         }
     }
 
-    /// Whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead. Adds what it
+    /// Returns whether what remains, from device `index` of the alternative on, cannot be satisfied. Assumes that no error is ahead. Adds what it
     /// looks at to `looks`.
     #[expect(clippy::too_many_arguments, reason = "what a point of the search is made of")]
     pub(super) fn exclude(
@@ -125,7 +125,7 @@ impl Bounds {
             || !matches(problem, &groups, &candidates, looks)
     }
 
-    /// What is still asked for: the rest of the alternative, and all requests after it.
+    /// Returns what is still asked for: the rest of the alternative, and all requests after it.
     fn groups(
         &self,
         problem: &Problem<'_>,
@@ -155,7 +155,7 @@ impl Bounds {
                 .map(|number| problem.counts[*number])
                 .min()
                 .unwrap_or(0);
-            // Whoever has admin access takes nothing from others.
+            // Requests with admin access take nothing from others.
             let has_admin_access = |first: &AlternativeIx| problem.alternative(*first).admin_access;
             if least <= 0 || alternatives.first().is_some_and(has_admin_access) {
                 continue;
@@ -183,7 +183,7 @@ impl Bounds {
     }
 }
 
-/// Whether the single alternative of a request has the same candidates and constraints.
+/// Returns whether the single alternative of a request has the same candidates and constraints.
 fn alike(
     problem: &Problem<'_>,
     structure: &Structure,
@@ -257,7 +257,7 @@ fn free_candidates(
     free
 }
 
-/// Whether the groups draw more from a counter of their whole pool than there is.
+/// Returns whether the groups draw more from a counter of their whole pool than there is.
 fn exceeds_counters(
     problem: &Problem<'_>,
     structure: &Structure,
@@ -292,7 +292,7 @@ fn exceeds_counters(
     })
 }
 
-/// Whether every device asked for can have one of its own.
+/// Returns whether every device asked for can have one of its own.
 fn matches(
     problem: &mut Problem<'_>,
     groups: &[Group],

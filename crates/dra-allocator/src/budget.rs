@@ -26,7 +26,7 @@ impl Budget {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// Whether no search can take a step any more.
+    /// Returns whether no search can take a step any more.
     pub fn is_spent(&self) -> bool {
         self.left() == 0
     }

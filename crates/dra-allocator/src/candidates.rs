@@ -1,6 +1,6 @@
-//! Devices of one node beside the requests of a demand: which device is a candidate for which request.
+//! Devices of one node beside the requests of a demand: the candidates of each request.
 //!
-//! What does not change while a solution is searched for is worked out here, once for each request and device, and only when the
+//! Facts that do not change during the search are computed here, once for each request and device, and only when the
 //! search asks: an error of a selector counts only where the search reaches the device.
 
 use std::borrow::Cow;
@@ -21,10 +21,10 @@ use crate::devices::{
     SelectorError, Usage, first_unmatched, need, not_allocatable, not_selectable, takes_all, units,
 };
 
-/// What keeps a device from an alternative.
+/// Reason that excludes a device from an alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// A check rules it out, and the search goes on with the next device.
+    /// A check rules it out, and the search continues with the next device.
     RuledOut(RuledOut),
     /// The attempt ends where the search meets the device. Boxed, as the search hands on an answer for each device that it tries.
     Trouble(Box<Trouble>),
@@ -42,7 +42,7 @@ impl From<Trouble> for Unfit {
     }
 }
 
-/// What ends the attempt where the search meets it.
+/// Error that ends the attempt when the search meets it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
     /// An expression was not tried, since the command's work on expressions was used up.
@@ -53,7 +53,7 @@ pub enum Trouble {
     SelectorRuntime(usize, Str),
     /// The node selector of the device cannot be evaluated.
     NodeSelector(String),
-    /// What the request takes of the device cannot be worked out.
+    /// The consumption of the device cannot be computed.
     Capacity(String),
     /// The derived attribute of that name does not compile.
     AttributeCompile(Str, Str),
@@ -89,7 +89,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// What is known of something that an expression decides. What was not tried stays so, even where another thread that shares the
+/// Known result of an expression. Untried results stay unknown, even if another thread that shares the
 /// expression finds its answer later: the search takes what it asks for a second time to be the same.
 #[derive(Clone, Copy, Debug)]
 enum Known<T> {
@@ -98,7 +98,7 @@ enum Known<T> {
     Is(T),
 }
 
-/// What a share of a device takes of its capacities, in their order.
+/// Consumption of a device's capacities by a share, in their order.
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     pub(super) amounts: Vec<Quantity>,
@@ -121,13 +121,13 @@ pub(super) struct Problem<'a> {
     pub(super) views: TiVec<ViewIx, Arc<PoolView>>,
     pub(super) devices: TiVec<DeviceIx, Place>,
     pub(super) alternatives: &'a TiSlice<AlternativeIx, Alternative>,
-    /// How many devices each alternative takes.
+    /// Number of devices per alternative.
     pub(super) counts: Cow<'a, TiSlice<AlternativeIx, i64>>,
     /// In mode All, the devices; empty if no alternative is.
     pub(super) all: TiVec<AlternativeIx, Box<[DeviceIx]>>,
-    /// What is fixed about a device for an alternative, whatever else is taken.
+    /// Fixed verdicts about a device for an alternative, independent of other allocations.
     verdicts: Vec<Known<Result<(), RuledOut>>>,
-    /// What candidates that allow several allocations have to give, by alternative and device; empty until there is one.
+    /// Consumption of candidates that allow multiple allocations, by alternative and device; empty until there is one.
     shares: Vec<Option<Share>>,
     pub(super) values: Values,
     /// The number of the value, by source and device; none where no constraint can be met with it.
@@ -141,11 +141,11 @@ pub(super) struct Problem<'a> {
     /// Each order of the devices of a request is a way of its own, as releases have it that start over. It changes the work, not the
     /// answer.
     pub(super) permutes: bool,
-    /// What was looked at so far, and may be.
+    /// Work done and allowed so far.
     pub(super) work: Work,
 }
 
-/// What searches of a problem look at: devices, and what is compared of them.
+/// Work of searches: evaluated devices and comparisons.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
     done: u64,
@@ -165,7 +165,7 @@ impl Work {
         self.done <= self.most
     }
 
-    /// How much was looked at.
+    /// Returns how much was looked at.
     pub(super) fn done(&self) -> u64 {
         self.done
     }
@@ -243,7 +243,7 @@ impl<'a> Problem<'a> {
         Ok(problem)
     }
 
-    /// How many devices the alternative takes.
+    /// Returns how many devices the alternative takes.
     fn count(&mut self, number: AlternativeIx, alternative: &Alternative) -> Result<i64, Stop> {
         if alternative.amount == Amount::All {
             let all = self.all_devices(number)?;
@@ -285,7 +285,7 @@ impl<'a> Problem<'a> {
         Ok(all)
     }
 
-    /// For which alternative the next device of a request is looked for, and from where on, after `device` was taken for
+    /// Alternative for the next device of a request, and the first device to try, after `device` was picked for
     /// `alternative`.
     #[inline]
     pub(super) fn after(&self, alternative: AlternativeIx, device: DeviceIx) -> (AlternativeIx, DeviceIx) {
@@ -306,7 +306,7 @@ impl<'a> Problem<'a> {
         (alternative, next)
     }
 
-    /// Whether the search has to go every way, since its state is not what its picks make it, or devices that look alike are not.
+    /// Returns whether the search has to go every way, since its state is not what its picks make it, or devices that look alike are not.
     pub(super) fn needs_plain_search(&self) -> bool {
         let release = &self.features.release;
         let compares_last = || {
@@ -324,7 +324,7 @@ impl<'a> Problem<'a> {
             || takes_again()
     }
 
-    /// Whether a constraint of the claim compares devices with the last one of each request only.
+    /// Returns whether a constraint of the claim compares devices with the last one of each request only.
     fn compares_last(&self, alternative: AlternativeIx) -> bool {
         let mut constraints = self.claim_of(alternative).constraints.iter();
         constraints.any(|constraint| constraint.rule == Rule::DistinctFromLast)
@@ -336,7 +336,7 @@ impl<'a> Problem<'a> {
         &requests[self.alternatives[alternative].request as usize]
     }
 
-    /// Whether a request for all devices asks for a device that is ruled out so, and then fails.
+    /// Returns whether a request for all devices asks for a device that is ruled out so, and then fails.
     pub(super) fn is_among_all(&self, why: RuledOut) -> bool {
         let drops_out = why == RuledOut::CapacityExhausted && self.features.release.all_drops_full_devices;
         why.is_selected() && !drops_out
@@ -376,7 +376,7 @@ impl<'a> Problem<'a> {
         self.view(device).slice(self.pool_device(device))
     }
 
-    /// What the device takes of the counters of its pool, if it draws from any.
+    /// Returns what the device takes of the counters of its pool, if it draws from any.
     #[inline]
     pub(super) fn usage(&self, device: DeviceIx) -> Option<Usage<'_>> {
         self.view(device).counters.usage(self.devices[device].device)
@@ -409,7 +409,7 @@ impl<'a> Problem<'a> {
         )
     }
 
-    /// What is fixed about `device` for `alternative`: nothing keeps it from being taken, unless something does in the course of the
+    /// Returns what is fixed about `device` for `alternative`: nothing keeps it from being taken, unless something does in the course of the
     /// search, or what rules it out first.
     ///
     /// # Errors
@@ -605,7 +605,7 @@ impl<'a> Problem<'a> {
         first.is_some()
     }
 
-    /// What a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.
+    /// Returns what a share of the device takes of its capacities, in their order, for a candidate that allows several allocations.
     pub(super) fn share(&self, alternative: AlternativeIx, device: DeviceIx) -> Option<&Share> {
         self.shares.get(self.place(alternative, device))?.as_ref()
     }

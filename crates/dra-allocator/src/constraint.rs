@@ -16,7 +16,7 @@ use typed_index_collections::TiVec;
 use super::index::{ElementIx, ValueIx};
 use dra_model::{AttributeValue, Device, Str, lookup};
 
-/// What a constraint demands of the devices it covers.
+/// Condition of a constraint on the devices it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// A value in common.
@@ -40,7 +40,7 @@ pub(super) struct ConstraintDemand {
 }
 
 impl ConstraintDemand {
-    /// Whether the request, by its own name and that of its alternative, is covered.
+    /// Returns whether the request, by its own name and that of its alternative, is covered.
     pub(super) fn covers(&self, request: &str, alternative: &str) -> bool {
         self.requests.is_empty()
             || self
@@ -80,14 +80,14 @@ pub(super) struct Values {
     sets: TiVec<ValueIx, Box<[ElementIx]>>,
     /// Numbers of the sets, once they are more than [`FEW`].
     set_numbers: HashMap<Box<[ElementIx]>, ValueIx, RandomState>,
-    /// Whether lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
+    /// True if lists are values. Without, a list is as odd as an unknown type: it can be the first of a set, and nothing can join.
     lists: bool,
 }
 
 /// As many are looked through in less time than it takes to hash one.
 const FEW: usize = 16;
 
-/// The number of `item` among `items`, to which it is added if need be.
+/// The number of `item` among `items`; adds it if necessary.
 fn number_of<I: From<usize> + Copy + PartialEq, T: Clone + Eq + Hash>(
     items: &mut TiVec<I, T>,
     numbers: &mut HashMap<T, I, RandomState>,
@@ -173,7 +173,7 @@ impl Values {
         texts.join(", ")
     }
 
-    /// What two values have in common, if anything.
+    /// Returns what two values have in common, if anything.
     pub(super) fn common(&mut self, a: ValueIx, b: ValueIx) -> Option<ValueIx> {
         let (left, right) = (self.elements(a), self.elements(b));
         if a == b {
@@ -190,7 +190,7 @@ impl Values {
         (!common.is_empty()).then(|| self.intern(common))
     }
 
-    /// Whether a device with value `new` may stand beside one with value `known` under a distinct constraint. Without lists an
+    /// Returns whether a device with value `new` may stand beside one with value `known` under a distinct constraint. Without lists an
     /// odd value may only come first.
     fn distinct(&self, new: ValueIx, known: ValueIx) -> bool {
         let (new, known) = (self.elements(new), self.elements(known));

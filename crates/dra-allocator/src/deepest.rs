@@ -1,4 +1,4 @@
-//! What stopped a search where it came furthest.
+//! Obstacle of a search at its deepest point.
 //!
 //! A search that fails has tried many combinations. The one with most devices taken is nearest to a solution, so what ruled the next
 //! device out there is what a reader wants to know first.
@@ -10,7 +10,7 @@ use super::index::{AlternativeIx, ClaimIx, ConstraintIx, DeviceIx, ValueIx};
 use super::search::State;
 use crate::devices::{CounterIx, RuledOut};
 
-/// What was met after most devices were taken.
+/// Obstacle met after most devices were allocated.
 #[derive(Default)]
 pub(super) struct Deepest {
     taken: usize,
@@ -18,7 +18,7 @@ pub(super) struct Deepest {
     pub(super) clashes: Vec<Clash>,
 }
 
-/// What devices that were taken before leave no room for.
+/// Conflict with previously allocated devices.
 #[derive(Clone, Debug)]
 pub(super) enum Clash {
     /// The constraint of the claim, with the values that clash.
@@ -27,7 +27,7 @@ pub(super) enum Clash {
         place: ConstraintIx,
         values: Option<ClashingValues>,
     },
-    /// The counter of the device's view, of which picks have taken so much.
+    /// The counter of the device's view; picks have consumed this much of it.
     Counter {
         device: DeviceIx,
         counter: CounterIx,
@@ -67,7 +67,7 @@ impl Clash {
                 },
             ) => (claim, place) == (other_claim, other_place),
             (Self::Other(one), Self::Other(other)) => one == other,
-            // Counters are told by the first one.
+            // Counters are reported by the first one.
             (Self::Counter { .. }, Self::Counter { .. }) => true,
             _ => false,
         }
@@ -88,7 +88,7 @@ impl Deepest {
         let Unfit::RuledOut(ruled_out) = *unfit else {
             return;
         };
-        // What rules it out by itself is no matter of picks.
+        // A device that is ruled out alone does not depend on picks.
         if taken == 0 || taken < self.taken || problem.verdict(alternative, device).is_err() {
             return;
         }

@@ -7,13 +7,13 @@ use dra_model::{DeviceId, Key, Str};
 /// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it. It is displayed in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AttemptError {
-    /// What it is about.
+    /// Subject of the error.
     pub subject: ErrorSubject,
-    /// What failed.
+    /// Failure.
     pub failure: Failure,
 }
 
-/// What an [`AttemptError`] is about.
+/// Subject of an [`AttemptError`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorSubject {
     /// No claim in particular.
@@ -32,7 +32,7 @@ pub enum ErrorSubject {
     ClassSelector(Str, usize, Option<DeviceId>),
 }
 
-/// What failed in an [`AttemptError`].
+/// Failure in an [`AttemptError`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Failure {
     /// An expression does not compile.
@@ -105,11 +105,11 @@ impl fmt::Display for AttemptError {
     }
 }
 
-/// What upstream adds to errors about missing keys. Mirrors `cel/errors.go`, `EnhanceRuntimeError`.
+/// Advice that upstream appends to errors about missing keys. Mirrors `cel/errors.go`, `EnhanceRuntimeError`.
 const ADVICE: &str = ". consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields";
 
 impl Failure {
-    /// What an expression failed with. In releases that `advise`, of a missing key with advice.
+    /// Returns what an expression failed with. In releases that `advise`, of a missing key with advice.
     pub(super) fn of_runtime(why: Str, advises: bool) -> Self {
         if advises && why.contains("no such key:") {
             Self::NoSuchKey(why)

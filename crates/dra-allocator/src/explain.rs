@@ -1,8 +1,8 @@
-//! Why claims do not get their devices on a node: for each device the check of the search that rules it out, and for requests that
+//! The reason why claims do not get their devices on a node: for each device the check of the search that rules it out, and for requests that
 //! have enough devices each, what keeps them from being served together.
 //!
-//! Nothing is judged a second time here. A device by itself is placed as the search places its first one, and what stops several
-//! requests is taken from the search where it came furthest, and then shown by a search without that limit.
+//! Nothing is judged a second time here. A single device is placed as the search places its first one, and what stops
+//! several requests is taken from the search where it came furthest, and then shown by a search without that limit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use super::search::{Flow, Search, State};
 use super::{Demand, Inputs, Limits, Outcome, Stop};
 use crate::devices::{CounterIx, Lack, Need, PoolStatus, RuledOut, named_otherwise, need, units};
 
-/// What a node has for claims that it does not get, device by device.
+/// Devices of a node for claims that do not fit, device by device.
 pub struct Explanation<'a> {
     inputs: &'a Inputs,
     node: &'a Node,
     problem: Problem<'a>,
-    /// What of the work of the problem the meter has counted.
+    /// Work of the problem that the meter has counted.
     searched: u64,
     /// The requests of all claims, in the order of the search.
     pub requests: Vec<RequestExplanation>,
 }
 
-/// What a node has for one request.
+/// Devices of a node for one request.
 #[derive(Clone, Debug)]
 pub struct RequestExplanation {
     /// Its claim, by its place in the demand.
@@ -42,31 +42,31 @@ pub struct RequestExplanation {
     pub alternatives: Vec<AlternativeExplanation>,
 }
 
-/// What a node has for one request without alternatives, or for one subrequest.
+/// Devices of a node for one request without alternatives, or for one subrequest.
 #[derive(Clone, Debug)]
 pub struct AlternativeExplanation {
     number: AlternativeIx,
     /// `request` or `request/subrequest`.
     pub name: Str,
-    /// How many devices it takes; in mode All that many are selected.
+    /// Number of devices it takes; in mode All that many are selected.
     pub wanted: i64,
     /// For every device of the node's usable pools, in the order of the search, whether it could be taken as the first one.
     pub devices: Vec<Result<(), Unfit>>,
 }
 
 impl AlternativeExplanation {
-    /// How many devices could be taken, each by itself.
+    /// Returns how many devices could be picked, each separately.
     pub fn free(&self) -> usize {
         self.devices.iter().filter(|device| device.is_ok()).count()
     }
 
-    /// How many devices could be taken at most: those that could, and those of which it is unknown.
+    /// Returns the maximum number of devices that could be picked: usable and unknown ones.
     pub fn most(&self) -> usize {
         let is_unknown = |device: &&Result<(), Unfit>| **device == Err(Trouble::NotTried.into());
         self.free() + self.devices.iter().filter(is_unknown).count()
     }
 
-    /// Whether so many devices are as many as it takes.
+    /// Returns whether so many devices are as many as it takes.
     pub fn reaches(&self, devices: usize) -> bool {
         self.wanted > 0 && i64::try_from(devices).unwrap_or(i64::MAX) >= self.wanted
     }
@@ -79,11 +79,11 @@ pub struct Shortage {
     pub set: Option<Str>,
     /// The counter or capacity.
     pub name: Str,
-    /// What the device would take of it.
+    /// Consumption by the device.
     pub wanted: Quantity,
-    /// What is left of it; negative where claims took more than there is.
+    /// Remainder; negative if claims consume more than the total.
     pub left: Quantity,
-    /// What there is in all.
+    /// Total.
     pub total: Quantity,
 }
 
@@ -96,11 +96,11 @@ pub struct ConstraintName {
     pub place: usize,
     /// Fully qualified name of the attribute.
     pub attribute: Str,
-    /// Whether all values have to be the same rather than different.
+    /// True if all values have to be the same rather than different.
     pub same: bool,
 }
 
-/// What keeps requests from being served together that each have enough devices.
+/// Reason why requests with enough devices each do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Together {
     /// Without these constraints the node could serve the claims. No search showed that it could with one of them.
@@ -111,21 +111,21 @@ pub enum Together {
     Requests {
         /// The requests, with the places of their claims.
         requests: Vec<(usize, Str)>,
-        /// Whether it was shown that the devices suffice where any one of them is left out.
+        /// True if it was shown that the devices suffice where any one of them is left out.
         is_smallest: bool,
     },
-    /// What the search met furthest, where it was not shown that it is the reason.
+    /// Obstacle at the deepest point of the search, which is not proven to be the reason.
     NotShown(RuledOut),
 }
 
 /// Steps of a search that shows what a limit is worth, and of the one that says where the limits are met.
 const STEPS: u64 = 20_000;
 
-/// Requests of which the smallest set is looked for that cannot be served together.
+/// Requests to reduce to a smallest set that cannot be served together.
 const MOST_REQUESTS: usize = 64;
 
 impl Inputs {
-    /// Says for each request of `demand` and each device of `node` whether the device could be taken for it, or what rules it out.
+    /// Says for each request of `demand` and each device of `node` whether the device could be picked for it, or what rules it out.
     ///
     /// # Errors
     /// What ends an attempt before any device is tried.
@@ -189,7 +189,7 @@ impl Explanation<'_> {
         self.problem.device_id(device.into())
     }
 
-    /// Whether several claims may hold shares of the device.
+    /// Returns whether several claims may hold shares of the device.
     pub fn is_shareable(&self, device: usize) -> bool {
         self.problem.device(device.into()).allow_multiple_allocations
     }
@@ -241,7 +241,7 @@ impl Explanation<'_> {
         Some(self.problem.demand.expressions.text(selector.expression))
     }
 
-    /// Whether class and request select the device and it is for this node, be it in use or not. Nothing where that fails or was not
+    /// Returns whether class and request select the device and it is for this node, be it in use or not. Nothing where that fails or was not
     /// tried.
     pub fn is_wanted(&self, one: &AlternativeExplanation, device: usize) -> Option<bool> {
         match self.problem.select(one.number, device.into()) {
@@ -289,7 +289,7 @@ impl Explanation<'_> {
         Some((name, named_otherwise(found, driver, name)))
     }
 
-    /// The first capacity of which the device has too little.
+    /// The first capacity that the device has too little of.
     pub fn short_capacity(&self, one: &AlternativeExplanation, device: usize) -> Option<Shortage> {
         let found = self.problem.device(device.into());
         let need = need(self.spec(one), found, &self.problem.features);
@@ -311,7 +311,7 @@ impl Explanation<'_> {
         })
     }
 
-    /// The first counter of which claims leave too little for the device.
+    /// The first counter that claims have overused for the device.
     pub fn short_counter(&self, device: usize) -> Option<Shortage> {
         let place = self.problem.devices[DeviceIx::from(device)];
         match self.problem.views[place.view].lacks(place.device)? {
@@ -320,7 +320,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// What the device lacks of a counter of its pool, of which picks have taken so much.
+    /// Returns the device's shortage of a counter of its pool; picks have consumed this much of it.
     fn shortage(&self, device: DeviceIx, counter: CounterIx, picked: i128) -> Option<Shortage> {
         let view = self.problem.view(device);
         let (set, name) = view.counters.names.get(counter)?;
@@ -361,7 +361,7 @@ impl Explanation<'_> {
         Some(constraint_name(&self.problem, alternative.claim, place))
     }
 
-    /// What keeps the claims from being served together; nothing where they can be, or where that is not decided.
+    /// Returns what keeps the claims from being served together; nothing where they can be, or where that is not decided.
     pub fn together(&mut self) -> Option<Together> {
         let mut search = Search::new(&mut self.problem, STEPS, &());
         search.deepest = Some(Deepest::default());
@@ -378,7 +378,7 @@ impl Explanation<'_> {
             .or_else(|| Some(Together::NotShown(clashes.first()?.ruled_out())))
     }
 
-    /// Whether a search for `claims` instead of those of the demand finds devices; nothing where it does not end.
+    /// Returns whether a search for `claims` instead of those of the demand finds devices; nothing where it does not end.
     fn fits(&self, claims: &[Arc<Claim>], ignores_counters: bool) -> Option<bool> {
         let mut demand = self.inputs.demand(claims);
         demand.ignores_counters = ignores_counters;
@@ -400,7 +400,8 @@ impl Explanation<'_> {
         self.problem.demand.claims().cloned().collect()
     }
 
-    /// The constraints without which the claims fit: the one that stopped the search furthest, any other one, or several together.
+    /// The constraints that prevent a fit: the one that stopped the search furthest, any other one, or several
+    /// together.
     fn constraints(&mut self, clashes: &[Clash]) -> Option<Together> {
         let claims = self.claims();
         let met = clashes.iter().filter_map(|clash| match clash {

@@ -11,7 +11,7 @@ places! {
     AlternativeIx;
     /// A request among those of all claims of a demand.
     SlotIx;
-    /// Where the attribute of a constraint comes from.
+    /// Index of a constraint attribute's source.
     SourceIx;
     /// A pool that a node sees.
     ViewIx;

@@ -1,4 +1,4 @@
-//! What kube-scheduler allocates on a node, device for device.
+//! Allocation of kube-scheduler on a node, device by device.
 //!
 //! Mirrors `k8s.io/dynamic-resource-allocation/structured`, v0.37.1. [`Inputs`] prepares a cluster once for any number of nodes
 //! and claims, [`Inputs::demand`] prepares claims, and [`Inputs::allocate`] answers for one node: the first solution in upstream's
@@ -64,7 +64,7 @@ pub struct Inputs {
     facts: Facts,
 }
 
-/// How much work an attempt may do.
+/// Work limits of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Steps of the search after which it gives up.
@@ -143,13 +143,13 @@ pub enum Outcome {
     GaveUp,
 }
 
-/// What keeps an attempt from an answer.
+/// Reason why an attempt has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// Upstream ends the attempt with this error.
     #[error("{0}")]
     Error(AttemptError),
-    /// An expression was not tried, since the command's work on expressions was used up. Upstream goes on.
+    /// An expression was not tried, since the command's work on expressions was used up. Upstream continues.
     #[error("{}", TOO_MUCH_WORK)]
     NotTried,
 }
@@ -171,7 +171,7 @@ impl From<String> for Stop {
 pub struct Attempt {
     /// The answer.
     pub outcome: Outcome,
-    /// How sure it is where only the scheduler knows the order of pools and slices.
+    /// Certainty where pools and slices are in random order.
     pub certainty: Certainty,
     /// Steps of the search.
     pub steps: u64,
@@ -179,7 +179,7 @@ pub struct Attempt {
     pub work: u64,
 }
 
-/// What upstream says when nothing fits and a pool contradicts itself.
+/// Upstream's message when nothing fits and a pool contradicts itself.
 pub const INVALID_POOLS: &str = "invalid resource pools were encountered";
 
 impl Inputs {

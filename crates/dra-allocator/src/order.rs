@@ -1,7 +1,7 @@
-//! What of an answer hangs on the order of pools and slices, in releases where only the scheduler knows it.
+//! Influence of the order of pools and slices on an answer, in releases with random order.
 //!
-//! The search is complete, so whether there is a solution does not hang on the order. The first solution does, where a request can be
-//! served from several slices, and so does which comes first, a solution or an error.
+//! The search is complete, so the existence of a solution does not depend on the order. The first solution does, where
+//! a request can be served from several slices, and so does which comes first, a solution or an error.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::search::{Flow, Pick, State};
 use super::{Limits, Observer, Stop, search};
 use dra_model::{Key, MOST_RESULTS, PoolId, Str, TOO_MUCH_WORK};
 
-/// How sure an answer is in every order of pools and slices in which the scheduler may look at them.
+/// Certainty of an answer across all orders of pools and slices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Certainty {
     /// It is the same in all of them. In which order a claim's status lists the devices of one request may differ.
@@ -22,11 +22,11 @@ pub enum Certainty {
     OneOf(Vec<Choice>),
     /// In some of them this error comes first, which ends the attempt.
     MayError(String),
-    /// Whether it fits may differ, for this reason.
+    /// The result may differ, for this reason.
     MayDiffer(String),
 }
 
-/// A request that can be served from several places, of which the order decides.
+/// A request that can be served from several places; the order determines which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The claim.
@@ -39,7 +39,7 @@ pub struct Choice {
     pub slices: Vec<Str>,
 }
 
-/// What an alternative finds on the node.
+/// Devices of the node for an alternative.
 #[derive(Default)]
 struct Reach {
     /// Devices that it could take.
@@ -48,20 +48,20 @@ struct Reach {
     shareable: bool,
     /// The slices that they are in, by view and place there. In mode All, those of devices that it fails over, too.
     slices: BTreeSet<(u32, u32)>,
-    /// What ends the attempt where the search meets it.
+    /// Error that ends the attempt when the search meets it.
     stop: Option<Stop>,
     /// The slices of devices that do so.
     stopping: BTreeSet<(u32, u32)>,
 }
 
 impl Reach {
-    /// Whether everything that it may meet is in one slice, whose order is known.
+    /// Returns whether everything that it may meet is in one slice, whose order is known.
     fn is_in_order(&self) -> bool {
         self.slices.union(&self.stopping).count() < 2
     }
 }
 
-/// How sure the answer is that a search of `problem` gave, which took the devices of `state` if it is [`Flow::Done`].
+/// Returns how sure the answer is that a search of `problem` gave, which took the devices of `state` if it is [`Flow::Done`].
 pub(super) fn certainty(
     problem: &mut Problem<'_>,
     flow: Flow,
@@ -92,8 +92,8 @@ pub(super) fn certainty(
         .collect();
     if let Some(number) = loses_its_way(problem, &open, |number| of(number).slices.len() > 1) {
         return Certainty::MayDiffer(format!(
-            "order decides: {} wants all devices as one of several alternatives, and kube-scheduler goes on with the first \
-             alternative once it has taken one of them",
+            "order decides: {} requests all devices as one of several alternatives, and kube-scheduler keeps \
+            the first alternative once it has allocated one of them",
             problem.shown_request(number)
         ));
     }
@@ -128,7 +128,7 @@ pub(super) fn certainty(
     }
 }
 
-/// What the alternative finds.
+/// Returns what the alternative finds.
 fn reach(problem: &mut Problem<'_>, number: AlternativeIx) -> Reach {
     let alternative = problem.alternative(number);
     let mut reach = Reach::default();
@@ -174,7 +174,7 @@ fn error_of_constraints(problem: &mut Problem<'_>, number: AlternativeIx, device
     })
 }
 
-/// What the node selector of a device says that no allocation can hold.
+/// Returns what the node selector of a device says that no allocation can hold.
 fn error_of_selector(problem: &Problem<'_>, number: AlternativeIx, device: DeviceIx) -> Option<Stop> {
     let claim = &problem.demand.claims[problem.alternatives[number].claim].claim;
     let why = super::result::unsupported_selector(problem, device)?;
@@ -182,7 +182,7 @@ fn error_of_selector(problem: &Problem<'_>, number: AlternativeIx, device: Devic
     Some(error.into())
 }
 
-/// The alternative in mode All that goes on as another one, if that shows in some order.
+/// The alternative in mode All that continues as another one, if that happens in some order.
 fn loses_its_way(
     problem: &Problem<'_>,
     open: &[AlternativeIx],
@@ -229,7 +229,7 @@ fn takes_all_under_constraint(problem: &Problem<'_>) -> bool {
     numbers.any(|number| is_all_under_constraint(problem, number))
 }
 
-/// Whether every request takes all that it finds, so that a solution is the only way through the search.
+/// Returns whether every request takes all that it finds, so that a solution is the only way through the search.
 fn has_one_way(problem: &Problem<'_>, reaches: &[Reach]) -> bool {
     let mut requests = problem.demand.claims.iter().flat_map(|claim| &claim.requests);
     requests.all(|request| {
@@ -241,19 +241,19 @@ fn has_one_way(problem: &Problem<'_>, reaches: &[Reach]) -> bool {
     })
 }
 
-/// Whether the alternative takes each of its candidates.
+/// Returns whether the alternative takes each of its candidates.
 fn takes_each(problem: &Problem<'_>, number: AlternativeIx, reach: &Reach) -> bool {
     let count = usize::try_from(problem.counts[number]).unwrap_or(usize::MAX);
     reach.candidates == count && !reach.shareable
 }
 
-/// Whether a search that finds nothing meets every error that there is, in whatever order. What fails or exceeds the limit of a claim
+/// Returns whether a search that finds nothing meets every error that there is, in whatever order. What fails or exceeds the limit of a claim
 /// before keeps it from looking further.
 fn meets_all_errors(problem: &Problem<'_>) -> bool {
     !takes_all_under_constraint(problem) && !may_exceed(problem)
 }
 
-/// Whether a claim can get more devices than it may have.
+/// Returns whether a claim can get more devices than it may have.
 fn may_exceed(problem: &Problem<'_>) -> bool {
     problem.demand.claims.iter().any(|claim| {
         let most = claim.requests.iter().map(|request| {
@@ -264,7 +264,7 @@ fn may_exceed(problem: &Problem<'_>) -> bool {
     })
 }
 
-/// The choices of a solution: alternatives that were taken, of which the order decides.
+/// The choices of a solution: picked alternatives, determined by the order.
 fn one_of(problem: &Problem<'_>, state: &State, open: &[AlternativeIx], reaches: &[Reach]) -> Certainty {
     let taken: BTreeSet<AlternativeIx> = state
         .picks

@@ -1,13 +1,13 @@
 //! The search for problems in which upstream backtracks a lot.
 //!
-//! It walks like `search` and changes nothing about the order, so the first solution and the first error are upstream's.
-//! It leaves out what is known to hold neither. **Symmetry**: where a device failed, one that is interchangeable with it at this
-//! point fails too, as swapping the two in a solution (or in the way to an error) would give one that was there before.
-//! **Dead states**: a point of the search that looks like an earlier one, but for interchangeable devices, ends like it. Both hold
-//! for errors as well as for solutions, with one exception: "too many results" ends a part of upstream's search early, and what it
-//! thereby skips depends on the order. A problem in which that and an error are possible is left to the plain search. **Bounds**
-//! ([`super::bounds`]) prove that there is no solution ahead; they say nothing about errors, and are only asked where none is
-//! possible.
+//! It walks like `search` and changes nothing about the order, so the first solution and the first error are
+//! upstream's. It leaves out what is known to hold neither. **Symmetry**: where a device failed, one that is
+//! interchangeable with it at this point fails too, as swapping the two in a solution (or in the way to an error) would
+//! give one that was there before. **Dead states**: a point of the search that looks like an earlier one, but for
+//! interchangeable devices, ends like it. Both hold for errors as well as for solutions, with one exception: "too many
+//! results" ends a part of upstream's search early, and what it thereby skips depends on the order. A problem in which
+//! that and an error are possible is left to the plain search. **Bounds** ([`super::bounds`]) prove that there is no
+//! solution ahead; they do not apply to errors, and are used only if no error is possible.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,10 +25,10 @@ use super::structure::{Structure, compatibility_code};
 /// Dead states take no more memory than this many words; further ones are not kept.
 const MAX_WORDS: usize = 8 << 20;
 
-/// What may be looked at for each step.
+/// Evaluations allowed per step.
 pub(super) const LOOKS_PER_SURVEY: u64 = 64;
 
-/// What a search may look at in any case: a few steps of a problem with many parts look at more than their share.
+/// Evaluations always allowed to a search: a few steps of a problem with many parts need more than their share.
 const LEAST_LOOKS: u64 = 4 << 20;
 
 /// Steps after which bounds are asked for every device rather than for every request.
@@ -237,7 +237,7 @@ impl<'p, 'a> Pruned<'p, 'a> {
         }
     }
 
-    /// What matters of a device from here on: zero if nothing does.
+    /// Returns what matters of a device from here on: zero if nothing does.
     fn code(&mut self, alternative: AlternativeIx, device: DeviceIx, start: DeviceIx) -> u64 {
         let structure = &self.structure;
         let ahead = device >= start && structure.is_candidate(alternative, device);

@@ -1,4 +1,4 @@
-//! What claims ask for, prepared once for all nodes.
+//! Requests of claims, prepared once for all nodes.
 //!
 //! Everything that depends on neither node nor devices is looked up here: classes, selectors, which constraints cover which
 //! request, and the errors that upstream reports for a request before it looks at devices (`allocator_incubating.go`,
@@ -26,11 +26,11 @@ pub struct Demand {
     pub(super) sources: TiVec<SourceIx, AttributeSource>,
     /// The alternatives of all requests, which are known by their places here.
     pub(super) alternatives: TiVec<AlternativeIx, Alternative>,
-    /// How many devices each alternative takes; zero in mode All, where it depends on the node.
+    /// Number of devices each alternative takes; zero in mode All, where it depends on the node.
     pub(super) counts: TiVec<AlternativeIx, i64>,
     /// Some alternative is in mode All.
     pub(super) takes_all: bool,
-    /// Without mode All: the error with which every attempt ends.
+    /// Without mode All: the error that ends every attempt.
     pub(super) error: Option<AttemptError>,
     /// Some request is sure to look for a device of its own, and no other one can be served or met by an error before: where nothing
     /// is free, nothing fits.
@@ -95,7 +95,7 @@ pub(super) struct ClaimDemand {
     pub(super) claim: Arc<Claim>,
     pub(super) requests: Vec<RequestDemand>,
     pub(super) constraints: TiVec<ConstraintIx, ConstraintDemand>,
-    /// A constraint of a type that is not known.
+    /// A constraint of an unknown type.
     pub(super) constraint_error: Option<AttemptError>,
 }
 
@@ -108,7 +108,7 @@ pub(super) struct RequestDemand {
     pub(super) prioritized: bool,
     /// The first of its alternatives among those of the demand.
     pub(super) first: AlternativeIx,
-    /// How many alternatives it has.
+    /// Number of alternatives it has.
     count: usize,
 }
 
@@ -119,7 +119,7 @@ impl RequestDemand {
     }
 }
 
-/// How many devices an alternative asks for.
+/// Number of devices an alternative asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Amount {
     Exactly(i64),
@@ -156,7 +156,7 @@ pub(super) struct SelectorUse {
     pub(super) expression: ExpressionId,
 }
 
-/// Where the attribute of a constraint comes from.
+/// Source of a constraint's attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum AttributeSource {
     /// The driver publishes it, under this fully qualified name.
@@ -181,7 +181,7 @@ impl Alternative {
         spec.unwrap_or_else(|| &NONE)
     }
 
-    /// Whether it is in mode All and not the first alternative of its request.
+    /// Returns whether it is in mode All and not the first alternative of its request.
     #[inline]
     pub(super) fn is_later_all(&self) -> bool {
         self.amount == Amount::All && self.subrequest.is_some_and(|subrequest| subrequest > 0)
@@ -196,12 +196,12 @@ impl Alternative {
     }
 }
 
-/// Whether a constraint that names `name` covers the request `request` or one of its alternatives.
+/// Returns whether a constraint that names `name` covers the request `request` or one of its alternatives.
 fn is_of_request(name: &str, request: &str) -> bool {
     name.split('/').next() == Some(request)
 }
 
-/// Whether the claim asks for an amount that may make room for others, if amounts are not checked.
+/// Returns whether the claim asks for an amount that may make room for others, if amounts are not checked.
 fn asks_to_free(claim: &Arc<Claim>) -> bool {
     let requests = claim.spec.devices.requests.iter();
     let requests = requests.flat_map(|request| request.exactly.iter().chain(&request.first_available));
@@ -320,7 +320,7 @@ impl Preparation<'_> {
         }
     }
 
-    /// What the release makes of a constraint on distinct values of those requests.
+    /// Returns what the release makes of a constraint on distinct values of those requests.
     fn distinct_rule(&self, claim: &Claim, requests: &[Str]) -> Rule {
         let release = &self.features.release;
         if release.compares_distinct_with_nothing {
@@ -377,7 +377,7 @@ impl Preparation<'_> {
             let mut alternative = self.alternative(claim, &request.name, name, spec, constraints);
             (alternative.claim, alternative.request) = place;
             alternative.subrequest = subrequest;
-            // The answers that the first one got are taken for its own.
+            // The answers of the first one also apply to it.
             if self.features.release.loses_subrequest_in_all
                 && subrequest == Some(1)
                 && alternative.error.is_none()
@@ -439,7 +439,7 @@ impl Preparation<'_> {
         spec: &DeviceRequest,
         constraints: &TiSlice<ConstraintIx, ConstraintDemand>,
     ) -> Alternative {
-        // Each field is named with the place that reads it: a new one does not compile before somebody has thought of it.
+        // Each field is named with the place that reads it: a new field does not compile until it is handled.
         let DeviceRequest {
             name: spec_name,
             device_class_name,
@@ -527,7 +527,7 @@ impl Preparation<'_> {
         }
     }
 
-    /// What is wrong with a request before any device is looked at, and with which of its selectors.
+    /// Returns the problem of a request before any device is evaluated, with its selector.
     fn spec_error(&self, spec: &DeviceRequest, class: Option<&Class>) -> Option<(Option<usize>, String)> {
         if !spec.derived_attributes.is_empty() && !self.features.derived_attributes {
             let what = "cannot handle request with derived attributes, the feature is disabled";

@@ -190,7 +190,7 @@ fn config(problem: &Problem<'_>, place: ClaimIx, picks: &[Pick]) -> Vec<Allocate
     config
 }
 
-/// What restricts an allocation to nodes that has the device.
+/// Node restriction of an allocation by a device.
 enum Restriction<'a> {
     /// It is of one node.
     Own,
@@ -222,7 +222,7 @@ fn unsupported(terms: &[NodeSelectorTerm]) -> String {
     )
 }
 
-/// Why no allocation that has the device can say where it is, unless one of a single node comes before it.
+/// Returns why no allocation that has the device can say where it is, unless one of a single node comes before it.
 pub(super) fn unsupported_selector(problem: &Problem<'_>, device: DeviceIx) -> Option<String> {
     match restriction(problem, device) {
         Restriction::Terms(terms) if terms.len() > 1 => Some(unsupported(terms)),

@@ -17,7 +17,7 @@ use super::{Observer, PLAIN_STEPS, Stop};
 use crate::devices::{Compatibility, CounterIx, PoolView, RuledOut, SetIx, units};
 use dra_model::MOST_RESULTS;
 
-/// How a part of the search ended.
+/// Result of a part of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Flow {
     /// Everything is allocated.
@@ -33,7 +33,7 @@ pub(super) enum Flow {
 }
 
 impl Flow {
-    /// What alternatives of a request come to, tried in order until one does not fail. All exceed the claim's result only together.
+    /// Returns what alternatives of a request come to, tried in order until one does not fail. All exceed the claim's result only together.
     /// Mirrors the loop over subrequests in `allocateOne`.
     pub(super) fn of_alternatives(flows: impl Iterator<Item = Self>) -> Self {
         let mut all_exceeded = true;
@@ -47,7 +47,7 @@ impl Flow {
         if all_exceeded { Self::Exceeded } else { Self::Fail }
     }
 
-    /// What it means for a claim that the next one ended so: another choice for this claim does not make the next one smaller, but may
+    /// Returns what it means for a claim that the next one ended so: another choice for this claim does not make the next one smaller, but may
     /// make it fit.
     pub(super) fn of_next_claim(self) -> Self {
         match self {
@@ -64,25 +64,25 @@ pub(super) struct Pick {
     pub(super) device: DeviceIx,
 }
 
-/// What the picks so far have changed.
+/// State changed by the picks so far.
 pub(super) struct State {
     /// Picks of each claim, in order.
     pub(super) picks: TiVec<ClaimIx, Vec<Pick>>,
-    /// How many picks hold each device that allows one allocation only.
+    /// Number of picks hold each device that allows one allocation only.
     pub(super) holders: TiVec<DeviceIx, u16>,
-    /// What picks share of each device that allows several; empty until one does.
+    /// Shares of each device that allows multiple allocations; empty until one has any.
     sharing: TiVec<DeviceIx, Sharing>,
-    /// What the picks take of the counters of each view; empty if no view has any.
+    /// Consumption of each view's counters by the picks; empty if no view has any.
     pub(super) drawn: TiVec<ViewIx, Drawn>,
     /// Groups that the picks left for each counter set of each view; absent where no pick draws from the set.
     groups: TiVec<ViewIx, TiVec<SetIx, Option<Compatibility>>>,
     /// By claim and constraint; empty if no claim has any.
     pub(super) constraints: TiVec<ClaimIx, TiVec<ConstraintIx, ConstraintState>>,
-    /// With which [`Flow::Error`] ends the attempt.
+    /// The error that ends the attempt with [`Flow::Error`].
     pub(super) error: AttemptError,
 }
 
-/// What picks take of the counters of a view.
+/// Consumption of a view's counters by picks.
 pub(super) struct Drawn {
     /// By counter.
     pub(super) amounts: TiVec<CounterIx, i128>,
@@ -106,16 +106,16 @@ impl Drawn {
     }
 }
 
-/// What picks share of a device.
+/// Shares of a device in the picks.
 #[derive(Default)]
 struct Sharing {
-    /// How many picks.
+    /// Number of picks.
     picks: u16,
-    /// What they take, in the order of the device's capacities.
+    /// Their consumption, in the order of the device's capacities.
     taken: Box<[i128]>,
 }
 
-/// What a pick changed besides marking its device.
+/// Changes of a pick besides marking its device.
 #[derive(Default)]
 pub(super) struct Undo {
     counters: bool,
@@ -156,13 +156,13 @@ impl State {
         }
     }
 
-    /// Whether so many more devices make the claim's result too large, whatever devices they are.
+    /// Returns whether so many more devices make the claim's result too large, whatever devices they are.
     #[inline]
     pub(super) fn exceeds(&self, claim: ClaimIx, more: i64) -> bool {
         more > MOST_RESULTS - self.picks[claim].len() as i64
     }
 
-    /// Whether a request may not even look at the device.
+    /// Returns whether a request may not even look at the device.
     #[inline]
     pub(super) fn in_use(&self, problem: &Problem<'_>, alternative: AlternativeIx, device: DeviceIx) -> bool {
         if problem.alternative(alternative).admin_access {
@@ -175,7 +175,7 @@ impl State {
         self.holders[device] > 0 || problem.pool_device(device).dedicated
     }
 
-    /// What picks take of a device that they share, in the order of its capacities.
+    /// Returns what picks take of a device that they share, in the order of its capacities.
     pub(super) fn shares_of(&self, device: DeviceIx) -> Option<&[i128]> {
         let sharing = self.sharing.get(device)?;
         (sharing.picks > 0).then_some(&*sharing.taken)
@@ -270,7 +270,7 @@ impl State {
         Ok(undo)
     }
 
-    /// Whether the device can be taken beside the picks so far, which stay as they are.
+    /// Returns whether the device can be taken beside the picks so far, which stay as they are.
     ///
     /// # Errors
     /// As those of [`Self::place`].
@@ -285,7 +285,7 @@ impl State {
         Ok(())
     }
 
-    /// How the search goes on from a device that it cannot take.
+    /// Continuation of the search after a device that it cannot pick.
     #[expect(
         clippy::inline_always,
         reason = "called for each device that a search looks at"
@@ -463,9 +463,9 @@ pub(super) struct Search<'p, 'a> {
     /// Devices that may still be looked at. Most steps look at few; where devices abound and none can be taken, looking is the work.
     looks: u64,
     observer: &'p dyn Observer,
-    /// What stops it where it comes furthest, where somebody wants to know.
+    /// Obstacle at the deepest point, if requested.
     pub(super) deepest: Option<Deepest>,
-    /// What came of each device that was tried, with the number of devices taken before.
+    /// Result for each tried device, with the number of devices picked before.
     #[cfg(test)]
     pub(super) met: Vec<(usize, Pick, Result<(), Unfit>)>,
 }

@@ -1,4 +1,4 @@
-//! What makes devices of a problem interchangeable.
+//! Interchangeability of the devices of a problem.
 //!
 //! Two devices that answer every request and constraint alike can be swapped in any solution. Devices that draw from the same
 //! counters, or have a value in common that a distinct constraint forbids to share, are tied together; such a *component* can be
@@ -90,7 +90,7 @@ impl Structure {
         structure
     }
 
-    /// Whether the device is a candidate of the alternative.
+    /// Returns whether the device is a candidate of the alternative.
     pub(super) fn is_candidate(&self, alternative: AlternativeIx, device: DeviceIx) -> bool {
         self.member[self.place(alternative, device)]
     }
@@ -99,7 +99,7 @@ impl Structure {
         usize::from(alternative) * self.devices + usize::from(device)
     }
 
-    /// Whether a request after that position may take the device.
+    /// Returns whether a request after that position may take the device.
     pub(super) fn is_needed_after(&self, slot: SlotIx, device: DeviceIx) -> bool {
         self.last_slot[device] > slot
     }
@@ -195,13 +195,13 @@ impl Structure {
         }
     }
 
-    /// Whether an error may be met anywhere.
+    /// Returns whether an error may be met anywhere.
     pub(super) fn is_hot(&self) -> bool {
         self.hot_from.first().is_some_and(|hot| *hot)
     }
 }
 
-/// What ties devices together.
+/// Relation between devices.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Tie {
     Counter {
@@ -219,7 +219,7 @@ enum Tie {
     },
 }
 
-/// What devices draw from.
+/// Source that devices consume from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Drawn {
     Counter(CounterIx),
@@ -229,7 +229,7 @@ enum Drawn {
 struct Builder<'s, 'p, 'a> {
     problem: &'p mut Problem<'a>,
     structure: &'s mut Structure,
-    /// What is fixed about each device, but for its ties.
+    /// Fixed answers about each device, except for its ties.
     answers: TiVec<DeviceIx, Vec<i128>>,
     ties: TiVec<DeviceIx, Vec<(Tie, Vec<i128>)>>,
     parents: TiVec<DeviceIx, DeviceIx>,
@@ -288,8 +288,9 @@ impl<'s, 'p, 'a> Builder<'s, 'p, 'a> {
 
     /// Adds what the search looks at of a device beside verdicts, attributes and counters.
     ///
-    /// Devices with equal keys are swapped for one another, so whatever the search may ask of a device has to be in its key. Each field
-    /// is named here, with the place that accounts for it: a new one does not compile before somebody has thought of it.
+    /// Devices with equal keys are swapped for one another, so whatever the search may ask of a device has to be in its
+    /// key. Each field is named here, with the place that accounts for it: a new field does not compile until it is
+    /// handled.
     fn describe(&mut self, device: DeviceIx) {
         let PoolDevice {
             // Where it is. The search's order decides between equals.

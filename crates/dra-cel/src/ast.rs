@@ -65,7 +65,7 @@ pub(crate) struct Field {
     pub(crate) optional: bool,
 }
 
-/// What all macros but `has` expand to: a fold over a range.
+/// Expansion of all macros except `has`: a fold over a range.
 #[derive(Debug, Clone)]
 pub(crate) struct Comprehension {
     pub(crate) range: Expr,
@@ -80,7 +80,7 @@ pub(crate) struct Comprehension {
 }
 
 impl Comprehension {
-    /// Whether this only gives a name to a value, as `cel.bind` does.
+    /// Returns whether this only gives a name to a value, as `cel.bind` does.
     pub(crate) fn is_bind(&self) -> bool {
         matches!(&self.range.kind, ExprKind::List { elements, .. } if elements.is_empty())
             && matches!(self.condition.kind, ExprKind::Literal(Literal::Bool(false)))
@@ -107,7 +107,7 @@ pub(crate) enum Literal {
 #[derive(Debug)]
 pub(crate) struct Ast {
     pub(crate) root: Expr,
-    /// Where each node is, by its number.
+    /// Offset of each node, by its number.
     pub(crate) places: Vec<Offset>,
     /// The source ranges of the operands of `&&`, by the operands' numbers.
     pub(crate) terms: Vec<(NodeId, std::ops::Range<usize>)>,

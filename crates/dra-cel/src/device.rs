@@ -6,7 +6,7 @@
 
 use dra_values::{AttributeValue, Quantity, Semver, Str};
 
-/// What selectors read of a device in a ResourceSlice. Names are as there: `id` or `domain/id`, in order.
+/// Device fields that selectors read from a ResourceSlice. Names are as there: `id` or `domain/id`, in order.
 #[derive(Debug, Clone, Copy)]
 pub struct SliceDevice<'a, C> {
     /// Of the slice.
@@ -178,12 +178,12 @@ impl DeviceInput {
         }
     }
 
-    /// Whether every version of Kubernetes can evaluate expressions on the device.
+    /// Returns whether every version of Kubernetes can evaluate expressions on the device.
     pub fn is_readable(&self) -> bool {
         self.invalid.is_none() && self.first_list.is_none()
     }
 
-    /// Why no expression can be evaluated on the device. Which of several attributes is named varies upstream.
+    /// Returns why no expression can be evaluated on the device. Which of several attributes is named varies upstream.
     ///
     /// Lists are unknown to Kubernetes before 1.36, and to that with the gate off.
     pub(crate) fn problem(&self, takes_lists: bool) -> Option<String> {

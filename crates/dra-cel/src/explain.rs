@@ -1,4 +1,4 @@
-//! Why a device does not match: which terms of the expression are not true, and the values that they look at.
+//! The reason why a device does not match: the terms of the expression that are not true, with the values that they read.
 //!
 //! Not a hot path: the expression is compiled once more, term by term. An expression is a chain of terms joined by `&&`;
 //! names given by `cel.bind` around the chain are known in each.
@@ -17,7 +17,7 @@ use super::value::text;
 use super::{check, parse};
 use dra_values::Meter;
 
-/// What compiling a byte of an expression is worth, in steps of an evaluation.
+/// Cost of compiling a byte of an expression, in steps of an evaluation.
 const STEPS_OF_BYTE: u64 = 20;
 
 /// A term that keeps a device from matching.
@@ -27,14 +27,14 @@ pub struct FailingTerm {
     pub text: String,
     /// `false`, or why there is no result.
     pub result: Result<bool, EvalError>,
-    /// What of the device the term looks at.
+    /// Device fields that the term reads.
     pub seen: Vec<Seen>,
 }
 
 /// A part of the device that a term looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// How the expression gets there.
+    /// Path in the expression.
     pub text: String,
     /// The name of the field that it ends with; all of the text where it ends with something else.
     pub name: String,

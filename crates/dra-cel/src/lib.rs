@@ -11,9 +11,9 @@
 //! 3. `plan`: tree to plan; constants are folded, regular expressions compiled.
 //! 4. `eval`: plan and device to value, counting the cost.
 //!
-//! `library` has the functions, each with its declaration; `value` the values that they work on. `cost` knows what a call
-//! costs, and estimates the worst case, by which the API server refuses new expressions. `terms` knows what `&&` joins,
-//! `explain` which of that keeps a device from matching, and `repair` what was probably meant.
+//! `library` has the functions, each with its declaration; `value` the values that they work on. `cost` knows what a
+//! call costs, and estimates the worst case, which the API server limits for new expressions. `terms` knows what `&&`
+//! joins, `explain` which of that keeps a device from matching, and `repair` what was probably meant.
 //!
 //! No input makes any of this panic, overflow the stack or run without end: nesting is limited as it is upstream, and
 //! work and memory have budgets besides CEL's own cost.

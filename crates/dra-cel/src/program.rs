@@ -18,13 +18,13 @@ use super::reads::Reads;
 use super::value::{Fault, Value, convert};
 use dra_values::{AttributeValue, Meter, TOO_MUCH_WORK, go_quote};
 
-/// What an evaluation may cost, and what a new expression may be estimated at.
+/// Maximum cost of an evaluation, and maximum estimate of a new expression.
 pub const MAX_COST: u64 = 1_000_000;
 
 /// Bytes that a new expression may have.
 const MAX_LENGTH: usize = 10 * 1_024;
 
-/// What an expression is for.
+/// Purpose of an expression.
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     /// To select devices: its result is a bool.
@@ -42,7 +42,7 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// Kubernetes 1.`minor`. Versions beyond those that are known are taken for the nearest.
+    /// Kubernetes 1.`minor`. Unknown versions are treated as the nearest known one.
     ///
     /// New expressions have what 1.`minor - 1` knows too, which is how API servers run unless told otherwise.
     pub fn new(minor: u32, features: Features) -> Self {
@@ -147,7 +147,7 @@ impl Environment {
     }
 }
 
-/// Why an expression cannot be compiled, in the words of the API server.
+/// The reason why an expression cannot be compiled, in the words of the API server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct CompileError {
@@ -170,13 +170,13 @@ impl CompileError {
         }
     }
 
-    /// Whether the API server calls this an internal error, as it does with some mistakes that no type check finds.
+    /// Returns whether the API server calls this an internal error, as it does with some mistakes that no type check finds.
     pub fn is_internal(&self) -> bool {
         self.internal
     }
 }
 
-/// Why the API server does not take a new expression. Its text is that of the server without the field's path.
+/// The reason why the API server does not take a new expression. Its text is that of the server without the field's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// More than ten kibibytes.
@@ -185,12 +185,12 @@ pub enum Refusal {
     Compile {
         /// The expression, which the message quotes.
         expression: String,
-        /// What is wrong with it.
+        /// The error.
         error: CompileError,
     },
     /// Evaluating it might cost more than the limit.
     TooComplex {
-        /// What it might cost.
+        /// Maximum possible cost.
         max_cost: u64,
     },
 }
@@ -221,16 +221,16 @@ pub struct Program {
     meter: Option<Arc<Meter>>,
 }
 
-/// What an evaluation came to.
+/// Result of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evaluation {
-    /// Whether the device matches. An error is not the same as no match: it ends the whole allocation.
+    /// True if the device matches. An error is not the same as no match: it ends the whole allocation.
     pub result: Result<bool, EvalError>,
-    /// What the evaluation cost.
+    /// Cost of the evaluation.
     pub cost: u64,
 }
 
-/// Why an evaluation has no result, in the words of kube-scheduler.
+/// The reason why an evaluation has no result, in the words of kube-scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EvalError {
@@ -253,7 +253,7 @@ impl EvalError {
         }
     }
 
-    /// Whether the meter had run out, so that the program was not tried at all. kube-scheduler would have a result.
+    /// Returns whether the meter had run out, so that the program was not tried at all. kube-scheduler would have a result.
     pub fn is_not_tried(&self) -> bool {
         self.not_tried
     }
@@ -271,8 +271,8 @@ impl Program {
         self.max_cost
     }
 
-    /// What decides about a device, where that can be listed: on devices that agree in it the program yields the same, be it an
-    /// error, as long as one of them is readable.
+    /// Returns the facts about a device that determine the result, if they can be listed: devices that agree in them
+    /// yield the same, even an error, as long as one of them is readable.
     pub fn reads(&self) -> Option<&Reads> {
         self.reads.as_ref()
     }
@@ -296,7 +296,7 @@ impl Program {
         }
     }
 
-    /// Whether `device` matches.
+    /// Returns whether `device` matches.
     pub fn evaluate(&self, device: &DeviceInput) -> Evaluation {
         if !self.may_be_tried() {
             return Evaluation {

@@ -1,7 +1,7 @@
-//! What a program reads of a device.
+//! Device fields read by a program.
 //!
-//! Most selectors read a few values by names that are constants. Devices that agree on those get the same answer, so whoever
-//! asks about thousands of devices needs few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
+//! Most selectors read a few values by names that are constants. Devices that agree on those get the same answer, so
+//! thousands of devices need few evaluations. What cannot be listed, such as a loop over all attributes, is evaluated
 //! for each device.
 
 use std::collections::HashSet;
@@ -42,11 +42,11 @@ struct Name {
     qualified: Option<Str>,
 }
 
-/// What is read of one device.
+/// Readings from one device.
 #[derive(Debug)]
 pub struct Readings<'a> {
     values: [Reading<'a>; MOST],
-    /// How many of the values there are.
+    /// Number of values.
     count: usize,
     attributes: &'a [(Str, AttributeValue)],
     /// Some attribute of the device is a version.
@@ -80,7 +80,7 @@ enum KeptReading {
 }
 
 impl Reads {
-    /// What the plan with that root reads, if that can be listed.
+    /// Returns what the plan with that root reads, if that can be listed.
     pub(super) fn of(root: &Node) -> Option<Self> {
         let mut collector = Collector::default();
         (collector.add_node(root) && collector.reads.len() <= MOST).then_some(Self(collector.reads))
@@ -140,7 +140,7 @@ impl Collector {
         true
     }
 
-    /// Adds what a node reads; false if that cannot be told.
+    /// Adds what a node reads; false if that is unknown.
     fn add_node(&mut self, node: &Node) -> bool {
         match node {
             Node::Constant(_) | Node::Broken(_) | Node::Known(_) => true,
@@ -262,7 +262,7 @@ impl Readings<'_> {
         hasher.finish()
     }
 
-    /// Whether a program that reads this finds the same in `kept`.
+    /// Returns whether a program that reads this finds the same in `kept`.
     pub fn are(&self, kept: &KeptReadings) -> bool {
         let mut values = self.values().iter().zip(&kept.values);
         values.all(|(value, kept)| value.is(kept)) && self.versions().eq(&kept.versions)
@@ -290,7 +290,7 @@ impl Readings<'_> {
 }
 
 impl Reading<'_> {
-    /// Whether no program can tell them apart.
+    /// Returns whether no program can tell them apart.
     fn is(&self, kept: &KeptReading) -> bool {
         match (self, kept) {
             (Self::Absent, KeptReading::Absent) => true,

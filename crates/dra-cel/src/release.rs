@@ -1,4 +1,4 @@
-//! How releases of Kubernetes differ where expressions are concerned.
+//! Differences between Kubernetes releases in expressions.
 
 /// The first release, 1.x, whose expressions are known.
 pub(crate) const OLDEST: u32 = 34;
@@ -60,7 +60,7 @@ impl Release {
         }
     }
 
-    /// Whether it is from the first to the last of `minors`.
+    /// Returns whether it is from the first to the last of `minors`.
     pub(crate) fn is_in(self, (first, last): (u32, u32)) -> bool {
         (first..=last).contains(&self.minor)
     }

@@ -1,7 +1,7 @@
 //! Usual mistakes in selectors, and what was probably meant.
 //!
-//! Nothing here is sure: the edits are made on the tokens of the text, so that an expression that does not compile has them too. Whoever
-//! shows one has tried it before. Names that devices have are told by [`Known`].
+//! Nothing here is sure: the edits are made on the tokens of the text, so that an expression that does not compile has
+//! them too. They must be tested before they are shown. [`Known`] has the names of existing devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -46,7 +46,7 @@ pub enum Mistake {
 /// A mistake at a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Found {
-    /// Which one.
+    /// Kind of mistake.
     pub mistake: Mistake,
     /// What it is about: an attribute, a capacity, a driver; the right name of a misspelt one, and the right operator.
     pub name: String,
@@ -124,7 +124,7 @@ impl Known {
             .map(|(_, type_)| *type_)
     }
 
-    /// Where an attribute of this name is, at best in this domain.
+    /// Returns where an attribute of this name is, at best in this domain.
     fn attribute(&self, domain: Option<&str>, name: &str) -> Option<&str> {
         let domains = self.attributes.get(name)?;
         let same = domains.iter().find(|(known, _)| Some(known.as_str()) == domain);
@@ -147,7 +147,7 @@ impl Known {
         names.map(String::as_str).find(|name| is_similar(name, written))
     }
 
-    /// Where something of this name is, rather in `map` than in the other one, at best in this domain.
+    /// Returns where something of this name is, rather in `map` than in the other one, at best in this domain.
     fn place(&self, map: Map, domain: Option<&str>, name: &str) -> Option<(Map, &str)> {
         let attribute = self
             .attribute(domain, name)
@@ -160,10 +160,10 @@ impl Known {
     }
 }
 
-/// What an expression may ask of a device itself.
+/// Fields of a device that an expression can read.
 const FIELDS: [&str; 4] = ["driver", "attributes", "capacity", "allowMultipleAllocations"];
 
-/// Which map of a device is looked into.
+/// Map of a device to look into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Map {
     Attributes,
@@ -177,7 +177,7 @@ struct Access {
     map: Map,
     first: String,
     second: Option<String>,
-    /// Whether it is asked for with `?`, so that nothing is missed.
+    /// True if it is asked for with `?`, so that nothing is missed.
     is_optional: bool,
     /// Its first token and the one behind its last.
     tokens: Range<usize>,
@@ -245,7 +245,7 @@ impl Repair {
         };
         let mut end = 0;
         for edit in edits {
-            // One that lies in another is found again by whoever tries the result.
+            // A mistake inside another is found when the result is tested.
             let Some(between) = self.expression.get(end..edit.range.start) else {
                 continue;
             };
@@ -343,7 +343,7 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
     edits
 }
 
-/// Where `text` has `device.NAME` though a device has no such field, with the name.
+/// Returns where `text` has `device.NAME` though a device has no such field, with the name.
 fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
     let tokens = lex(text).lexemes;
     let mut found = Vec::new();
@@ -694,7 +694,7 @@ fn quoted(text: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Where `text` looks into the maps of the device.
+/// Returns where `text` looks into the maps of the device.
 fn accesses(text: &str) -> Vec<Access> {
     let tokens = lex(text).lexemes;
     let word = |place: usize| {
@@ -702,7 +702,7 @@ fn accesses(text: &str) -> Vec<Access> {
         (token.token == Token::Identifier).then(|| text.get(token.range.clone()))?
     };
     let is = |place: usize, kind: Token| tokens.get(place).is_some_and(|token| token.token == kind);
-    // A member at `place`: its name, whether it may be missing, and the token behind it.
+    // A member at `place`: its name, whether it may be absent, and the token behind it.
     let member = |place: usize| -> Option<(String, bool, usize)> {
         let optional = is(place + 1, Token::Question);
         let name = place + 1 + usize::from(optional);

@@ -8,12 +8,12 @@ pub(crate) type Offset = u32;
 /// One problem of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Issue {
-    /// Where it is; problems of the text as a whole are nowhere.
+    /// Its place; problems of the whole text have none.
     pub(crate) at: Option<Offset>,
     pub(crate) message: String,
 }
 
-/// The problems found so far, of which cel-go shows the first hundred.
+/// The problems found so far; cel-go shows the first hundred.
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
     found: Vec<Issue>,

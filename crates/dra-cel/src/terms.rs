@@ -8,16 +8,15 @@ use std::ops::Range;
 use super::ast::{Ast, Comprehension, Expr, ExprKind, Literal, NodeId, operators};
 use super::parse::{self, Macros};
 
-/// The terms of an expression in the order of its text, with which it can be relaxed.
-///
-/// All versions of Kubernetes read the same terms, so that no environment is asked. What is no expression is one term.
+/// The terms of an expression in the order of its text, for relaxing it.  All versions of Kubernetes read the same
+/// terms, so no environment is needed. An invalid expression is one term.
 #[derive(Debug)]
 pub struct Terms<'t> {
     text: &'t str,
     places: Vec<Place>,
 }
 
-/// Where a term is written.
+/// Place of a term in the text.
 #[derive(Clone, Debug, Default)]
 struct Place {
     /// The term; nothing stands for the whole text.
@@ -80,7 +79,7 @@ pub(super) struct Term<'e> {
 }
 
 impl Term<'_> {
-    /// How it is written in `expression`, with the names that are given to it alone.
+    /// Returns how it is written in `expression`, with the names that are given to it alone.
     pub(super) fn text<'t>(&self, expression: &'t str) -> &'t str {
         self.place.text(expression)
     }
@@ -105,7 +104,7 @@ pub struct AttributeWanted {
     pub value: String,
 }
 
-/// What a selector wants an attribute to be, where it asks for nothing else: `device.attributes["DOMAIN"].NAME == "TEXT"`.
+/// Returns what a selector wants an attribute to be, where it asks for nothing else: `device.attributes["DOMAIN"].NAME == "TEXT"`.
 pub fn attribute_wanted(expression: &str) -> Option<AttributeWanted> {
     wanted(expression, text_of)
 }
@@ -209,7 +208,7 @@ fn of_map(expr: &Expr, map: &str) -> Option<(String, String)> {
     is_of_device(whole, map).then_some((text_of(domain)?, name))
 }
 
-/// What is indexed, and by what.
+/// Returns what is indexed, and by what.
 fn indexed(expr: &Expr) -> Option<(&Expr, &Expr)> {
     match call(expr)? {
         (operators::INDEX, [whole, index]) => Some((whole, index)),
@@ -249,12 +248,12 @@ fn drivers_of(term: &Expr) -> Option<BTreeSet<String>> {
     }
 }
 
-/// Whether this is `device.driver`.
+/// Returns whether this is `device.driver`.
 fn is_driver(expr: &Expr) -> bool {
     is_of_device(expr, "driver")
 }
 
-/// Whether this is that field of `device`.
+/// Returns whether this is that field of `device`.
 fn is_of_device(expr: &Expr, wanted: &str) -> bool {
     let ExprKind::Select {
         operand,
@@ -279,7 +278,7 @@ pub(super) fn terms(ast: &Ast) -> Vec<Term<'_>> {
 }
 
 struct Collector<'e> {
-    /// Where the operands of each `&&` are.
+    /// Places of the operands of each `&&`.
     written: HashMap<NodeId, Range<usize>>,
     binds: Vec<&'e Comprehension>,
     terms: Vec<Term<'e>>,
@@ -568,7 +567,7 @@ mod tests {
         );
     }
 
-    /// What a term comes to.
+    /// Result of a term.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Comes {
         Yes,

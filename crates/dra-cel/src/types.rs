@@ -1,7 +1,7 @@
 //! Types as the checker and the overload tables see them, and their texts.
 //!
 //! Mirrors `common/types/types.go` and `checker/format.go` of cel-go v0.29. Types are trees with shared branches, so an
-//! expression can describe one of exponential size; whoever walks types counts its steps (see [`super::check`]).
+//! expression can describe one of exponential size; code that walks types counts its steps (see [`super::check`]).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ impl Type {
                 let params = self.params();
                 for (position, param) in params.iter().enumerate() {
                     out.push_str(if position == 0 { "(" } else { ", " });
-                    // Exponentially large types are told apart by their beginning.
+                    // Exponentially large types are distinguished by their beginning.
                     if out.len() > MAX_TEXT {
                         return;
                     }

@@ -21,10 +21,10 @@ pub struct Claim {
     /// Identity, owners, deletion.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// What is asked for; immutable.
+    /// Specification; immutable.
     #[serde(deserialize_with = "or_default")]
     pub spec: ClaimSpec,
-    /// What was given, and to whom.
+    /// Status: allocation and consumers.
     #[serde(deserialize_with = "or_default")]
     pub status: ClaimStatus,
 }
@@ -35,7 +35,7 @@ impl Claim {
         self.metadata.key()
     }
 
-    /// Whether a finalizer keeps the claim from being removed, as it does while the claim is allocated.
+    /// Returns whether a finalizer keeps the claim from being removed, as it does while the claim is allocated.
     pub fn is_protected(&self) -> bool {
         self.metadata.finalizers.iter().any(|name| name == FINALIZER)
     }
@@ -48,7 +48,7 @@ impl Claim {
             .map_or(&[], |allocation| &allocation.devices.results)
     }
 
-    /// What the request asks for that results of an allocation call `name`: `request`, or `request/subrequest` for one of its alternatives.
+    /// Returns what the request asks for that results of an allocation call `name`: `request`, or `request/subrequest` for one of its alternatives.
     pub fn asked_for(&self, name: &str) -> Option<&DeviceRequest> {
         let (base, alternative) = match name.split_once('/') {
             Some((base, alternative)) => (base, Some(alternative)),
@@ -70,7 +70,7 @@ impl Claim {
     }
 }
 
-/// What a claim asks for.
+/// Requests of a claim.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaimSpec {
@@ -134,7 +134,7 @@ pub struct DeviceRequest {
     /// All must match.
     #[serde(deserialize_with = "list")]
     pub selectors: Vec<Selector>,
-    /// How many devices of those that match.
+    /// Number of devices of those that match.
     #[serde(deserialize_with = "or_default")]
     pub allocation_mode: AllocationMode,
     /// Number of devices in mode `ExactCount`; the API server defaults it to 1.
@@ -160,7 +160,7 @@ pub const MOST_CONSUMERS: usize = 256;
 /// Most alternatives of a request. Mirrors `api/resource/v1/types.go`, `FirstAvailableDeviceRequestMaxSize`, v1.37.2.
 pub const MOST_ALTERNATIVES: usize = 8;
 
-/// How many devices a request wants. Unknown modes are kept, since the allocator must name them in its error.
+/// Number of devices a request wants. Unknown modes are kept, since the allocator must name them in its error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AllocationMode {
     /// `count` devices.
@@ -238,16 +238,16 @@ pub struct ClaimConfig {
     pub opaque: Option<Config>,
 }
 
-/// What a claim got.
+/// Allocation and consumers of a claim.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClaimStatus {
     /// Absent until the scheduler allocated the claim.
     pub allocation: Option<Allocation>,
-    /// Who may use it, in the order of the object; at most [`MOST_CONSUMERS`] entries.
+    /// Consumers, in the order of the object; at most [`MOST_CONSUMERS`] entries.
     #[serde(deserialize_with = "list")]
     pub reserved_for: Vec<ConsumerReference>,
-    /// What drivers report of allocated devices.
+    /// Status of allocated devices, reported by drivers.
     #[serde(deserialize_with = "list")]
     pub devices: Vec<DeviceStatus>,
 }
@@ -261,7 +261,7 @@ pub struct Allocation {
     pub devices: DeviceAllocation,
     /// Nodes that can use the devices; absent means all.
     pub node_selector: Option<Repeated<NodeSelector>>,
-    /// When the scheduler allocated; absent for releases and gates that do not record it.
+    /// Time at which the scheduler allocated; absent for releases and gates that do not record it.
     pub allocation_timestamp: Option<Time>,
     /// KEP-5194: any pod may use the claim without an entry; no release serves the field.
     #[serde(deserialize_with = "or_default")]
@@ -307,7 +307,7 @@ pub struct AllocatedDevice {
     /// Copied from the device.
     #[serde(deserialize_with = "interned_list")]
     pub binding_failure_conditions: Vec<Str>,
-    /// Which share of a device that allows several allocations.
+    /// Share of a device that allows multiple allocations.
     #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// Amounts that this share takes, sorted by name.
@@ -319,19 +319,19 @@ pub struct AllocatedDevice {
 }
 
 impl AllocatedDevice {
-    /// Whether it takes something from others, which admin access does not. Mirrors `allocateddevices.go`,
+    /// Returns whether it takes something from others, which admin access does not. Mirrors `allocateddevices.go`,
     /// `foreachAllocatedDevice`, v1.37.2.
     pub fn takes(&self) -> bool {
         !self.admin_access
     }
 
-    /// Whether it takes all of the device rather than a share. Mirrors `dra_manager.go`, `GatherAllocatedState`,
+    /// Returns whether it takes all of the device rather than a share. Mirrors `dra_manager.go`, `GatherAllocatedState`,
     /// v1.37.2: without the gate `DRAConsumableCapacity` a share takes all, too.
     pub fn takes_all(&self, consumable_capacity: bool) -> bool {
         self.takes() && (!consumable_capacity || self.share_id.is_none())
     }
 
-    /// Which device was allocated.
+    /// Returns which device was allocated.
     pub fn id(&self) -> DeviceId {
         DeviceId {
             driver: self.driver.clone(),
@@ -360,7 +360,7 @@ pub struct AllocatedConfig {
     pub opaque: Option<Config>,
 }
 
-/// An entry of `status.reservedFor`: whoever may use the claim. The API server looks none of it up.
+/// An entry of `status.reservedFor`: a consumer that may use the claim. The API server does not validate it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsumerReference {
     /// Empty for the core group.
@@ -376,12 +376,12 @@ pub struct ConsumerReference {
 }
 
 impl ConsumerReference {
-    /// Whether the entry is of the kind that releases without PodGroups know.
+    /// Returns whether the entry is of the kind that releases without PodGroups know.
     pub fn is_pod(&self) -> bool {
         self.api_group.is_empty() && self.resource == "pods"
     }
 
-    /// Whether the entry names a PodGroup.
+    /// Returns whether the entry names a PodGroup.
     pub fn is_pod_group(&self) -> bool {
         self.api_group == "scheduling.k8s.io" && self.resource == "podgroups"
     }
@@ -452,7 +452,7 @@ impl<'de> Deserialize<'de> for ConsumerReference {
     }
 }
 
-/// What a driver reports of an allocated device.
+/// Status of an allocated device, reported by its driver.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DeviceStatus {
@@ -465,7 +465,7 @@ pub struct DeviceStatus {
     /// Device.
     #[serde(deserialize_with = "interned")]
     pub device: Str,
-    /// Which share of it.
+    /// Share of the device.
     #[serde(rename = "shareID")]
     pub share_id: Option<Str>,
     /// Binding conditions among them.
@@ -476,7 +476,7 @@ pub struct DeviceStatus {
 }
 
 impl DeviceStatus {
-    /// Which device the report is about.
+    /// Returns which device the report is about.
     pub fn id(&self) -> DeviceId {
         DeviceId {
             driver: self.driver.clone(),
@@ -508,7 +508,7 @@ pub struct ClaimTemplate {
     /// Identity of the template itself.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// What its claims look like.
+    /// Specification of its claims.
     #[serde(deserialize_with = "or_default")]
     pub spec: ClaimTemplateSpec,
 }

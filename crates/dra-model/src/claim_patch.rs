@@ -14,12 +14,12 @@ pub struct ClaimPatch {
     version: Str,
     before: Vec<ConsumerReference>,
     after: Vec<ConsumerReference>,
-    /// How many entries at the end of the list are new.
+    /// Number of new entries at the end of the list.
     added: usize,
     change: ClaimChange,
 }
 
-/// What a write changes.
+/// Changes of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimChange {
     /// The list becomes another one.
@@ -67,8 +67,8 @@ impl ClaimPatch {
         }
     }
 
-    /// Takes the devices back: the API server accepts no list without allocation and none the other way round that would be left
-    /// alone, so both go at once.
+    /// Releases the devices: the API server accepts neither a list without an allocation nor a remaining allocation
+    /// without a list, so both are removed together.
     pub fn release(claim: &Claim) -> Self {
         Self::of(claim, ClaimChange::Release)
     }
@@ -84,7 +84,7 @@ impl ClaimPatch {
         (rest.len() != finalizers.len()).then(|| Self::of(claim, ClaimChange::Finalizers(rest)))
     }
 
-    /// What it changes.
+    /// Returns what it changes.
     pub fn change(&self) -> &ClaimChange {
         &self.change
     }
@@ -104,7 +104,7 @@ impl ClaimPatch {
         &self.after[self.after.len() - self.added..]
     }
 
-    /// Whether it takes the devices back.
+    /// Returns whether it takes the devices back.
     pub fn releases(&self) -> bool {
         match self.change {
             ClaimChange::Release => true,
@@ -112,7 +112,7 @@ impl ClaimPatch {
         }
     }
 
-    /// Whether it is a write of the status.
+    /// Returns whether it is a write of the status.
     pub fn is_of_status(&self) -> bool {
         match self.change {
             ClaimChange::List { .. } | ClaimChange::Release => true,
@@ -142,7 +142,7 @@ impl ClaimPatch {
         Value::Array(self.operations())
     }
 
-    /// The operations of the JSON patch, of which the first is the lock.
+    /// The operations of the JSON patch; the first is the lock.
     pub fn operations(&self) -> Vec<Value> {
         let lock =
             json!({"op": "replace", "path": "/metadata/resourceVersion", "value": self.version.as_str()});

@@ -8,7 +8,7 @@ use super::{Condition, Meta, Str, Taint};
 use dra_values::decode::{interned, interned_option, list, or_default};
 use dra_values::json;
 
-/// What stands before the name of a class in the extended resource that every class has without naming one. Mirrors
+/// Prefix of the implicit extended resource of every class. Mirrors
 /// `api/resource/v1/types.go`, `ResourceDeviceClassPrefix`.
 pub const CLASS_RESOURCE: &str = "deviceclass.resource.kubernetes.io/";
 
@@ -19,12 +19,12 @@ pub struct Class {
     /// Identity.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// Which devices, and how they are configured.
+    /// Selected devices, and their configuration.
     #[serde(deserialize_with = "or_default")]
     pub spec: ClassSpec,
 }
 
-/// Which devices belong to a class.
+/// Devices of a class.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ClassSpec {
@@ -50,7 +50,7 @@ pub struct ClassConfig {
 /// Opaque configuration for a driver.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Config {
-    /// Which driver.
+    /// Driver.
     #[serde(default, deserialize_with = "interned")]
     pub driver: Str,
     /// The JSON as it was read.
@@ -101,7 +101,7 @@ pub struct TaintRule {
     /// The taint and where it goes.
     #[serde(deserialize_with = "or_default")]
     pub spec: TaintRuleSpec,
-    /// What the controller reports.
+    /// Status reported by the controller.
     #[serde(deserialize_with = "or_default")]
     pub status: TaintRuleStatus,
 }
@@ -132,7 +132,7 @@ pub struct TaintSelector {
     pub device: Option<Str>,
 }
 
-/// What the controller reports of a rule.
+/// Status of a rule, reported by the controller.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct TaintRuleStatus {

@@ -66,7 +66,7 @@ pub enum Evidence {
 }
 
 impl Evidence {
-    /// Whether it tells how the component runs now. Objects tell only how it once ran, and a default tells nothing.
+    /// Returns whether it tells how the component runs now. Objects tell only how it once ran, and a default tells nothing.
     pub fn is_of_now(&self) -> bool {
         !matches!(self, Self::Assumed | Self::Objects(_))
     }
@@ -103,7 +103,7 @@ pub enum ReleaseEvidence {
 /// State of a gate in a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateState {
-    /// Whether the feature is on.
+    /// True if the feature is on.
     pub enabled: bool,
     /// How that is known.
     pub evidence: Evidence,
@@ -379,18 +379,18 @@ impl Gate {
         Some(enabled || compatible)
     }
 
-    /// How mature the feature is in the release 1.`minor`; absent where the gate does not exist.
+    /// Returns how mature the feature is in the release 1.`minor`; absent where the gate does not exist.
     pub fn stage_in(self, minor: u32) -> Option<Stage> {
         self.in_release(minor).map(|(stage, _)| stage)
     }
 
-    /// Whether the release 1.`minor` locks the gate to its default: a component that is started with another value
-    /// ends at once. Upstream's table says `LockToDefault` there.
+    /// Returns whether the release 1.`minor` locks the gate to its default: a component started with another value
+    /// exits immediately. Upstream's table says `LockToDefault` there.
     pub fn is_locked_in(self, minor: u32) -> bool {
         self.stage_in(minor).is_some() && self.defaults().locked.is_some_and(|locked| locked <= minor)
     }
 
-    /// Gates without which this one cannot be on: a component that is started so ends at once. Mirrors `kube_features.go`,
+    /// Gates that this one requires: a component started without them exits immediately. Mirrors `kube_features.go`,
     /// `defaultKubernetesFeatureGateDependencies`, v1.37.2, as far as this table knows the gates.
     pub fn needs(self) -> &'static [Self] {
         match self {
@@ -443,22 +443,22 @@ pub struct Gap {
     pub namespace: Str,
     /// Where objects of all namespaces are missing, the one namespace whose objects are known after all; empty for none.
     pub except: Str,
-    /// Why, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 
 impl Gap {
-    /// What a look at one namespace does not tell of the others.
+    /// Returns what one namespace does not show about the others.
     pub fn elsewhere(kind: Kind, namespace: &str) -> Self {
         Self {
             kind,
             namespace: Str::default(),
             except: namespace.into(),
-            reason: format!("the snapshot covers namespace `{namespace}` only"),
+            reason: format!("the snapshot contains namespace `{namespace}` only"),
         }
     }
 
-    /// Whether the gap hides objects of `kind` in `namespace` (empty: in any namespace).
+    /// Returns whether the gap hides objects of `kind` in `namespace` (empty: in any namespace).
     pub fn hides(&self, kind: Kind, namespace: &str) -> bool {
         let hidden = self.namespace.is_empty() || namespace.is_empty() || self.namespace == namespace;
         let known = !self.except.is_empty() && self.except == namespace;
@@ -469,9 +469,9 @@ impl Gap {
 /// A profile of kube-scheduler, as its configuration has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchedulerProfile {
-    /// What pods name.
+    /// Name in pods.
     pub name: Str,
-    /// Plugins that decide about devices and nodes here, and that the profile does without.
+    /// Plugins that affect devices and nodes here, and that the profile disables.
     pub disabled: Vec<Str>,
 }
 
@@ -481,23 +481,23 @@ impl SchedulerProfile {
     pub const DEFAULT: &str = "default-scheduler";
 }
 
-/// What the API server said to the question whether a user may do something.
+/// Answer of the API server to an access review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessReview {
-    /// Who.
+    /// User.
     pub user: String,
     /// Verb, API group, resource, subresource, namespace and name.
     pub request: [String; 6],
-    /// Whether any authorizer of the API server allows it.
+    /// True if any authorizer of the API server allows it.
     pub allowed: bool,
 }
 
-/// What is known of a cluster besides its objects.
+/// Facts about a cluster besides its objects.
 #[derive(Clone, Debug)]
 pub struct Environment {
     /// Release of the API server; of the file's server for a snapshot.
     pub version: Version,
-    /// How the release is known.
+    /// Source of the release.
     pub release_evidence: ReleaseEvidence,
     /// The version as the server says it, or absent when it was assumed.
     pub git_version: Option<String>,
@@ -505,23 +505,23 @@ pub struct Environment {
     pub emulated_minor: u32,
     /// Oldest minor release that the server stays compatible with.
     pub min_compatibility_minor: u32,
-    /// Gates of which more is known than the default, by component.
+    /// Gates with more evidence than the default, by component.
     pub gates: Vec<(Component, Gate, GateState)>,
     /// The profiles of kube-scheduler, where its configuration can be seen.
     pub scheduler_profiles: Option<Vec<SchedulerProfile>>,
     /// Objects of other kinds that the source has, as owners.
     pub owners: Arc<Owners>,
-    /// When the state was read.
+    /// Time at which the state was read.
     pub read_at: Option<Time>,
-    /// Where it was read, for people: `cluster prod`, `file gpus.yaml`.
+    /// Source, for people: `cluster prod`, `file gpus.yaml`.
     pub source: String,
-    /// What could not be read, in order.
+    /// Kinds that could not be read, in order.
     pub gaps: Vec<Gap>,
     /// Kinds of the gaps that a warning about the files has told together.
     pub told: Vec<Kind>,
     /// Kinds that the API server does not serve at all: there are none, rather than none known.
     pub not_served: Vec<Kind>,
-    /// Who may do what, as far as the API server was asked.
+    /// Permissions, as far as the API server was asked.
     pub reviews: Vec<AccessReview>,
 }
 
@@ -576,7 +576,7 @@ impl Environment {
         self.min_compatibility_minor = version.minor.saturating_sub(1);
     }
 
-    /// Whether `gate` is on in `component`.
+    /// Returns whether `gate` is on in `component`.
     pub fn enabled(&self, component: Component, gate: Gate) -> bool {
         self.gate(component, gate).enabled
     }

@@ -189,7 +189,7 @@ const fn facts(
 }
 
 impl Kind {
-    /// How many there are.
+    /// Their number.
     pub const COUNT: usize = FACTS.len();
 
     /// Every kind.
@@ -237,12 +237,12 @@ impl Kind {
         }
     }
 
-    /// Whether objects live in namespaces.
+    /// Returns whether objects live in namespaces.
     pub fn is_namespaced(self) -> bool {
         self.facts().namespaced
     }
 
-    /// Whether a kind of the model has this name, in whichever API group.
+    /// Returns whether a kind of the model has this name, in whichever API group.
     pub fn is_name(name: &str) -> bool {
         FACTS.iter().any(|facts| facts.name == name)
     }

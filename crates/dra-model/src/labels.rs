@@ -35,7 +35,7 @@ struct Requirement {
     values: BTreeSet<String>,
 }
 
-/// What a requirement asks of a label.
+/// Condition of a requirement on a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// `=`
@@ -58,7 +58,7 @@ pub enum Operator {
     LessThan,
 }
 
-/// Why a text is not a label selector.
+/// The reason why a text is not a label selector.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LabelSelectorError {
     /// The grammar wants something else at this place.
@@ -66,27 +66,27 @@ pub enum LabelSelectorError {
     Unexpected {
         /// The token that is there; empty at the end of the text.
         found: String,
-        /// What could have stood there.
+        /// Expected tokens.
         expected: &'static str,
     },
     /// A key that no label can have.
-    #[error("`{0}` is not a label key: {1}")]
+    #[error("invalid label key `{0}`: {1}")]
     Key(String, &'static str),
     /// A value that no label can have.
-    #[error("`{0}` is not a label value: {1}")]
+    #[error("invalid label value `{0}`: {1}")]
     Value(String, &'static str),
     /// `>` and `<` compare integers.
-    #[error("`{0}` is not an integer, which `>` and `<` need")]
+    #[error("`{0}` is not an integer; `>` and `<` compare integers")]
     NotAnInteger(String),
 }
 
 impl LabelSelector {
-    /// Whether the selector restricts nothing.
+    /// Returns whether the selector restricts nothing.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// Whether an object is selected whose label `key` has the value `lookup(key)`.
+    /// Returns whether an object is selected whose label `key` has the value `lookup(key)`.
     pub fn matches<'a>(&self, lookup: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.requirements
             .iter()
@@ -116,8 +116,8 @@ impl Operator {
         }
     }
 
-    /// Whether an object with that label, or without one, meets a requirement whose values `are_listed`, of which `first` is the first.
-    /// Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.2.
+    /// Returns whether an object with that label, or without one, meets a requirement whose values `are_listed`,
+    /// beginning with `first`. Mirrors `labels/selector.go`, `Requirement.Matches`, v1.37.2.
     pub fn is_met(self, label: Option<&str>, are_listed: impl Fn(&str) -> bool, first: Option<&str>) -> bool {
         let is_listed = || label.is_some_and(&are_listed);
         // A label that is no integer is neither greater nor less than anything.
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
         }
         loop {
             let expected = if requirements.is_empty() {
-                "a key, `!` or the end"
+                "a key, `!` or the end of the selector"
             } else {
                 "a key after `,`"
             };
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
             match self.next() {
                 Token::End => return Ok(requirements),
                 Token::Symbol(",") => {}
-                other => return Err(unexpected(other, "`,` or the end")),
+                other => return Err(unexpected(other, "`,` or the end of the selector")),
             }
         }
     }
@@ -363,7 +363,7 @@ fn check_key(key: &str) -> Result<(), &'static str> {
         None => key,
         Some((prefix, name)) => {
             if !is_dns_subdomain(prefix) {
-                return Err("what stands before `/` must be a DNS name in lower case");
+                return Err("the prefix before `/` must be a lowercase DNS name");
             }
             name
         }
@@ -385,7 +385,10 @@ fn check_value(value: &str) -> Result<(), &'static str> {
     if bytes.iter().all(|b| inner(*b)) && ends_well(bytes.first()) && ends_well(bytes.last()) {
         Ok(())
     } else {
-        Err("only letters, digits, `-`, `_` and `.` are allowed, with a letter or digit at both ends")
+        Err(
+            "only letters, digits, `-`, `_` and `.` are allowed, and it must start and end with a letter or \
+            digit",
+        )
     }
 }
 
@@ -480,38 +483,44 @@ mod tests {
     #[test]
     fn what_kubectl_refuses_is_refused_with_the_place() {
         for (selector, message) in [
-            (",", "found `,`, expected a key, `!` or the end"),
+            (",", "found `,`, expected a key, `!` or the end of the selector"),
             ("app,", "found ``, expected a key after `,`"),
             ("app,,size", "found `,`, expected a key after `,`"),
             ("!", "found ``, expected a key"),
             ("!!app", "found `!`, expected a key"),
-            ("!app=web", "found `=`, expected `,` or the end"),
+            ("!app=web", "found `=`, expected `,` or the end of the selector"),
             (
                 "app web",
                 "found `web`, expected `=`, `==`, `!=`, `in`, `notin`, `>` or `<`",
             ),
             ("app===web", "found `=`, expected a value"),
             ("app=(web)", "found `(`, expected a value"),
-            ("app=web size", "found `size`, expected `,` or the end"),
+            (
+                "app=web size",
+                "found `size`, expected `,` or the end of the selector",
+            ),
             ("app in web", "found `web`, expected `(`"),
             ("app in", "found ``, expected `(`"),
             ("app in (", "found ``, expected `,` or `)`"),
             ("app in (a b)", "found `b`, expected `,` or `)`"),
             ("app in (a", "found ``, expected `,` or `)`"),
             ("app in (=)", "found `=`, expected `,` or `)`"),
-            ("size>ten", "`ten` is not an integer, which `>` and `<` need"),
-            ("size>", "`` is not an integer, which `>` and `<` need"),
+            (
+                "size>ten",
+                "`ten` is not an integer; `>` and `<` compare integers",
+            ),
+            ("size>", "`` is not an integer; `>` and `<` compare integers"),
             (
                 "Example.com/zone",
-                "`Example.com/zone` is not a label key: what stands before `/` must be a DNS name in lower case",
+                "invalid label key `Example.com/zone`: the prefix before `/` must be a lowercase DNS name",
             ),
             (
                 "/zone",
-                "`/zone` is not a label key: what stands before `/` must be a DNS name in lower case",
+                "invalid label key `/zone`: the prefix before `/` must be a lowercase DNS name",
             ),
             (
                 "example.com/",
-                "`example.com/` is not a label key: the name must not be empty",
+                "invalid label key `example.com/`: the name must not be empty",
             ),
         ] {
             let error = selector.parse::<LabelSelector>().expect_err(selector);

@@ -43,7 +43,7 @@ pub struct Meta {
     /// The name.
     #[serde(deserialize_with = "or_default")]
     pub name: Str,
-    /// Prefix of a generated name; empty where somebody gave the name.
+    /// Prefix of a generated name; empty if the name was given.
     #[serde(deserialize_with = "or_default")]
     pub generate_name: Str,
     /// Identity over time: a recreated object of the same name has another one.
@@ -55,7 +55,7 @@ pub struct Meta {
     /// Counts changes of the spec, where the kind keeps such a count.
     #[serde(deserialize_with = "or_default")]
     pub generation: i64,
-    /// When the object was created.
+    /// Time at which the object was created.
     pub creation_timestamp: Option<Time>,
     /// Set once deletion was asked for.
     pub deletion_timestamp: Option<Time>,
@@ -70,20 +70,20 @@ pub struct Meta {
     /// Owners, in the order of the object.
     #[serde(deserialize_with = "list")]
     pub owner_references: Vec<OwnerReference>,
-    /// What delays the deletion.
+    /// Finalizers that delay the deletion.
     #[serde(deserialize_with = "interned_list")]
     pub finalizers: Vec<Str>,
-    /// Who wrote the object.
+    /// Writer of the object.
     #[serde(rename = "managedFields", deserialize_with = "managed")]
     pub managed: Managed,
 }
 
-/// What is read of an object's managed fields. It takes few bytes, as there are many objects.
+/// The used part of an object's managed fields. It takes few bytes, as there are many objects.
 #[derive(Clone, Debug, Default)]
 pub struct Managed {
     /// The second since the Unix epoch in which kube-controller-manager set fields of the status last that are still its own.
     pub status_set_by_built_in: Option<NonZeroU32>,
-    /// Whether the object has managed fields at all: what kubectl prints has none unless it is asked.
+    /// True if the object has managed fields at all: what kubectl prints has none unless it is asked.
     pub is_known: bool,
     #[expect(
         clippy::box_collection,
@@ -102,15 +102,15 @@ impl Managed {
 /// A manager that wrote an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Writer {
-    /// What it calls itself.
+    /// Name of the manager.
     pub manager: Str,
     /// Group and version that it used.
     pub api_version: Str,
-    /// When it did last.
+    /// Time at which it did last.
     pub time: Option<Time>,
 }
 
-/// Versions of the API that are not served for ever.
+/// API versions that will no longer be served.
 const OLD_VERSIONS: [&str; 5] = [
     "resource.k8s.io/v1alpha3",
     "resource.k8s.io/v1beta1",
@@ -122,7 +122,7 @@ const OLD_VERSIONS: [&str; 5] = [
 /// The manager of what kube-controller-manager writes: the name of its program.
 const BUILT_IN: &str = "kube-controller-manager";
 
-/// What this program writes in front of a UID of its own.
+/// Prefix of UIDs that this program creates.
 const WRITTEN: &str = "manifest/";
 const MADE_UP: &str = "made/";
 
@@ -137,22 +137,22 @@ pub fn uid_of_simulation(object: &str) -> String {
 }
 
 impl Meta {
-    /// Whether only a simulation has made the object.
+    /// Returns whether only a simulation has made the object.
     pub fn is_made_up(&self) -> bool {
         self.uid.starts_with(MADE_UP)
     }
 
-    /// Whether the object is in no cluster: what the API server has created has a UID of its own.
+    /// Returns whether the object is in no cluster: what the API server has created has a UID of its own.
     pub fn is_only_written(&self) -> bool {
         self.uid.is_empty() || self.uid.starts_with(WRITTEN) || self.is_made_up()
     }
 
-    /// Whether the object is a manifest's, or was made for one: it can neither be waited for nor ended.
+    /// Returns whether the object is a manifest's, or was made for one: it can neither be waited for nor ended.
     pub fn is_of_manifest(&self) -> bool {
         self.uid.starts_with(WRITTEN) || self.is_made_up()
     }
 
-    /// Where an object of this name is, in the same namespace.
+    /// Returns where an object of this name is, in the same namespace.
     pub fn beside(&self, name: &Str) -> Key {
         Key::new(self.namespace.clone(), name.clone())
     }
@@ -175,7 +175,7 @@ impl Meta {
         self.owner_references.iter().find(|owner| owner.controller)
     }
 
-    /// Whether deletion was asked for.
+    /// Returns whether deletion was asked for.
     pub fn is_deleting(&self) -> bool {
         self.deletion_timestamp.is_some()
     }
@@ -246,7 +246,7 @@ fn managed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Managed,
                 .is_some_and(|version| OLD_VERSIONS.contains(&version))
         }
 
-        /// Whether `newer` says that the same manager uses another version by now.
+        /// Returns whether `newer` says that the same manager uses another version by now.
         fn is_superseded_by(&self, newer: &Self) -> bool {
             self.manager == newer.manager
                 && self.subresource == newer.subresource
@@ -317,7 +317,7 @@ pub struct OwnerReference {
     /// UID of the owner.
     #[serde(deserialize_with = "or_default")]
     pub uid: Str,
-    /// Whether this owner manages the object.
+    /// True if this owner manages the object.
     #[serde(deserialize_with = "or_default")]
     pub controller: bool,
 }
@@ -326,7 +326,7 @@ pub struct OwnerReference {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Condition {
-    /// What the condition is about.
+    /// Type of the condition.
     #[serde(rename = "type", deserialize_with = "interned")]
     pub type_: Str,
     /// `True`, `False` or `Unknown`.
@@ -338,7 +338,7 @@ pub struct Condition {
     /// Text for people.
     #[serde(deserialize_with = "or_default")]
     pub message: Str,
-    /// When the status changed last.
+    /// Time at which the status changed last.
     pub last_transition_time: Option<Time>,
     /// Generation that the condition speaks of; 0 where it says none.
     #[serde(deserialize_with = "or_default")]

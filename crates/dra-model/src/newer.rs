@@ -12,7 +12,7 @@ use super::{AttributeValue, Claim, ClaimSpec, Kind, Meta, Node, Object, Pod, Req
 pub struct NewerField {
     /// In which kind.
     pub kind: Kind,
-    /// Where, without places in lists.
+    /// Path, without list indexes.
     pub path: &'static str,
     /// `37` for 1.37.
     pub since: u32,
@@ -22,7 +22,7 @@ pub struct NewerField {
 #[derive(Clone, Debug)]
 pub struct NewerFields {
     version: Version,
-    /// Whether they are only noted.
+    /// True if they are only noted.
     keeps: bool,
     found: BTreeMap<NewerField, (String, usize)>,
 }
@@ -97,7 +97,7 @@ impl NewerFields {
         self.found.len() > before
     }
 
-    /// What to tell the user.
+    /// Returns what to tell the user.
     pub fn warnings(&self) -> impl Iterator<Item = String> {
         self.found.iter().map(|(NewerField { path, since, .. }, (first, count))| {
             let others = match count {
@@ -105,7 +105,8 @@ impl NewerFields {
                 count => format!(" ({} more like it)", count - 1),
             };
             format!(
-                "`{first}`: {path} is a field of Kubernetes 1.{since} and later; it is not read, as API servers of 1.{} drop it{others}",
+                "`{first}`: ignoring {path}, which exists since Kubernetes 1.{since}: API servers of 1.{} \
+                drop it{others}",
                 self.version.minor
             )
         })
@@ -132,7 +133,7 @@ impl Dropped {
         self.field(since, path, !list.is_empty(), list);
     }
 
-    /// Whether the release has no such field, which is noted.
+    /// Returns whether the release has no such field, which is noted.
     fn lacks(&mut self, since: u32, path: &'static str) -> bool {
         if self.version >= Version::minor(since) {
             return false;

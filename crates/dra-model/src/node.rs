@@ -15,12 +15,12 @@ pub struct Node {
     /// Taints and the unschedulable flag.
     #[serde(deserialize_with = "or_default")]
     pub spec: NodeSpec,
-    /// What the node has.
+    /// Status of the node.
     #[serde(deserialize_with = "or_default")]
     pub status: NodeStatus,
 }
 
-/// What keeps pods off a node.
+/// Settings that keep pods off a node.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct NodeSpec {
@@ -32,7 +32,7 @@ pub struct NodeSpec {
     pub taints: Vec<super::Taint>,
 }
 
-/// What a node has.
+/// Resources and conditions of a node.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeStatus {
@@ -50,7 +50,7 @@ pub struct NodeStatus {
     pub declared_features: Vec<Str>,
 }
 
-/// What the kubelet says of itself.
+/// Information that the kubelet reports about itself.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeInfo {
@@ -66,10 +66,10 @@ pub struct DisruptionBudget {
     /// Identity.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// Which pods.
+    /// Selected pods.
     #[serde(deserialize_with = "or_default")]
     pub spec: DisruptionBudgetSpec,
-    /// How many may go.
+    /// Number of may go.
     #[serde(deserialize_with = "or_default")]
     pub status: DisruptionBudgetStatus,
 }
@@ -96,7 +96,7 @@ pub enum IntOrPercent {
     Percent(Str),
 }
 
-/// How many pods of a budget may go.
+/// Number of pods of a budget may go.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DisruptionBudgetStatus {
@@ -148,15 +148,15 @@ pub struct Quota {
     /// Identity.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// Which objects count.
+    /// Counted objects.
     #[serde(deserialize_with = "or_default")]
     pub spec: QuotaSpec,
-    /// What is allowed and used.
+    /// Limits and usage.
     #[serde(deserialize_with = "or_default")]
     pub status: QuotaStatus,
 }
 
-/// Which objects a quota counts.
+/// Objects that a quota counts.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct QuotaSpec {
@@ -186,7 +186,7 @@ pub struct ScopeRequirement {
     pub scope_name: Str,
 }
 
-/// What a quota allows and what is used of it.
+/// Limits and usage of a quota.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct QuotaStatus {
@@ -205,7 +205,7 @@ pub struct Event {
     /// Identity.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// What it is about.
+    /// Object of the event.
     #[serde(deserialize_with = "or_default")]
     pub involved_object: ObjectReference,
     /// Machine-readable cause.
@@ -217,10 +217,10 @@ pub struct Event {
     /// `Normal` or `Warning`.
     #[serde(rename = "type", deserialize_with = "interned")]
     pub type_: Str,
-    /// Who reports, in the older form.
+    /// Reporter, in the older form.
     #[serde(deserialize_with = "or_default")]
     pub source: EventSource,
-    /// Who reports.
+    /// Reporter.
     #[serde(deserialize_with = "interned")]
     pub reporting_component: Str,
     /// First time, in the older form.
@@ -229,7 +229,7 @@ pub struct Event {
     pub last_timestamp: Option<Time>,
     /// First time.
     pub event_time: Option<Time>,
-    /// How often, in the older form.
+    /// Count, in the older form.
     #[serde(deserialize_with = "or_default")]
     pub count: i32,
     /// Repetitions.
@@ -237,7 +237,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// When the event was seen last.
+    /// Returns when the event was seen last.
     pub fn last_seen(&self) -> Option<Time> {
         let repeated = self.series.as_ref().and_then(|series| series.last_observed_time);
         repeated
@@ -246,12 +246,12 @@ impl Event {
             .or(self.metadata.creation_timestamp)
     }
 
-    /// When the event was seen first, as far as it says so.
+    /// Returns when the event was seen first, as far as it says so.
     pub fn first_seen(&self) -> Option<Time> {
         self.first_timestamp.or(self.event_time).or(self.last_seen())
     }
 
-    /// How often the event was seen.
+    /// Returns how often the event was seen.
     pub fn times(&self) -> i32 {
         self.series
             .as_ref()
@@ -259,7 +259,7 @@ impl Event {
             .max(1)
     }
 
-    /// Who reports.
+    /// Returns who reports.
     pub fn component(&self) -> &Str {
         if self.reporting_component.is_empty() {
             &self.source.component
@@ -273,14 +273,14 @@ impl Event {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct EventSeries {
-    /// How often.
+    /// Count.
     #[serde(deserialize_with = "or_default")]
     pub count: i32,
     /// Last time.
     pub last_observed_time: Option<Time>,
 }
 
-/// Who reports an event, in the older form.
+/// Reporter of an event, in the older form.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct EventSource {
@@ -289,7 +289,7 @@ pub struct EventSource {
     pub component: Str,
 }
 
-/// What an event is about.
+/// Object of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(default)]
 pub struct ObjectReference {

@@ -19,31 +19,31 @@ pub struct Owner {
     pub key: Key,
     /// Identity over time.
     pub uid: Str,
-    /// When it was created.
+    /// Time at which it was created.
     pub created: Option<Time>,
     /// Its own owners.
     pub references: Vec<OwnerReference>,
     /// The controller of the object itself.
     pub controller: Option<OwnerReference>,
-    /// Whether it makes no further pod when one of its pods goes.
+    /// True if it makes no further pod when one of its pods goes.
     pub stops: bool,
-    /// Whether its user has it suspended, or inactive.
+    /// True if its user has it suspended, or inactive.
     pub is_suspended: bool,
-    /// How many pods it is to have, where it says so.
+    /// Number of replicas, if specified.
     pub replicas: Option<i64>,
-    /// How it replaces its pods by newer ones, where that is known.
+    /// Update strategy, if known.
     pub strategy: Option<Strategy>,
-    /// What it says of itself.
+    /// Reported conditions.
     pub conditions: Vec<Condition>,
-    /// What it says of itself in a word: `status.status`, or `status.phase`.
+    /// Reported state: `status.status`, or `status.phase`.
     pub state: Str,
     /// The nodes that it gathers before pods of it start.
     pub gathers: Option<Gathers>,
-    /// Whether pods of it have claims, as far as its template says so.
+    /// True if pods of it have claims, as far as its template says so.
     pub has_claims: bool,
 }
 
-/// How a Deployment replaces its pods.
+/// Update strategy of a Deployment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strategy {
     /// Old pods end before new ones are made.
@@ -60,7 +60,7 @@ pub enum Strategy {
 /// The nodes that an object gathers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gathers {
-    /// How many nodes it waits for.
+    /// Number of nodes it waits for.
     pub wanted: i64,
     /// Those that it has, with what it says of each.
     pub there: Vec<(Str, Str)>,
@@ -86,7 +86,7 @@ impl Owner {
         }
     }
 
-    /// Whether the reference is to this object.
+    /// Returns whether the reference is to this object.
     pub fn is(&self, reference: &OwnerReference) -> bool {
         if !reference.uid.is_empty() && !self.uid.is_empty() {
             return self.uid == reference.uid;
@@ -226,7 +226,7 @@ impl Owners {
     }
 }
 
-/// What tells whether an owner makes further pods.
+/// Fields that determine whether an owner creates more pods.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Spec {
@@ -308,7 +308,7 @@ impl Gathers {
     }
 }
 
-/// Whether the controller of such an object makes no pod in the place of one that goes: it has more than it wants, or may lose no further one.
+/// Returns whether the controller of such an object makes no pod in the place of one that goes: it has more than it wants, or may lose no further one.
 ///
 /// Mirrors `job/job_controller.go`, `syncJob`, v1.37.2, which counts a pod that was deleted as one that failed.
 fn stops(group: &str, kind: &str, spec: &Spec, status: &Status) -> bool {

@@ -14,10 +14,10 @@ pub struct Pod {
     /// Identity, owners, deletion.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// What it needs.
+    /// Specification.
     #[serde(deserialize_with = "or_default")]
     pub spec: PodSpec,
-    /// What became of it.
+    /// Status.
     #[serde(deserialize_with = "or_default")]
     pub status: PodStatus,
 }
@@ -28,7 +28,7 @@ impl Pod {
         self.metadata.key()
     }
 
-    /// Whether the pod has ended: phase Succeeded or Failed.
+    /// Returns whether the pod has ended: phase Succeeded or Failed.
     pub fn is_terminal(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
@@ -44,7 +44,7 @@ impl Pod {
     }
 }
 
-/// What a pod needs.
+/// Requirements of a pod.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
@@ -76,16 +76,16 @@ pub struct PodSpec {
     /// While there is one, the scheduler does not look at the pod.
     #[serde(deserialize_with = "list")]
     pub scheduling_gates: Vec<Named>,
-    /// Which scheduler is responsible.
+    /// Name of the responsible scheduler.
     #[serde(deserialize_with = "interned")]
     pub scheduler_name: Str,
-    /// Who the pod is to the API server; empty for `default`.
+    /// Service account of the pod; empty for `default`.
     #[serde(deserialize_with = "interned")]
     pub service_account_name: Str,
-    /// Whether there are rules of spreading over the topology.
+    /// True if there are rules of spreading over the topology.
     #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
     pub has_topology_spread: bool,
-    /// What its volumes tell.
+    /// Relevant facts about its volumes.
     #[serde(deserialize_with = "volumes")]
     pub volumes: Volumes,
     /// The pod's ports are those of the node.
@@ -127,7 +127,7 @@ pub struct SchedulingGroup {
     pub pod_group_name: Option<Str>,
 }
 
-/// What the scheduler and the claim rules read of a container.
+/// Fields of a container that the scheduler and the claim rules read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Container {
@@ -136,7 +136,7 @@ pub struct Container {
     pub name: Str,
     /// Requests and claims.
     pub resources: Repeated<Resources>,
-    /// Ports, of which only those on the node matter.
+    /// Ports; only those on the node matter.
     #[serde(deserialize_with = "list")]
     pub ports: Vec<ContainerPort>,
     /// `Always` makes an init container a sidecar.
@@ -201,7 +201,7 @@ pub struct ContainerPort {
     pub protocol: Str,
 }
 
-/// Anything of which only the name matters.
+/// An object known by name only.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Named {
@@ -210,23 +210,25 @@ pub struct Named {
     pub name: Str,
 }
 
-/// Whether a list has an element, whatever it is.
+/// Returns whether a list has an element, whatever it is.
 fn is_filled<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let elements: Vec<serde::de::IgnoredAny> = list(deserializer)?;
     Ok(!elements.is_empty())
 }
 
-/// What the volumes of a pod tell. Every pod has volumes, and nothing else of them matters.
+/// Relevant facts about the volumes of a pod. Every pod has volumes, and nothing else of them matters.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes {
-    /// Whether one can bind the pod to some nodes, as those of volume claims and ephemeral ones can.
+    /// True if one can bind the pod to some nodes, as those of volume claims and ephemeral ones can.
     pub bind: bool,
-    /// A folder of the node where plugins register with the kubelet, if one is mounted: that tells a pod that may be a driver's.
+    /// A directory of the node where plugins register with the kubelet, if mounted: evidence that the pod may belong to
+    /// a driver.
     pub plugin_folder: Option<Str>,
 }
 
-/// The folder in which the kubelet looks for plugins, as far as its name goes: what is above it is the kubelet's own, `/var/lib/kubelet`
-/// as a rule. Mirrors `kubelet/config/defaults.go`, `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
+/// Name of the directory where the kubelet looks for plugins, as far as its name goes: what is above it is the
+/// kubelet's own, `/var/lib/kubelet` as a rule. Mirrors `kubelet/config/defaults.go`,
+/// `DefaultKubeletPluginsRegistrationDirName`, v1.37.2.
 const PLUGINS_REGISTRY: &str = "plugins_registry";
 
 fn volumes<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Volumes, D::Error> {
@@ -284,15 +286,15 @@ pub struct NodeAffinity {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct PreferredTerm {
-    /// How much it counts.
+    /// Weight.
     #[serde(deserialize_with = "or_default")]
     pub weight: i32,
-    /// Which nodes.
+    /// Preferred nodes.
     #[serde(deserialize_with = "or_default")]
     pub preference: NodeSelectorTerm,
 }
 
-/// What became of a pod.
+/// Status of a pod.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodStatus {
@@ -313,9 +315,9 @@ pub struct PodStatus {
     /// The same of containers that run before the others.
     #[serde(deserialize_with = "container_statuses")]
     pub init_container_statuses: Box<[ContainerStatus]>,
-    /// When the kubelet saw the pod first.
+    /// Time at which the kubelet saw the pod first.
     pub start_time: Option<Time>,
-    /// Why it failed, in a word of whoever ended it, such as `Evicted`. Few pods have it.
+    /// The reason why it failed, in a word of the component that ended it, such as `Evicted`. Few pods have it.
     pub reason: Option<Box<Str>>,
     /// The same in a sentence.
     pub message: Option<Box<Str>>,
@@ -364,7 +366,7 @@ pub struct PodClaimStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ExtendedResourceClaim {
-    /// Which container's resource is which request.
+    /// Mapping of container resources to requests.
     #[serde(deserialize_with = "list")]
     pub request_mappings: Vec<RequestMapping>,
     /// The claim, in the pod's namespace.
@@ -372,7 +374,7 @@ pub struct ExtendedResourceClaim {
     pub resource_claim_name: Str,
 }
 
-/// Which container's resource is which request of the claim.
+/// Mapping of a container resource to a request of the claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestMapping {
@@ -387,7 +389,7 @@ pub struct RequestMapping {
     pub request_name: Str,
 }
 
-/// What the kubelet reports of a container.
+/// Status of a container, reported by the kubelet.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerStatus {
@@ -397,15 +399,15 @@ pub struct ContainerStatus {
     /// Health of the resources it uses.
     #[serde(deserialize_with = "list")]
     pub allocated_resources_status: Vec<ResourceStatus>,
-    /// Whether it runs.
+    /// State.
     #[serde(deserialize_with = "or_default")]
     pub state: ContainerState,
-    /// How it ended before.
+    /// Previous termination.
     #[serde(deserialize_with = "or_default")]
     pub last_state: ContainerState,
 }
 
-/// Whether a container runs: neither of them where it does.
+/// State of a container: neither field is set while it runs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ContainerState {
@@ -415,7 +417,7 @@ pub struct ContainerState {
     pub terminated: Option<ContainerEnd>,
 }
 
-/// How a container ended.
+/// Termination of a container.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerEnd {
@@ -425,11 +427,11 @@ pub struct ContainerEnd {
     /// Machine-readable cause, such as `Error` or `OOMKilled`.
     #[serde(deserialize_with = "interned")]
     pub reason: Str,
-    /// When.
+    /// Time.
     pub finished_at: Option<Time>,
 }
 
-/// Why a container is not started yet.
+/// The reason why a container is not started yet.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct ContainerWaiting {
@@ -483,7 +485,7 @@ pub struct PodGroup {
     pub status: PodGroupStatus,
 }
 
-/// What a PodGroup shares.
+/// Specification of a PodGroup.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodGroupSpec {
@@ -500,7 +502,7 @@ pub struct PodGroupSpec {
     /// The CompositePodGroup that it is a part of.
     #[serde(deserialize_with = "interned_option")]
     pub parent_composite_pod_group_name: Option<Str>,
-    /// What all of its members have to have as theirs.
+    /// Priority that all of its members must have.
     pub priority: Option<i32>,
 }
 
@@ -516,7 +518,7 @@ pub struct PodGroupWorkload {
     pub template_name: Str,
 }
 
-/// How a group is scheduled.
+/// Scheduling policy of a group.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct SchedulingPolicy {
@@ -528,12 +530,12 @@ pub struct SchedulingPolicy {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Gang {
-    /// How many members must fit at once.
+    /// Minimum number of members that must fit together.
     #[serde(deserialize_with = "or_default")]
     pub min_count: i32,
 }
 
-/// What became of a PodGroup.
+/// Status of a PodGroup.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodGroupStatus {
@@ -545,7 +547,7 @@ pub struct PodGroupStatus {
     pub resource_claim_statuses: Vec<PodClaimStatus>,
 }
 
-/// An object of which only identity and deletion matter: Namespace, Workload, CompositePodGroup, and owners of pods.
+/// An object with only identity and deletion: Namespace, Workload, CompositePodGroup, and owners of pods.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Bare {

@@ -12,12 +12,12 @@ pub struct Role {
     /// Identity; a ClusterRole has no namespace.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// What it allows. Of an aggregated ClusterRole the controller writes the rules here, so nothing else has to be looked at.
+    /// Allowed requests. The controller writes the rules of an aggregated ClusterRole here.
     #[serde(deserialize_with = "list")]
     pub rules: Vec<PolicyRule>,
 }
 
-/// What a role allows: each verb on each resource of each group.
+/// Permissions of a role: each verb on each resource of each group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PolicyRule {
@@ -42,10 +42,10 @@ pub struct RoleBinding {
     /// Identity; a ClusterRoleBinding has no namespace.
     #[serde(deserialize_with = "or_default")]
     pub metadata: Meta,
-    /// What is allowed.
+    /// Granted role.
     #[serde(deserialize_with = "or_default")]
     pub role_ref: RoleReference,
-    /// Who is allowed.
+    /// Subjects of the binding.
     #[serde(deserialize_with = "list")]
     pub subjects: Vec<RoleSubject>,
 }
@@ -62,7 +62,7 @@ pub struct RoleReference {
     pub name: Str,
 }
 
-/// Whom a binding is for.
+/// Subject of a binding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(default)]
 pub struct RoleSubject {

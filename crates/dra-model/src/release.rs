@@ -1,4 +1,4 @@
-//! How releases of Kubernetes differ where devices are concerned.
+//! Differences between Kubernetes releases in devices.
 
 use super::{Environment, Version};
 
@@ -26,8 +26,9 @@ pub struct Release {
     pub bare_shares_use_nothing: bool,
     /// The next device of a request is looked for from the first on, so that one that can be shared is taken again (`allocateOne`).
     pub starts_over_in_request: bool,
-    /// An alternative in mode All goes on as the first alternative once it has one device, and the second alternative takes the
-    /// devices that the first one would have, if both are in mode All (`allocateOne`, `validateDeviceRequest`).
+    /// An alternative in mode All continues as the first alternative once it has one device, and the second alternative
+    /// takes the devices that the first one would have, if both are in mode All (`allocateOne`,
+    /// `validateDeviceRequest`).
     pub loses_subrequest_in_all: bool,
     /// A `distinctAttribute` is compared with the last device of each request only (`distinctAttributeConstraint`).
     pub compares_distinct_per_request: bool,
@@ -59,7 +60,7 @@ pub struct Release {
     /// `DRAResourceClaimDeviceStatus` is a feature of the allocator, which only the experimental implementation has.
     pub status_selects_experimental: bool,
 
-    /// A node for which the allocator takes too long is unschedulable; otherwise that ends the attempt (`Filter`).
+    /// A node that takes the allocator too long is unschedulable; otherwise that ends the attempt (`Filter`).
     pub timeout_is_node_only: bool,
     /// A class that names an extended resource does without the name that it has of its own (`extendedresourcecache`).
     pub explicit_name_replaces: bool,
@@ -178,7 +179,7 @@ impl Environment {
         Release::of(self.version)
     }
 
-    /// Whether the API server serves PodGroups unless that is turned off: as the release that it emulates.
+    /// Returns whether the API server serves PodGroups unless that is turned off: as the release that it emulates.
     pub fn serves_groups(&self) -> bool {
         Release::of(Version::minor(self.emulated_minor)).serves_groups
     }

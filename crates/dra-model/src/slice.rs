@@ -75,10 +75,10 @@ impl Slice {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SliceSpec {
-    /// Who publishes.
+    /// Publishing driver.
     #[serde(deserialize_with = "interned")]
     pub driver: Str,
-    /// Which part of which pool.
+    /// Part of the pool.
     #[serde(deserialize_with = "or_default")]
     pub pool: PoolPart,
     /// The only node that reaches the devices.
@@ -106,7 +106,7 @@ pub struct SliceSpec {
     pub skip_node_operations: Vec<Str>,
 }
 
-/// Which part of which pool a slice is.
+/// Part of a pool that a slice contains.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PoolPart {
@@ -116,7 +116,7 @@ pub struct PoolPart {
     /// Only slices of the newest generation count.
     #[serde(deserialize_with = "or_default")]
     pub generation: i64,
-    /// How many slices of this generation make the pool complete.
+    /// Number of slices of this generation make the pool complete.
     #[serde(deserialize_with = "or_default")]
     pub resource_slice_count: i64,
 }
@@ -128,7 +128,7 @@ pub struct CounterSet {
     /// Name, unique in the pool.
     #[serde(deserialize_with = "interned")]
     pub name: Str,
-    /// What there is, sorted by name.
+    /// Counters, sorted by name.
     #[serde(deserialize_with = "keyed")]
     pub counters: Vec<(Str, Counter)>,
 }
@@ -154,7 +154,7 @@ pub struct Device {
     /// Sorted by name.
     #[serde(deserialize_with = "keyed")]
     pub capacity: Vec<(Str, Capacity)>,
-    /// What the device takes of shared counters when allocated.
+    /// Consumption of shared counters when allocated.
     #[serde(deserialize_with = "list")]
     pub consumes_counters: Vec<CounterConsumption>,
     /// With per-device node selection: the only node.
@@ -188,7 +188,7 @@ pub struct Device {
     pub node_allocatable_resource_mappings: Vec<(Str, serde::de::IgnoredAny)>,
 }
 
-/// How a device accounts for a resource of its node.
+/// Node resources that a device accounts for.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct NodeAllocatable {
@@ -198,20 +198,20 @@ pub struct NodeAllocatable {
     pub overhead: Option<NodeOverhead>,
 }
 
-/// How much of a resource of its node a device is: an amount, or a multiple of what is consumed of a capacity.
+/// Amount of a node resource that a device stands for: fixed, or a multiple of a consumed capacity.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeMapping {
     /// The capacity.
     #[serde(deserialize_with = "interned_option")]
     pub capacity_key: Option<Str>,
-    /// How often it counts; once if absent.
+    /// Multiplier; one if absent.
     pub capacity_multiplier: Option<Quantity>,
     /// The amount.
     pub device_multiplier: Option<Quantity>,
 }
 
-/// What a device takes of its node besides.
+/// Additional consumption of node resources by a device.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeOverhead {
@@ -227,7 +227,7 @@ pub struct NodeOverhead {
 pub struct Capacity {
     /// The amount.
     pub value: Quantity,
-    /// How requests for a share of it are rounded.
+    /// Rounding of requests for a share of it.
     pub request_policy: Option<RequestPolicy>,
 }
 
@@ -237,7 +237,7 @@ impl AsRef<Quantity> for Capacity {
     }
 }
 
-/// Which amounts of a capacity may be consumed.
+/// Allowed amounts of a capacity.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RequestPolicy {
@@ -262,11 +262,11 @@ pub struct RequestRange {
     pub step: Option<Quantity>,
 }
 
-/// What a device takes of one counter set.
+/// Consumption of one counter set by a device.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CounterConsumption {
-    /// Which set.
+    /// Counter set.
     #[serde(deserialize_with = "interned")]
     pub counter_set: Str,
     /// Amounts, sorted by name.
@@ -288,7 +288,7 @@ pub const NO_EFFECT: &str = "None";
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Taint {
-    /// What is wrong.
+    /// Kind of problem.
     #[serde(deserialize_with = "interned")]
     pub key: Str,
     /// In which way.

@@ -25,7 +25,7 @@ pub struct Toleration {
     /// Empty matches every effect.
     #[serde(deserialize_with = "interned")]
     pub effect: Str,
-    /// How long a NoExecute taint is tolerated, in seconds; absent means for ever.
+    /// Time in seconds that a NoExecute taint is tolerated; absent means forever.
     pub toleration_seconds: Option<i64>,
 }
 
@@ -34,7 +34,7 @@ pub struct Toleration {
 type Meaning<'a> = (&'a str, Option<&'a str>, &'a str);
 
 impl Toleration {
-    /// Which taints it is meant for; none where the operator is unknown.
+    /// Returns which taints it is meant for; none where the operator is unknown.
     fn meaning(&self) -> Option<Meaning<'_>> {
         let value = match self.operator.as_str() {
             "" | "Equal" => Some(self.value.as_str()),
@@ -45,7 +45,7 @@ impl Toleration {
     }
 }
 
-/// What a toleration may say to be meant for the taint. Unknown effects are the caller's business.
+/// Returns what a toleration may say to be meant for the taint. Unknown effects are the caller's business.
 ///
 /// Mirrors `resourceclaim/devicetoleration.go`, `ToleratesTaint`, and `core/v1/toleration.go`, `Toleration.ToleratesTaint`,
 /// v1.37.2: an empty key with `Equal`, which the API server lets through for devices, matches every key with that value.
@@ -71,7 +71,7 @@ pub struct Tolerations(Option<Arc<Grouped>>);
 #[derive(Clone, Default)]
 struct Grouped {
     list: Vec<Toleration>,
-    /// Those with one meaning together, sorted by meaning, equal ones once. Made when somebody asks first.
+    /// Those with one meaning together, sorted by meaning, equal ones once. Built on first use.
     groups: OnceLock<Groups>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Alike<'a> {
         first.map_or("", |place| &self.list[*place].effect)
     }
 
-    /// Their places in the list, in no order. Of equal tolerations only the first is told.
+    /// Their places in the list, in no order. Of equal tolerations only the first is reported.
     pub fn places(&self) -> &'a [usize] {
         self.places
     }
@@ -127,7 +127,7 @@ impl Tolerations {
         grouped.flat_map(|grouped| meanings(taint).filter_map(|meaning| grouped.alike(meaning)))
     }
 
-    /// Whether one of them is meant for the taint.
+    /// Returns whether one of them is meant for the taint.
     pub fn tolerate(&self, taint: &Taint) -> bool {
         self.meant_for(taint).next().is_some()
     }

@@ -73,7 +73,7 @@ impl fmt::Display for Version {
 
 /// A text that is no version of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a version of Kubernetes such as 1.37 or v1.37.1")]
+#[error("invalid Kubernetes version `{0}`: expected a version such as 1.37 or v1.37.1")]
 pub struct InvalidVersion(String);
 
 #[cfg(test)]

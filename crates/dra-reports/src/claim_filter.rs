@@ -305,7 +305,7 @@ mod tests {
             .claims()
             .map(|claim| filter.matches(&cluster, claim))
             .collect();
-        let unknown = Err("the labels of the node are not known".to_owned());
+        let unknown = Err("the node's labels are unknown".to_owned());
         assert_eq!(found, [Ok(false), Ok(false), Ok(false), unknown]);
     }
 

@@ -1,4 +1,4 @@
-//! How allocated devices are, as far as anybody reports it.
+//! Reported health of allocated devices.
 //!
 //! Three reporters: the kubelet, which writes the health that drivers tell it into the status of containers; drivers, which write
 //! conditions into the claim; and binding conditions, which say whether an attached device has arrived.
@@ -25,7 +25,7 @@ pub enum Health {
     BindingFailed,
     /// It is not attached yet.
     BindingPending,
-    /// The reporter does not know, or it is not known which device it means.
+    /// The reporter does not know, or the device is unknown.
     Unknown,
     /// In order.
     Healthy,
@@ -43,7 +43,7 @@ impl Health {
         }
     }
 
-    /// What the kubelet says of a resource. Mirrors `api/core/v1/types.go`, `ResourceHealthStatus`, v1.37.2.
+    /// Returns what the kubelet says of a resource. Mirrors `api/core/v1/types.go`, `ResourceHealthStatus`, v1.37.2.
     pub fn of_resource(resource: &ResourceHealth) -> Self {
         match resource.health.as_str() {
             "Healthy" => Self::Healthy,
@@ -52,7 +52,7 @@ impl Health {
         }
     }
 
-    /// What a condition says that a driver wrote into a claim; none unless it has one of the customary types `Ready` and `Healthy`.
+    /// Returns what a condition says that a driver wrote into a claim; none unless it has one of the customary types `Ready` and `Healthy`.
     pub fn of_condition(condition: &Condition) -> Option<Self> {
         let tells_health = matches!(condition.type_.as_str(), "Ready" | "Healthy");
         tells_health.then(|| match condition.status.as_str() {
@@ -118,7 +118,7 @@ pub fn broken_with_partitions(cluster: &Cluster) -> Vec<Broken> {
     found
 }
 
-/// Whether two devices of a pool want more of a counter together than there is.
+/// Returns whether two devices of a pool want more of a counter together than there is.
 fn exclude_each_other(pool: &Pool<'_>, one: &Device, other: &Device) -> bool {
     one.consumes_counters.iter().any(|own| {
         let mut sets = pool.slices.iter().flat_map(|slice| &slice.spec.shared_counters);
@@ -140,7 +140,7 @@ fn exclude_each_other(pool: &Pool<'_>, one: &Device, other: &Device) -> bool {
     })
 }
 
-/// What the kubelet wrote into the status of a container about a claim, in whole or for one request.
+/// Health of a claim or one of its requests in a container's status, written by the kubelet.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimHealth<'a> {
     /// The container.
@@ -149,11 +149,11 @@ pub struct ClaimHealth<'a> {
     pub entry: &'a str,
     /// The request, where the container uses only that.
     pub request: Option<&'a str>,
-    /// What it says of each device.
+    /// Health of each device.
     pub resources: &'a [ResourceHealth],
 }
 
-/// What the kubelet says of the claims of the containers of `pod`. What it says of devices of device plugins is left out: those have the
+/// Returns what the kubelet says of the claims of the containers of `pod`. What it says of devices of device plugins is left out: those have the
 /// name of a resource, not of a claim.
 ///
 /// Mirrors `kubelet/cm/dra/manager.go`, `UpdateAllocatedResourcesStatus`, v1.37.2, backwards.
@@ -175,16 +175,16 @@ pub fn health_of_claims(pod: &Pod) -> impl Iterator<Item = ClaimHealth<'_>> {
     })
 }
 
-/// What somebody says about a device.
+/// Report about a device.
 #[derive(Clone, Debug)]
 pub struct DeviceReport<'a> {
-    /// How it is.
+    /// Health.
     pub health: Health,
-    /// Who says so.
+    /// Source.
     pub source: Source<'a>,
 }
 
-/// Who says how a device is.
+/// Source of a device's health.
 #[derive(Clone, Debug)]
 pub enum Source<'a> {
     /// The kubelet.
@@ -193,7 +193,7 @@ pub enum Source<'a> {
         pod: &'a Pod,
         /// Its container.
         container: &'a ContainerStatus,
-        /// What is said of the device.
+        /// Report about the device.
         told: Told<'a>,
     },
     /// A condition in the claim.
@@ -212,18 +212,18 @@ pub enum Source<'a> {
     },
 }
 
-/// What the kubelet says of a device.
+/// The kubelet's report about a device.
 #[derive(Clone, Debug)]
 pub enum Told<'a> {
     /// This.
     One(&'a ResourceHealth),
-    /// The same of several devices, and whose words are whose is not known.
+    /// The same for several devices, and the device of each report is unknown.
     Alike,
-    /// One of these, and which is not known.
+    /// One of these; which one is unknown.
     OneOf(Vec<&'a ResourceHealth>),
 }
 
-/// What is reported of devices.
+/// Reported health of devices.
 #[derive(Debug, Default)]
 pub struct HealthIndex<'a> {
     /// Only looked up in.
@@ -233,7 +233,7 @@ pub struct HealthIndex<'a> {
 }
 
 impl<'a> HealthIndex<'a> {
-    /// What the pods and claims of `cluster` report.
+    /// Returns what the pods and claims of `cluster` report.
     pub fn of(cluster: &'a Cluster) -> Self {
         let mut index = Self {
             by_device: HashMap::new(),
@@ -250,7 +250,7 @@ impl<'a> HealthIndex<'a> {
         index
     }
 
-    /// What keeps the reports of kubelets from being known.
+    /// Returns what keeps the reports of kubelets from being known.
     pub fn gap(&self) -> Option<&'a Gap> {
         self.gap
     }
@@ -304,8 +304,8 @@ impl<'a> HealthIndex<'a> {
 
     /// What the kubelet wrote about one claim of a container.
     ///
-    /// An identifier is `driver/pool/device`, or the name of a CDI device, which nothing in the API connects with a device of the claim,
-    /// and which several devices may share. It is taken for a certain device only where there is no other.
+    /// An identifier is `driver/pool/device`, or the name of a CDI device, which nothing in the API connects with a
+    /// device of the claim, and which several devices may share. It is assigned to a device only if there is no other.
     fn add_resources(&mut self, cluster: &Cluster, pod: &'a Pod, of_claim: &ClaimHealth<'a>) {
         let mut entries = pod.spec.resource_claims.iter();
         let Some(entry) = entries.find(|known| known.name == *of_claim.entry) else {
@@ -385,7 +385,7 @@ mod tests {
             .collect()
     }
 
-    /// A pod with the claim `c`, for which the kubelet reports this under `name`.
+    /// A pod with the claim `c`; the kubelet reports this under `name`.
     fn reporting(name: &str, resources: &Value) -> World {
         World::default()
             .claim("c", &json!({}), &holding(&["g0", "g1"], &["p"]))
@@ -424,7 +424,7 @@ mod tests {
                 json!([of("v.com/gpu=0", "Healthy"), of("v.com/gpu=1", "Unhealthy")]),
                 [unknown, unknown],
             ),
-            // Two devices behind one identifier: only the first one was told.
+            // Two devices behind one identifier: only the first one was reported.
             (json!([of("v.com/gpu=all", "Healthy")]), [unknown, unknown]),
             (json!([of("d/node-1/g0", "Odd")]), [unknown, None]),
         ] {

@@ -1,4 +1,4 @@
-//! What a claim counts in the ResourceQuotas of its namespace, and whether admission lets it in.
+//! Counts of a claim in the ResourceQuotas of its namespace, and the decision of admission.
 //!
 //! Mirrors `evaluator/core/resource_claims.go`, and `resourcequota/controller.go`, `CheckRequest`, v1.37.2. What the configuration of
 //! the API server limits where no quota covers it (`limitedResources`) cannot be seen from outside.
@@ -16,13 +16,13 @@ use dra_model::{
 /// The resource that counts claims. Mirrors `ClaimObjectCountName`.
 const CLAIMS: &str = "count/resourceclaims.resource.k8s.io";
 
-/// What follows the name of a class in the resource that counts its devices. Mirrors `ResourceClaimsPerClass`.
+/// Suffix of the resource that counts a class's devices. Mirrors `ResourceClaimsPerClass`.
 const DEVICES_OF_CLASS: &str = ".deviceclass.resource.k8s.io/devices";
 
-/// What stands before the name of an extended resource. Mirrors `DefaultResourceRequestsPrefix`.
+/// Prefix of the name of an extended resource. Mirrors `DefaultResourceRequestsPrefix`.
 const REQUESTS: &str = "requests.";
 
-/// Amounts by resource, none of which is zero.
+/// Amounts by resource, without zeros.
 type Usage = BTreeMap<String, i64>;
 
 /// The quotas of a cluster that limit claims, as admission compares claims with them.
@@ -30,11 +30,11 @@ pub struct Quotas<'a> {
     cluster: &'a Cluster,
     /// By namespace.
     of: BTreeMap<&'a Str, Vec<&'a Quota>>,
-    /// Whether claims count as the extended resources of their classes too.
+    /// True if claims count as the extended resources of their classes too.
     extended_resources: bool,
 }
 
-/// Why admission refuses a claim. Displays as what a sentence says of the claim.
+/// The reason why admission refuses a claim. Displays as what a sentence says of the claim.
 #[derive(Clone, Debug)]
 pub struct Refusal<'a> {
     /// The quota that refuses it, the first by name.
@@ -50,7 +50,7 @@ enum Reason<'a> {
         resource: &'a Str,
         hard: &'a Quantity,
         used: Quantity,
-        /// What claims take that are created before this one.
+        /// Usage by claims created before this one.
         before: i64,
         wanted: i64,
     },
@@ -61,7 +61,10 @@ impl fmt::Display for Refusal<'_> {
         let quota = self.quota.metadata.key();
         match &self.reason {
             Reason::NotCounted(resource) => {
-                write!(f, "waits until quota/{quota} says how much of {resource} is used")
+                write!(
+                    f,
+                    "is pending until quota/{quota} reports how much {resource} is used"
+                )
             }
             Reason::Exceeded {
                 resource,
@@ -72,11 +75,11 @@ impl fmt::Display for Refusal<'_> {
             } => {
                 write!(
                     f,
-                    "asks for {wanted} of {resource}, but of {hard} in quota/{quota} {used} are used"
+                    "requests {wanted} {resource}, but quota/{quota} has {used} of {hard} in use"
                 )?;
                 match before {
                     0 => Ok(()),
-                    before => write!(f, ", and claims that are made before it take {before}"),
+                    before => write!(f, ", and claims created before it take {before}"),
                 }
             }
         }
@@ -128,7 +131,7 @@ impl<'a> Quotas<'a> {
         templates.map(|template| &template.spec.spec).collect()
     }
 
-    /// What each quota of `namespace` would have to allow for claims of all these specs to be created, where it does not. What is not
+    /// Returns what each quota of `namespace` would have to allow for claims of all these specs to be created, where it does not. What is not
     /// counted yet is left out.
     pub fn raised_for<'s>(
         &self,
@@ -178,7 +181,7 @@ impl<'a> Quotas<'a> {
         })
     }
 
-    /// What a claim of this spec counts. Mirrors `Usage`, for claims that are not made for extended resources of a pod.
+    /// Returns what a claim of this spec counts. Mirrors `Usage`, for claims that are not made for extended resources of a pod.
     fn usage(&self, spec: &ClaimSpec) -> Usage {
         let mut of_classes: BTreeMap<&Str, i64> = BTreeMap::new();
         for request in &spec.devices.requests {
@@ -204,7 +207,7 @@ impl<'a> Quotas<'a> {
         usage
     }
 
-    /// Why `quota` refuses a claim that counts `usage`, after claims that count `before`.
+    /// Returns why `quota` refuses a claim that counts `usage`, after claims that count `before`.
     ///
     /// Only resources count that the claim takes something of: a quota that is exceeded already refuses no other claim.
     fn refusal(&self, quota: &'a Quota, usage: &Usage, before: &Usage) -> Option<Refusal<'a>> {
@@ -234,7 +237,7 @@ impl<'a> Quotas<'a> {
         })
     }
 
-    /// Whether a quota for this resource is one for claims. Mirrors `MatchingResources`.
+    /// Returns whether a quota for this resource is one for claims. Mirrors `MatchingResources`.
     fn is_for_claims(&self, resource: &str) -> bool {
         if resource == CLAIMS || resource.ends_with(DEVICES_OF_CLASS) {
             return true;
@@ -260,7 +263,7 @@ fn has_no_scopes(quota: &Quota) -> bool {
     quota.spec.scopes.is_empty() && quota.spec.scope_selector.match_expressions.is_empty()
 }
 
-/// What a request counts by class: of alternatives, the most that one of them asks of the class.
+/// Returns what a request counts by class: of alternatives, the most that one of them asks of the class.
 fn devices(request: &Request) -> BTreeMap<&Str, i64> {
     let number = |request: &DeviceRequest| match request.allocation_mode {
         // What the API server defaults is not there in a manifest.
@@ -296,7 +299,7 @@ mod tests {
 
     const GPU: &str = "gpu.deviceclass.resource.k8s.io/devices";
 
-    /// Two classes, of which the first stands behind `example.com/gpu`.
+    /// Two classes; the first provides `example.com/gpu`.
     fn world() -> World {
         World::default().class_with("nic", &json!([])).with(
             Kind::DeviceClass,
@@ -393,10 +396,9 @@ mod tests {
 
     #[test]
     fn a_quota_refuses_what_would_exceed_it_and_no_other_claim() {
-        let counted =
-            "asks for 2 of gpu.deviceclass.resource.k8s.io/devices, but of 4 in quota/n/q 3 are used";
+        let counted = "requests 2 gpu.deviceclass.resource.k8s.io/devices, but quota/n/q has 3 of 4 in use";
         let missing =
-            "waits until quota/n/q says how much of nic.deviceclass.resource.k8s.io/devices is used";
+            "is pending until quota/n/q reports how much nic.deviceclass.resource.k8s.io/devices is used";
         let nic = "nic.deviceclass.resource.k8s.io/devices";
         let asked = "requests.example.com/gpu";
         let implicit = "requests.deviceclass.resource.kubernetes.io/gpu";
@@ -409,18 +411,18 @@ mod tests {
             (
                 json!({CLAIMS: "1"}),
                 json!({CLAIMS: "1"}),
-                Some("asks for 1 of count/resourceclaims.resource.k8s.io, but of 1 in quota/n/q 1 are used"),
+                Some("requests 1 count/resourceclaims.resource.k8s.io, but quota/n/q has 1 of 1 in use"),
             ),
             (
                 json!({asked: "1"}),
                 json!({asked: "0"}),
-                Some("asks for 2 of requests.example.com/gpu, but of 1 in quota/n/q 0 are used"),
+                Some("requests 2 requests.example.com/gpu, but quota/n/q has 0 of 1 in use"),
             ),
             (
                 json!({implicit: "1"}),
                 json!({implicit: "0"}),
                 Some(
-                    "asks for 2 of requests.deviceclass.resource.kubernetes.io/gpu, but of 1 in quota/n/q 0 are used",
+                    "requests 2 requests.deviceclass.resource.kubernetes.io/gpu, but quota/n/q has 0 of 1 in use",
                 ),
             ),
             (json!({"requests.cpu": "0", "pods": "0"}), json!({}), None),
@@ -458,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_claim_of_a_pod_that_cannot_be_created_is_told() {
+    fn the_first_claim_of_a_pod_that_cannot_be_created_is_reported() {
         let template = |world: World, name: &str| {
             world.with(
                 Kind::ResourceClaimTemplate,

@@ -11,12 +11,12 @@ pub(super) fn is_outage(error: &Error) -> bool {
 /// The outcome of a job that met this error.
 pub(super) fn outcome_of(error: &Error) -> Outcome {
     match error {
-        // An answer about the path rather than an object says nothing about objects.
+        // A response about the path rather than an object is no evidence about objects.
         Error::Refused {
             code: 404, message, ..
         } if message.ends_with("\" not found") => Outcome::Gone,
         Error::Refused { code: 409, .. } => Outcome::Conflict,
-        // A webhook that fails says nothing about the API server.
+        // A failing webhook is no evidence about the API server.
         Error::Refused {
             code: 500.., message, ..
         } if message.contains("failed calling webhook") => Outcome::Refused(error.to_string()),

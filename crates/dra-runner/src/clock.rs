@@ -88,7 +88,7 @@ impl Clock {
         let word = if step.by > 0 { "forward" } else { "back" };
         (by > EXACT).then(|| {
             Message::Clock(format!(
-                "the API server's clock was set {word} by {} s: pods that wait for their eviction wait on as if it were not",
+                "the API server's clock was set {word} by {} s; pending evictions keep their original deadlines",
                 by.as_secs()
             ))
         })
@@ -184,7 +184,7 @@ impl Clock {
         let off = apart(local, now);
         (off > EXACT).then(|| {
             format!(
-                "the clock of this machine is {} s {word} the API server's, whose time counts",
+                "this machine's clock is {} s {word} the API server's; the API server's time is used",
                 off.as_secs()
             )
         })
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn without_answers_it_goes_on_from_what_it_was_set_to() {
+    fn without_responses_it_continues_from_its_setting() {
         for server in [None, Some(ServerTime::default())] {
             let mut clock = Clock::set(time(START), server);
             let (start, _) = clock.said;
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_where_the_servers_clock_is_set_and_tells_of_it_once() {
+    fn it_continues_when_the_servers_clock_is_set_and_reports_it_once() {
         for by in [HOUR, -HOUR, 5_000_000_000] {
             let (mut clock, now) = after(&[(8, 0), (10, by), (12, by), (14, by)]);
             assert_eq!(now, time("2026-11-23T10:01:00.5Z"));
@@ -359,12 +359,12 @@ mod tests {
         answers.extend([20, 22, 24].map(|second| (second, 0)));
         let (clock, now) = after(&answers);
         assert_eq!((now, clock.ahead), (time("2026-11-23T10:01:00.5Z"), 0));
-        // Nobody asked in between.
+        // No client asked in between.
         assert_eq!(clock.step.map(|step| step.by), Some(0));
     }
 
     #[test]
-    fn a_local_clock_that_is_off_is_told_and_changes_nothing() {
+    fn a_wrong_local_clock_is_reported_and_changes_nothing() {
         let server = ServerTime::default();
         server.says(Instant::now(), Instant::now(), time(START));
         let mut clock = Clock::set(time("2026-11-23T11:00:00Z"), Some(server));

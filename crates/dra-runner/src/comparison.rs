@@ -11,7 +11,7 @@ use super::telemetry::Telemetry;
 use dra_model::{Change, Time};
 use dra_rules::controllers::{Engine, Found, Job, Notice, Outcome, Shadow, Wish, Work};
 
-/// Jobs that may be under way at once. There is little to do where the built-in controllers work.
+/// Maximum number of concurrent jobs. There is little to do where the built-in controllers work.
 const WORKERS: usize = 8;
 
 /// Wishes that the status shows one by one.
@@ -80,7 +80,7 @@ impl Role for Comparison {
 
     fn finished(&mut self, engine: &mut Engine, job: &Job, is_done: bool, now: Time) -> Option<Message> {
         self.shadow.answered(&job.subject);
-        // What cannot be sent now goes back to the queue, which knows when to go on.
+        // What cannot be sent now goes back to the queue, which knows when to continue.
         if engine.is_cut_off() {
             for job in std::mem::take(&mut self.waiting) {
                 self.give_back(engine, &job, Outcome::Unreachable, now);

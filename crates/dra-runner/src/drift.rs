@@ -124,7 +124,7 @@ impl Baseline {
         let before = self.begun.git_version.clone()?;
         self.told.insert(version.clone()).then(|| {
             Drift::Harmless(format!(
-                "the API server is {version} now, and was {before}: the rules are the same"
+                "the API server was upgraded from {before} to {version}; the rules are unchanged"
             ))
         })
     }
@@ -150,10 +150,10 @@ impl Baseline {
             }
             let name = format!("{}.{}", kind.plural(), kind.group());
             differences.push(match (known, version) {
-                (None, Some(version)) => format!("{name} are served now, in {version}"),
+                (None, Some(version)) => format!("{name} are now served in {version}"),
                 (_, None) => format!("{name} are no longer served"),
                 (Some(known), Some(version)) => {
-                    format!("{name} are served in {version} now, and were in {known}")
+                    format!("{name} are now served in {version}, previously {known}")
                 }
             });
         }
@@ -166,7 +166,7 @@ impl Baseline {
                 if was.enabled != is.enabled {
                     let word = |on| if on { "on" } else { "off" };
                     differences.push(format!(
-                        "the feature gate {gate} of kube-controller-manager is {} now ({}), and was {} ({})",
+                        "feature gate {gate} of kube-controller-manager is now {} ({}), previously {} ({})",
                         word(is.enabled),
                         is.evidence,
                         word(was.enabled),
@@ -176,7 +176,7 @@ impl Baseline {
             }
             if differences.len() == count {
                 differences.push(format!(
-                    "the API server is of Kubernetes {} now, and was of {}",
+                    "the API server is now Kubernetes {}, previously {}",
                     now.version, before.version
                 ));
             }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_matters_is_told_when_it_is_seen_twice() {
+    fn relevant_changes_are_reported_when_seen_twice() {
         let begun = environment("v1.37.1");
         let mut baseline = Baseline::new(begun.clone(), false);
         let same = || facts(environment("v1.37.1"), Some("v1"));
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(baseline.compare(served()), None);
         assert_eq!(
             moved(baseline.compare(served())),
-            "podgroups.scheduling.k8s.io are served now, in v1beta1"
+            "podgroups.scheduling.k8s.io are now served in v1beta1"
         );
 
         let mut baseline = Baseline::new(begun, false);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn another_release_is_told_once_and_matters_where_its_bugs_count() {
+    fn another_release_is_reported_once_and_matters_where_its_bugs_count() {
         let of = |minor, text: &str| Environment {
             version: Version::minor(minor),
             ..environment(text)
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(
             told,
             Some(Drift::Harmless(
-                "the API server is v1.37.1 now, and was v1.36.2: the rules are the same".to_owned()
+                "the API server was upgraded from v1.36.2 to v1.37.1; the rules are unchanged".to_owned()
             ))
         );
         // Both are behind one address for a while.
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_matters_with_which_more_pods_are_evicted() {
+    fn a_patch_release_that_evicts_more_pods_matters() {
         let of = |patch| Environment {
             version: Version {
                 patch,
@@ -322,10 +322,7 @@ mod tests {
         assert!(matches!(look(&mut baseline, 1), Some(Drift::Harmless(_))));
         assert_eq!(look(&mut baseline, 2), None);
         let told = moved(look(&mut baseline, 2));
-        assert_eq!(
-            told,
-            "the API server is of Kubernetes 1.37.2 now, and was of 1.37.0"
-        );
+        assert_eq!(told, "the API server is now Kubernetes 1.37.2, previously 1.37.0");
         let mut baseline = Baseline::new(of(2), false);
         assert!(matches!(look(&mut baseline, 3), Some(Drift::Harmless(_))));
     }

@@ -19,20 +19,20 @@ pub enum Failure {
     #[error(transparent)]
     Rights(#[from] MissingRights),
     /// Another replica may lead by now.
-    #[error("the lease {lease} could not be renewed in time, and another one may hold it by now")]
+    #[error("the lease {lease} could not be renewed in time; another process may hold it now")]
     LeaseLost {
         /// The lease.
         lease: Key,
     },
     /// The rules no longer fit the cluster.
-    #[error("the cluster is no longer as it was when this began: {}", .differences.join("; "))]
+    #[error("the cluster has changed since the start: {}", .differences.join("; "))]
     Moved {
         /// Differences, in words.
         differences: Vec<String>,
     },
     /// Without PodGroups it is unknown whether a group is gone, and its devices would be taken from running pods.
     #[error(
-        "the feature gate {gate} of kube-controller-manager is on, and the API server serves no PodGroups"
+        "feature gate {gate} is on in kube-controller-manager, but the API server does not serve PodGroups"
     )]
     NoGroups {
         /// The gate.
@@ -47,19 +47,20 @@ impl Failure {
             Self::Live(error) => error.hint(),
             Self::Rival(rival) => Some(rival.hint()),
             Self::Rights(rights) => Some(format!(
-                "grant what is missing:\n{}",
+                "grant the missing permissions:\n{}",
                 rights.manifest("kubectl-dra-run")
             )),
             Self::LeaseLost { .. } => Some(
-                "start it again, as a Deployment does: it waits for the lease, and looks on meanwhile"
-                    .to_owned(),
+                "restart it, as a Deployment does: it waits for the lease and compares meanwhile".to_owned(),
             ),
             Self::Moved { .. } => Some(
-                "start it again, as a Deployment does: it goes by what is true then; with --recheck 0s it goes on whatever changes"
+                "restart it, as a Deployment does: it then uses the new state; --recheck 0s ignores such \
+                changes"
                     .to_owned(),
             ),
             Self::NoGroups { gate } => Some(format!(
-                "let the API server serve scheduling.k8s.io/v1beta1, or say what is true with --kcm-feature-gates={gate}=false"
+                "enable scheduling.k8s.io/v1beta1 in the API server, or pass --kcm-feature-gates={gate}=false \
+                if the gate is off"
             )),
         }
     }

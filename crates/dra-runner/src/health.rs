@@ -115,7 +115,7 @@ impl Health {
     pub(super) fn why_not_ready(&self, now: Instant) -> Vec<String> {
         let watches = self.watches();
         let Some(watches) = &*watches else {
-            return vec!["the cluster is being read".to_owned()];
+            return vec!["reading the cluster".to_owned()];
         };
         let why = |(kind, state): (&Kind, &WatchState)| match state {
             WatchState::InStep => None,
@@ -161,7 +161,7 @@ mod tests {
     fn it_is_ready_while_every_watch_is_in_step_or_was_a_moment_ago() {
         let health = Health::default();
         let now = Instant::now();
-        assert_eq!(health.why_not_ready(now), ["the cluster is being read"]);
+        assert_eq!(health.why_not_ready(now), ["reading the cluster"]);
         health.begin([Kind::Pod, Kind::ResourceClaim].into_iter());
         health.in_step(Kind::Pod);
         assert_eq!(health.why_not_ready(now), ["resourceclaims: not watched yet"]);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_was_written_says_nothing_about_one_that_lacks_a_right() {
+    fn a_written_item_proves_nothing_about_one_without_permission() {
         let health = Health::default();
         let now = Instant::now();
         health.begin(std::iter::empty());

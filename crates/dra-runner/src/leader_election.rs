@@ -9,7 +9,7 @@ use super::lease::{Lease, LeaseState};
 use dra_model::{Key, Str};
 use dra_sources::live::Live;
 
-/// The time for which writes of an earlier leader may still be seen.
+/// Time in which writes of an earlier leader may still become visible.
 pub(super) const SETTLING: Duration = Duration::from_secs(5);
 
 /// The part of this replica in the election of a leader. Without a lease there is no election, and it leads.

@@ -15,17 +15,17 @@ use tokio::time::Instant;
 use dra_model::{Key, Time};
 use dra_sources::live::{Error, Live};
 
-/// The time for which a lease is valid after a renewal. These are kube-controller-manager's. Mirrors component-base
+/// Validity of a lease after a renewal. These are kube-controller-manager's. Mirrors component-base
 /// `config/v1alpha1/defaults.go`, `RecommendedDefaultLeaderElectionConfiguration`, v0.37.1.
 const DURATION: Duration = Duration::from_secs(15);
 
-/// The time for which a holder tries to renew its lease.
+/// Time that a holder tries to renew its lease.
 const RENEW_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The pause between two tries.
 const RETRY: Duration = Duration::from_secs(2);
 
-/// The longest time for which the record of another holder is believed.
+/// Maximum time that the record of another holder is believed.
 const LONGEST: i64 = 3600;
 
 /// The storage of a lease. Each write returns the lease as it was stored.

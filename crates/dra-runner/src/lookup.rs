@@ -7,8 +7,8 @@ use dra_model::Object;
 use dra_rules::controllers::{Answer, Lookup};
 use dra_sources::live::Error;
 
-/// Lookups of one item that may be out at once: an item with hundreds of entries should not wait for as many answers in a row, nor flood the
-/// API server.
+/// Maximum number of concurrent lookups of one item: an item with hundreds of entries should neither wait for as many
+/// sequential responses nor flood the API server.
 const AT_ONCE: usize = 8;
 
 /// Answers to the lookups of an item.
@@ -69,8 +69,9 @@ mod tests {
         }
     }
 
-    /// What is told of pods of these names, whether that was an outage, and which were asked for: those called `forbidden` may not be read, at
-    /// `busy` the API server is out, others are not there. The first answer comes last.
+    /// Returns reports about pods of these names, whether that was an outage, and the requested names: those called
+    /// `forbidden` may not be read, at `busy` the API server is unavailable, others do not exist. The first answer
+    /// comes last.
     async fn looked(names: &[&str]) -> (Vec<String>, bool, Vec<String>) {
         let begun = Mutex::new(Vec::new());
         let looked = ask(lookups(names), |lookup| {

@@ -68,11 +68,11 @@ pub struct Options {
 pub struct Writing {
     /// Requests per second; 0 without a limit.
     pub qps: u32,
-    /// Requests that may be sent at once.
+    /// Maximum number of concurrent requests.
     pub burst: u32,
-    /// The lease without which nothing is written; none where this is the only writer.
+    /// The lease required for writing; none if this is the only writer.
     pub lease: Option<Key>,
-    /// Sends each write as a dry run, of which the server keeps nothing.
+    /// Sends each write as a dry run, which the server does not persist.
     pub dry_run: bool,
 }
 
@@ -116,7 +116,7 @@ pub(super) trait Role {
         None
     }
 
-    /// Messages after the jobs were started, of which so many are under way.
+    /// Messages after the jobs were started; this many are in progress.
     fn messages(&mut self, engine: &mut Engine, under_way: usize, clock: &Clock) -> Vec<Message>;
 
     /// The current state.

@@ -1,11 +1,11 @@
-//! What a run says while it goes on.
+//! Messages of a run.
 
 use super::status::Status;
 use dra_model::{Kind, NewerFields};
 use dra_rules::controllers::{ControllerName, Counts, Found, Wish};
 use dra_sources::live::{Trouble, Unreadable};
 
-/// Something to say while a run goes on.
+/// A message during a run.
 #[derive(Debug)]
 pub enum Message {
     /// A shadow has looked at everything that was there, and compares from now on.

@@ -80,31 +80,31 @@ impl Default for Metrics {
                  DeviceTaintEvictionController",
                 Histogram::new(LATENCIES),
             ),
-            jobs: register(to, "kubectl_dra_jobs", "What became of the jobs of a controller"),
+            jobs: register(to, "kubectl_dra_jobs", "Jobs of a controller, by result"),
             rechecks: register(
                 to,
                 "kubectl_dra_rechecks",
-                "Looks whether versions, served kinds and gates are still those that the rules were made for",
+                "Checks for changed versions, served kinds and feature gates",
             ),
             differs: register(
                 to,
                 "kubectl_dra_cluster_differs",
-                "Whether they were otherwise at the last look",
+                "Whether the last check found a change",
             ),
             wishes: register(
                 to,
                 "kubectl_dra_shadow_wishes",
-                "Writes that the rules want and that have not been done: `overdue` ones are among the `open` ones",
+                "Writes that the rules want and that are not done yet; `open` includes `overdue`",
             ),
             ended: register(
                 to,
                 "kubectl_dra_shadow_wishes_ended",
-                "Writes that were wanted and are no longer: `fulfilled`, or `given-up`",
+                "Writes that are no longer wanted: `fulfilled` or `given-up`",
             ),
             findings: register(
                 to,
                 "kubectl_dra_shadow_findings",
-                "What was found, each write once",
+                "Number of differences found, each write counted once",
             ),
             in_step: register(
                 to,
@@ -115,7 +115,7 @@ impl Default for Metrics {
             unreadable: register(
                 to,
                 "kubectl_dra_unreadable_objects",
-                "Objects that could not be read, each as often as it came",
+                "Number of times an object could not be decoded",
             ),
             registry,
         };

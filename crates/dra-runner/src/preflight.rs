@@ -19,7 +19,7 @@ pub enum Proof {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Rival {
     /// It does its work.
-    #[error("the built-in {name} is at work: it did {done} of the writes that were due")]
+    #[error("the built-in {name} is running: it made {done} of the due writes")]
     Works {
         /// The controller.
         name: ControllerName,
@@ -28,7 +28,7 @@ pub enum Rival {
     },
     /// Its arguments switch it on.
     #[error(
-        "the built-in {name} is switched on by the arguments of kube-controller-manager: --controllers={arguments}"
+        "the built-in {name} is enabled by kube-controller-manager's arguments: --controllers={arguments}"
     )]
     Runs {
         /// The controller.
@@ -37,7 +37,7 @@ pub enum Rival {
         arguments: String,
     },
     /// It did something while it was replaced.
-    #[error("another {name} is at work beside this one: it wrote {object}")]
+    #[error("another {name} is running: it wrote {object}")]
     Beside {
         /// The controller.
         name: ControllerName,
@@ -46,7 +46,8 @@ pub enum Rival {
     },
     /// Nothing was to be done, so that nothing was seen.
     #[error(
-        "nothing shows whether the built-in {name} is off: it had nothing to do, and no static pod of kube-controller-manager can be seen"
+        "cannot tell whether the built-in {name} is off: it had nothing to do, and no static pod of \
+        kube-controller-manager is visible"
     )]
     Unknown {
         /// The controller.
@@ -58,18 +59,19 @@ impl Rival {
     /// Advice for the user.
     pub fn hint(&self) -> String {
         let off = format!(
-            "append `,{}` to the value of --controllers of every kube-controller-manager, and leave what stands there",
+            "append `,{}` to the value of --controllers of every kube-controller-manager",
             ControllerName::ALL.map(|name| format!("-{name}")).join(",")
         );
         match self {
             Self::Works { .. } | Self::Runs { .. } => off,
             Self::Beside { .. } => {
                 format!(
-                    "two controllers do no harm to claims, and events come twice; {off}, or end the other `kubectl dra run`"
+                    "two controllers do not harm claims, but events are duplicated; {off}, or stop the other \
+                    `kubectl dra run`"
                 )
             }
             Self::Unknown { .. } => {
-                format!("{off}; where that is done, --assume-builtin-disabled starts without the wait")
+                format!("{off}; once that is done, --assume-builtin-disabled skips the wait")
             }
         }
     }
@@ -79,7 +81,7 @@ impl Rival {
 /// be seen.
 ///
 /// # Errors
-/// The first that is not known to be off.
+/// The first one without evidence that it is off.
 pub fn may_replace(
     names: impl IntoIterator<Item = ControllerName>,
     seen: &BTreeMap<ControllerName, Evidence>,

@@ -115,13 +115,13 @@ impl Telemetry {
                 _ => (
                     StatusCode::NOT_FOUND,
                     PLAIN,
-                    "there are /healthz, /readyz and /metrics\n".to_owned(),
+                    "not found: use /healthz, /readyz or /metrics\n".to_owned(),
                 ),
             },
             _ => (
                 StatusCode::METHOD_NOT_ALLOWED,
                 PLAIN,
-                "only GET is known here\n".to_owned(),
+                "method not allowed: use GET\n".to_owned(),
             ),
         };
         let mut response = Response::new(Full::new(Bytes::from(body)));
@@ -151,7 +151,7 @@ mod tests {
         answer
     }
 
-    /// More connections than are served at once, none of which comes to its end, delay no probe, and those that can stay do.
+    /// Connections above the limit that never finish neither delay probes nor block connections that could stay.
     #[tokio::test]
     async fn who_asks_slowly_delays_no_probe() {
         let any = "127.0.0.1:0".parse().unwrap();
@@ -200,10 +200,7 @@ mod tests {
         assert!(healthy.starts_with("HTTP/1.1 200 OK\r\n"), "{healthy}");
         let unready = ask(address, "GET /readyz?verbose").await;
         assert!(unready.starts_with("HTTP/1.1 503 "), "{unready}");
-        assert!(
-            unready.ends_with("\r\n\r\nthe cluster is being read\n"),
-            "{unready}"
-        );
+        assert!(unready.ends_with("\r\n\r\nreading the cluster\n"), "{unready}");
         telemetry.health.begin([Kind::Pod].into_iter());
         telemetry.health.in_step(Kind::Pod);
         let ready = ask(address, "GET /readyz").await;

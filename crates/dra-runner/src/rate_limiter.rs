@@ -1,11 +1,12 @@
-//! How many requests a controller sends.
+//! Number of requests a controller sends.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// A bucket of tokens, kept as the time at which it is full again: `burst` requests at once, and `qps` in each second from then on.
+/// A bucket of tokens, kept as the time at which it is full again: a burst of `burst` requests, and `qps` in each
+/// second from then on.
 #[derive(Debug)]
 pub(super) struct RateLimiter {
     interval: Duration,
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_passes_at_once_and_the_rest_at_the_rate() {
+    fn a_burst_passes_immediately_and_the_rest_at_the_rate() {
         let limiter = RateLimiter::new(10, 3);
         let now = Instant::now() + Duration::from_secs(3600);
         let waits: Vec<Duration> = (0..5)

@@ -181,7 +181,7 @@ mod tests {
         let gone = Change::Delete(Kind::Pod, Key::new("n", "p"));
         engine.see(gone, Origin::Watch, at(1));
         assert!(!is_rival(&mut own, &engine, &claim(&name)));
-        // Nor can it be told of another writer's.
+        // Another writer's is indistinguishable, too.
         assert!(!is_rival(&mut Rivals::default(), &engine, &claim(&name)));
     }
 

@@ -26,7 +26,7 @@ pub struct Ending {
     pub time: (Time, Time),
     /// Reason why it ended early.
     pub failure: Option<Failure>,
-    /// What each controller was seen to do.
+    /// Observations about each controller.
     pub evidence: BTreeMap<ControllerName, Evidence>,
 }
 

@@ -38,7 +38,7 @@ pub struct JobCounts {
 impl fmt::Display for JobCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { carried_out, refused } = self;
-        write!(f, "{carried_out} jobs carried out, {refused} refused")
+        write!(f, "{carried_out} jobs done, {refused} rejected")
     }
 }
 

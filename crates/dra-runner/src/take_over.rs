@@ -18,7 +18,7 @@ use dra_rules::controllers::{
 
 /// Options of a take-over.
 pub struct TakeOver {
-    /// Controllers to replace, each with the number of jobs that may be under way at once.
+    /// Controllers to replace, each with its maximum number of concurrent jobs.
     pub workers: BTreeMap<ControllerName, usize>,
     /// Deviations from upstream.
     pub deviations: Deviations,
@@ -117,7 +117,7 @@ impl Role for Replacement {
             .map(|(subject, why)| Message::Failed {
                 controller: subject.controller(),
                 object: subject.to_string(),
-                why: format!("{why}; it is looked at again when something of it changes"),
+                why: format!("{why}; it is retried when it changes"),
             })
             .collect()
     }
@@ -138,7 +138,7 @@ impl Role for Replacement {
     }
 }
 
-/// The number of jobs of a controller that may be under way at once by default. Mirrors `pkg/controller/resourceclaim/config/
+/// Default maximum number of concurrent jobs of a controller. Mirrors `pkg/controller/resourceclaim/config/
 /// v1alpha1/defaults.go` and `pkg/controller/devicetainteviction/config/v1alpha1/defaults.go`, v1.37.2.
 pub const fn default_workers(name: ControllerName) -> usize {
     match name {

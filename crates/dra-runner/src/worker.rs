@@ -57,7 +57,7 @@ impl From<Error> for Stop {
 }
 
 impl Worker {
-    /// Carries out the job that was handed out at `started`.
+    /// Carries out the job that was returned at `started`.
     pub(super) async fn run(&self, job: Job, started: Moment) -> JobResult {
         let now = started.written;
         let (mut seen, mut unanswered) = (Vec::new(), Vec::new());

@@ -1,8 +1,9 @@
-//! Which kinds the files of `--from` tell everything of, and which they leave open.
+//! Kinds that the files of `--from` cover completely, and kinds they leave open.
 //!
-//! That a file has no pods says nothing about pods. A kind is known when a file has objects of it, is a list of that kind alone, be it
-//! an empty one, or is a snapshot that says so. What is known no better becomes a [`Gap`], as a list does that may not be read from a
-//! cluster. A snapshot also tells how many objects of each kind it has, so that a missing one is noticed.
+//! A file without pods does not prove that there are none. A kind is known when a file has objects of it, is a list of
+//! that kind alone, be it an empty one, or is a snapshot that says so. Other kinds become a [`Gap`], like a list
+//! without permission in a cluster. A snapshot also tells how many objects of each kind it has, so that a missing one
+//! is noticed.
 //!
 //! Most clusters have no object of some kinds, such as DeviceTaintRules, and what `kubectl get` printed of one does not name them.
 //! Files with objects of every kind that each cluster with DRA has are such a picture: there, a kind that no object refers to counts as
@@ -15,7 +16,7 @@ use super::bundle::SnapshotInfo;
 use super::needs::{Needs, Problem};
 use dra_model::{Component, Environment, Gap, Gate, Kind, Object, Str};
 
-/// What the files tell, file by file.
+/// Coverage of the files, file by file.
 #[derive(Debug, Default)]
 pub(super) struct Coverage {
     files: BTreeMap<Arc<str>, File>,
@@ -23,7 +24,7 @@ pub(super) struct Coverage {
     referred: BTreeSet<Kind>,
 }
 
-/// What every cluster has whose devices are in use. Without them, files are no picture of a cluster.
+/// Kinds that exist in every cluster with devices in use. Without them, files do not represent a cluster.
 const IN_EVERY_CLUSTER: [Kind; 5] = [
     Kind::Node,
     Kind::DeviceClass,
@@ -32,22 +33,22 @@ const IN_EVERY_CLUSTER: [Kind; 5] = [
     Kind::Pod,
 ];
 
-/// What one file tells.
+/// Coverage of one file.
 #[derive(Debug, Default)]
 struct File {
     /// Objects that are there, sound or not.
     objects: BTreeMap<Kind, u64>,
-    /// Kinds of which the file has a whole list.
+    /// Kinds with a complete list in the file.
     listed: BTreeSet<Kind>,
-    /// Kinds of which the file has one page of several.
+    /// Kinds with one page of a list in the file.
     cut: BTreeSet<Kind>,
     snapshots: Vec<SnapshotInfo>,
 }
 
-/// What follows from all files together.
+/// Conclusion from all files together.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// What is not known.
+    /// Gaps.
     pub(super) gaps: Vec<Gap>,
     /// Snapshots that do not hold what they say.
     pub(super) damaged: Vec<Problem>,
@@ -95,7 +96,7 @@ impl Coverage {
         }
     }
 
-    /// Whether the files show a whole cluster rather than some objects of one.
+    /// Returns whether the files show a whole cluster rather than some objects of one.
     fn shows_a_cluster(&self) -> bool {
         let tells = |kind| {
             self.files
@@ -124,7 +125,7 @@ impl Coverage {
         self.files.entry(Arc::clone(name)).or_default()
     }
 
-    /// What is missing of `needs`.
+    /// Returns what is missing of `needs`.
     pub(super) fn verdict(&self, needs: &Needs, environment: &Environment) -> Verdict {
         let mut verdict = Verdict::default();
         // A snapshot says itself what was read.
@@ -140,7 +141,7 @@ impl Coverage {
                         place: name.to_string(),
                         object: None,
                         message: format!(
-                            "is damaged: its snapshot lists {said} {}, and {found} are there",
+                            "is damaged: its snapshot lists {said} {}, but contains {found}",
                             kind.plural()
                         ),
                     });
@@ -148,7 +149,7 @@ impl Coverage {
                 if file.cut.contains(&kind) {
                     verdict
                         .gaps
-                        .push(hole(kind, format!("`{name}` has one page of several")));
+                        .push(hole(kind, format!("`{name}` contains only one page of a list")));
                 }
             }
             if told.contains(&Told::Everything) {
@@ -163,7 +164,7 @@ impl Coverage {
             {
                 verdict.assumed.push(kind);
             } else if Kind::OF_RIGHTS.contains(&kind) || !needs.takes_files_for_whole() {
-                // Every cluster has roles: files without any do not tell of rights.
+                // Every cluster has roles: files without roles do not contain them.
                 verdict.gaps.push(hole(kind, self.silence().to_owned()));
                 if !needs.is_optional(kind) {
                     verdict.absent.push(kind);
@@ -175,22 +176,22 @@ impl Coverage {
 
     fn silence(&self) -> &'static str {
         match self.files.len() {
-            0 | 1 => "the file says nothing about them",
-            _ => "the files say nothing about them",
+            0 | 1 => "the file does not contain them",
+            _ => "the files do not contain them",
         }
     }
 }
 
-/// Whether the cluster cannot have objects of `kind`: what refers to one is left over from another release or from other gates.
+/// Returns whether the cluster cannot have objects of `kind`: what refers to one is left over from another release or from other gates.
 fn cannot_exist(kind: Kind, environment: &Environment) -> bool {
     let gate = environment.gate(Component::ApiServer, Gate::GenericWorkload);
     kind == Kind::PodGroup && (!environment.serves_groups() || (!gate.enabled && gate.evidence.is_of_now()))
 }
 
-/// What a file tells of one kind.
+/// Coverage of one kind by a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Told {
-    /// Which objects there are.
+    /// All objects.
     Everything,
     /// That some are missing.
     Gaps(Vec<Gap>),
@@ -235,7 +236,7 @@ impl File {
         }
     }
 
-    /// How many objects of `kind` the snapshots in the file say that it has, and how many it has, where these differ.
+    /// Returns how many objects of `kind` the snapshots in the file say that it has, and how many it has, where these differ.
     fn miscounts(&self, kind: Kind) -> Option<(u64, u64)> {
         if self.snapshots.is_empty() {
             return None;
@@ -247,7 +248,7 @@ impl File {
     }
 }
 
-/// Objects of `kind` may be missing in every namespace.
+/// Objects of `kind` may be unknown in every namespace.
 pub(super) fn hole(kind: Kind, reason: String) -> Gap {
     Gap {
         kind,
@@ -257,7 +258,7 @@ pub(super) fn hole(kind: Kind, reason: String) -> Gap {
     }
 }
 
-/// What is said of kinds that files have no object of: what was assumed, and what to do about those that are unknown.
+/// Returns what is said of kinds that files have no object of: what was assumed, and what to do about those that are unknown.
 pub(super) fn lacking(names: &str, assumed: &[Kind], absent: &[Kind]) -> Option<String> {
     let list = |kinds: &[Kind]| {
         let kinds: Vec<_> = kinds.iter().map(|kind| kind.plural()).collect();
@@ -267,7 +268,8 @@ pub(super) fn lacking(names: &str, assumed: &[Kind], absent: &[Kind]) -> Option<
         ([], []) => return None,
         (assumed, []) => {
             return Some(format!(
-                "{names} has no {}; assuming that the cluster has none (a file of `kubectl dra snapshot` says so itself)",
+                "{names} contains no {}; assuming that the cluster has none (a `kubectl dra snapshot` file \
+                records this)",
                 list(assumed)
             ));
         }
@@ -275,8 +277,9 @@ pub(super) fn lacking(names: &str, assumed: &[Kind], absent: &[Kind]) -> Option<
         (assumed, _) => format!("; assuming that the cluster has no {}", list(assumed)),
     };
     Some(format!(
-        "{names} says nothing about {}, and what depends on them is unknown{rest}; save the cluster with `kubectl dra snapshot`, \
-         add what `kubectl get -A -o yaml` prints of them with a further --from, or say with --complete that there are none",
+        "{names} does not contain {}; results that depend on them are unknown{rest}. Save everything with \
+        `kubectl dra snapshot`, add `kubectl get -A -o yaml` output with another --from, or pass --complete \
+        if there are none",
         list(absent)
     ))
 }

@@ -40,7 +40,7 @@ impl Decoder {
     }
 }
 
-/// Whether the object says which devices it is about. Without that a slice has no pool, and a result holds nothing.
+/// Returns whether the object says which devices it is about. Without that a slice has no pool, and a result holds nothing.
 fn complete(object: &Object) -> Result<(), UpgradeError> {
     match object {
         Object::ResourceSlice(slice) => {
@@ -192,7 +192,7 @@ mod tests {
         items
     }
 
-    /// Whoever reads an object reads no list there; what takes a list takes anything, since nobody reads it.
+    /// A reader of an object does not read a list there; a reader of a list accepts anything that is not read.
     #[test]
     fn no_list_is_an_object_in_any_place_of_any_kind() {
         let mut looked_at = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What is known of versions and feature gates, from flags, program arguments and metrics.
+//! Versions and feature gates, from flags, program arguments and metrics.
 //!
 //! Reading those texts is the same wherever they come from; asking a cluster for them is `live`'s part.
 
@@ -19,11 +19,11 @@ pub struct MinorVersion {
 pub struct GateSetting {
     /// A gate, or `AllAlpha` or `AllBeta`.
     pub name: String,
-    /// Whether it is on.
+    /// True if it is on.
     pub enabled: bool,
 }
 
-/// What the user knows better than the source about versions and gates.
+/// Versions and gates given by the user, overriding the source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VersionSettings {
     /// `--kubernetes-version`.
@@ -82,7 +82,7 @@ impl VersionSettings {
                 .filter(|setting| Selects::of(&setting.name).is_none())
             {
                 let warning = format!(
-                    "feature gate `{}` decides nothing about devices and is ignored",
+                    "ignoring feature gate `{}`: it does not affect devices",
                     setting.name
                 );
                 if !warnings.contains(&warning) {
@@ -95,9 +95,8 @@ impl VersionSettings {
                     let default = gate.default_in(minor, environment.min_compatibility_minor);
                     if gate.is_locked_in(minor) && default != Some(enabled) {
                         let state = if enabled { "off" } else { "on" };
-                        let warning = format!(
-                            "feature gate {gate} is locked in 1.{minor}: it stays {state}, whatever is set"
-                        );
+                        let warning =
+                            format!("feature gate {gate} is locked in 1.{minor}: it is always {state}");
                         if !warnings.contains(&warning) {
                             warnings.push(warning);
                         }
@@ -118,7 +117,7 @@ impl VersionSettings {
     }
 }
 
-/// What a name in `--feature-gates` stands for.
+/// Gates selected by a name in `--feature-gates`.
 enum Selects {
     Gate(Gate),
     Stage(Stage),
@@ -134,7 +133,7 @@ impl Selects {
     }
 }
 
-/// What `settings` say of `gate` in the release 1.`minor`. A gate's own name wins over its stage. Mirrors `feature_gate.go`,
+/// Returns what `settings` say of `gate` in the release 1.`minor`. A gate's own name wins over its stage. Mirrors `feature_gate.go`,
 /// `SetFromMap` and `setUnsetAlphaGates`, v0.37.1.
 fn setting_of(settings: &[GateSetting], gate: Gate, minor: u32) -> Option<bool> {
     let stage = gate.stage_in(minor)?;
@@ -279,7 +278,7 @@ pub(crate) fn kubelet_version(json: &[u8]) -> Option<Version> {
     node.status.node_info.kubelet_version.parse().ok()
 }
 
-/// What a static pod of the control plane tells: which component it is, and how it was started.
+/// Component and arguments of a static control plane pod.
 #[derive(Clone, Debug)]
 pub(crate) struct ControlPlanePod {
     component: Component,
@@ -564,7 +563,7 @@ mod tests {
         let warnings = settings.apply(&mut environment);
         assert_eq!(
             warnings,
-            ["feature gate `DRADeviceTaint` decides nothing about devices and is ignored"]
+            ["ignoring feature gate `DRADeviceTaint`: it does not affect devices"]
         );
         assert!(!environment.enabled(Component::ApiServer, Gate::DRADeviceTaints));
         assert!(environment.enabled(Component::Scheduler, Gate::DRADeviceTaints));

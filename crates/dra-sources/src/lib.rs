@@ -1,4 +1,4 @@
-//! Where objects come from: files, examples and the API server; snapshots, and the files that the user names to be written.
+//! Sources of objects: files, examples and the API server; snapshots, and output files.
 //!
 //! Sources hand over objects as they were written, one by one; what is in them is decoded into the model by `model`.
 

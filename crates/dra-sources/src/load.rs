@@ -34,39 +34,40 @@ use self::unknown::UnknownFields;
 /// Threads that decode. More do not make the reader faster.
 const MOST_WORKERS: usize = 4;
 
-/// Problems and duplicates that are described one by one. A broken file can have thousands, of which the first ones say it all.
+/// Problems and duplicates that are described one by one. A broken file can have thousands, and the first ones are
+/// enough.
 const DESCRIBED: usize = 20;
 
-/// Why files cannot be read.
+/// The reason why files cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// A source cannot be read to its end.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A source has nothing in it that is sound.
-    #[error("no object can be read: {0}")]
+    #[error("no readable objects: {0}")]
     Malformed(Problem),
     /// The objects take too much memory for the size of the files.
-    #[error("the objects in the files take more than {} MiB of memory, which is the most for files of their size", limit >> 20)]
+    #[error("the objects in the files take more than {} MiB of memory, the limit for files of this size", limit >> 20)]
     TooMuchMemory {
         /// The limit.
         limit: u64,
     },
     /// No example has this name.
-    #[error("there is no example `{0}`")]
+    #[error("unknown example `{0}`")]
     NoExample(String),
     /// An object is malformed or there twice, and the user wants to stop at that.
     #[error("{0}")]
     Strict(Problem),
-    /// Objects that no API server would take or hand out.
+    /// Objects that no API server would accept or return.
     #[error("{0}")]
     Refused(Refused),
     /// A file for this program says something else than it should.
-    #[error("`{file}` is not what is expected: {message}")]
+    #[error("`{file}` is invalid: {message}")]
     Document {
         /// The file.
         file: String,
-        /// What is wrong, and in which line.
+        /// The problem, with its line.
         message: String,
     },
     /// A manifest has more pods than can be judged.
@@ -74,14 +75,14 @@ pub enum LoadError {
     TooManyPods(Problem),
 }
 
-/// What no API server would take or hand out.
+/// Object that no API server would accept or return.
 #[derive(Debug)]
 pub struct Refused {
     what: &'static str,
     hint: &'static str,
     problems: Vec<Problem>,
     more: usize,
-    /// What else was noticed of the input.
+    /// Additional observations about the input.
     beside: Vec<String>,
 }
 
@@ -89,11 +90,11 @@ impl Refused {
     /// Problems of manifests that are described.
     const MOST: usize = 100;
 
-    /// What is wrong with manifests: nothing yet.
+    /// Returns what is wrong with manifests: nothing yet.
     pub(super) fn manifests() -> Self {
         Self {
-            what: "the API server would refuse the manifest",
-            hint: "correct the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server itself",
+            what: "the API server would reject the manifest",
+            hint: "fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server",
             problems: Vec::new(),
             more: 0,
             beside: Vec::new(),
@@ -103,8 +104,8 @@ impl Refused {
     /// An object of a file that is none of any cluster.
     fn stored(problem: Problem) -> Self {
         Self {
-            what: "the files are not what an API server hands out",
-            hint: "correct the object in the file, or leave it out",
+            what: "the files contain objects that no API server returns",
+            hint: "fix the object in the file, or remove it",
             problems: vec![problem],
             more: 0,
             beside: Vec::new(),
@@ -151,7 +152,7 @@ impl fmt::Display for Refused {
 }
 
 impl LoadError {
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Read(error) => error.hint(),
@@ -159,33 +160,33 @@ impl LoadError {
                 let names: Vec<_> = examples::all()
                     .map(|example| format!("`example:{}` ({})", example.name, example.about))
                     .collect();
-                Some(format!("examples that exist: {}", names.join(", ")))
+                Some(format!("examples: {}", names.join(", ")))
             }
-            Self::TooMuchMemory { .. } => Some(
-                "no cluster packs so much into so few bytes; if you trust the files, unpack them yourself and read the result".to_owned(),
-            ),
+            Self::TooMuchMemory { .. } => {
+                Some("no cluster compresses this well; if you trust the files, unpack them first".to_owned())
+            }
             Self::Malformed(_) | Self::Document { .. } => None,
             Self::Refused(refused) => Some(refused.hint.to_owned()),
             Self::TooManyPods(_) => Some(
-                "ask about fewer of them, by a smaller number in the manifest; `--max` of `simulate allocation` says how many copies of a pod fit".to_owned(),
+                "reduce the number of pods in the manifest; `simulate allocation --max` reports how many \
+                copies of a pod fit"
+                    .to_owned(),
             ),
-            Self::Strict(_) => {
-                Some("without --strict the object is left out and the rest is read".to_owned())
-            }
+            Self::Strict(_) => Some("without --strict the object is skipped".to_owned()),
         }
     }
 }
 
-/// Which files, and how strictly they are read.
+/// Files to read, and strictness.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// The arguments of `--from`: files, directories, `-`, `example:NAME`.
     pub names: &'a [String],
-    /// Where objects are that say no namespace, as manifests mostly do.
+    /// Namespace of objects without one, as in most manifests.
     pub namespace: &'a str,
-    /// Whether a malformed object or one that is there twice is an error.
+    /// True if a malformed object or one that is there twice is an error.
     pub strict: bool,
-    /// What the user knows of versions and gates.
+    /// Versions and gates given by the user.
     pub versions: &'a VersionSettings,
 }
 
@@ -242,7 +243,7 @@ pub(super) fn load_sources(
     }
 }
 
-/// What one file or example says, as a `T`.
+/// Returns what one file or example says, as a `T`.
 ///
 /// # Errors
 /// When it cannot be read to its end, or is something else.
@@ -254,14 +255,14 @@ pub fn document_of<T: DeserializeOwned>(name: &str) -> Result<T, LoadError> {
     })
 }
 
-/// The files behind the arguments of `--from`, as far as they can be told apart from others; with each what to call it.
+/// The files behind the arguments of `--from`, as far as they can be distinguished, each with its name.
 pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     let mut files = Vec::new();
     for name in names {
         match source(name) {
             Ok(Source::Stdin) => files.extend(FileIdentity::of_stdin().map(|file| (name.clone(), file))),
             Ok(Source::Path(path)) if path.is_dir() => {
-                // What cannot be listed is told when it is read.
+                // Directories that cannot be listed are reported when read.
                 let inside = files::files_of(&path).unwrap_or_default();
                 files.extend(
                     inside
@@ -278,7 +279,7 @@ pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     files
 }
 
-/// What an argument of `--from` names.
+/// Returns what an argument of `--from` names.
 pub(super) fn source(name: &str) -> Result<Source, LoadError> {
     let Some(example) = name.strip_prefix("example:") else {
         return Ok(Source::from_argument(OsStr::new(name)));
@@ -306,7 +307,7 @@ struct Collected {
     /// The memory of the objects.
     weight: u64,
     undescribed: u64,
-    /// Problems by what may be missing because of them.
+    /// Problems by the kinds that they make incomplete.
     broken: BTreeMap<Hidden, u64>,
     coverage: Coverage,
     parts: Parts,
@@ -391,11 +392,11 @@ impl Collected {
         Ok(())
     }
 
-    /// What is in directories and not read may be of any kind.
+    /// Unread files in directories may contain any kind.
     fn take_left_out(&mut self, sources: &[Source], strict: bool) -> Result<(), LoadError> {
         for source in sources {
             let Source::Path(path) = source else { continue };
-            // What cannot be listed is told when it is read.
+            // Directories that cannot be listed are reported when read.
             let left_out = if path.is_dir() {
                 files::left_out(path)
             } else {
@@ -426,7 +427,7 @@ impl Collected {
         Ok(())
     }
 
-    /// What has next to nothing but problems is no file of objects, and to look at them all would take for ever.
+    /// A file with almost nothing but problems is not a file of objects, and reading all of them would take forever.
     fn refuse_other_things(&self, names: &[String], limit: u64) -> Result<(), LoadError> {
         if self.undescribed <= limit {
             return Ok(());
@@ -438,7 +439,7 @@ impl Collected {
     fn finish(mut self, request: &Request<'_>, needs: &Needs) -> Result<Loaded, LoadError> {
         let names = request.names.join(", ");
         let mut environment = self.environment(&names, request, needs);
-        // Each configuration is that of one kube-scheduler, of which there may be several with profiles of their own.
+        // Each configuration belongs to one kube-scheduler; there may be several with their own profiles.
         let profiles: Vec<SchedulerProfile> = std::mem::take(&mut self.profiles).concat();
         if !profiles.is_empty() {
             environment
@@ -492,7 +493,7 @@ impl Collected {
         let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
         self.loaded.warnings.extend(newer.warnings());
         for (kind, one, other) in builder.with_same_uid() {
-            let reason = "there are several with one UID".to_owned();
+            let reason = "several objects share one UID".to_owned();
             environment.gaps.push(hole(kind, reason));
             self.problem(Problem::same_uid(kind, &one, &other, &names), request.strict)?;
         }
@@ -510,7 +511,7 @@ impl Collected {
                 .take(3)
                 .collect();
             self.loaded.warnings.push(format!(
-                "{names} has no object of a kind that matters, only {}",
+                "no DRA objects found in {names}, only {}",
                 kinds.join(", ")
             ));
         }
@@ -526,8 +527,8 @@ impl Collected {
         })
     }
 
-    /// What may be missing because something could not be understood. A problem of an object whose kind is not known can hide an
-    /// object of each kind.
+    /// Returns the kinds that unreadable parts make incomplete. A problem of an object of unknown kind can hide an
+    /// object of any kind.
     fn forgotten(&mut self, needs: &Needs) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for (hidden, count) in std::mem::take(&mut self.broken) {
@@ -555,7 +556,8 @@ impl Collected {
         gaps
     }
 
-    /// What the files tell of their cluster. A snapshot says it itself; of other files the control plane's pods may say something.
+    /// Returns the state of the cluster in the files. A snapshot records it; in other files the control plane's pods
+    /// may show it.
     fn environment(&mut self, names: &str, request: &Request<'_>, needs: &Needs) -> Environment {
         let source = source_name(request.names);
         // Of several snapshots, the newest is closest to the truth.
@@ -587,7 +589,7 @@ impl Collected {
                 None => format!("{}.{}", environment.version.major, environment.version.minor),
             };
             self.loaded.warnings.push(format!(
-                "{names} does not say which release of Kubernetes it is from; assuming {assumed} (see --kubernetes-version)"
+                "{names} does not record a Kubernetes version; assuming {assumed} (--kubernetes-version)"
             ));
         }
         environment.gates = self
@@ -610,17 +612,17 @@ impl Collected {
         let fields = NewerFields::since(objects).map(Version::minor);
         let oldest = Version::minor(Version::OLDEST_MINOR);
         Some(match fields.filter(|fields| *fields > newest) {
-            Some(fields) => (fields, "which has all the fields of its objects"),
+            Some(fields) => (fields, "the first release with all the fields of its objects"),
             None if newest < oldest => (
                 oldest,
-                "as its kubelets are older than any release that this build knows",
+                "because its kubelets are older than any supported release",
             ),
-            None => (newest, "that of its newest kubelet"),
+            None => (newest, "the version of its newest kubelet"),
         })
     }
 }
 
-/// What the files are called for people.
+/// Returns what the files are called for people.
 fn source_name(names: &[String]) -> String {
     match names {
         [name] if name == "-" => "standard input".to_owned(),

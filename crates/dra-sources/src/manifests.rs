@@ -18,16 +18,16 @@ use dra_model::{
     Kind, Looking, Meta, Object, OwnerReference, Pod, Str, Strategy, check_fields, json, uid_of_manifest,
 };
 
-/// What a manifest says.
+/// Content of a manifest.
 #[derive(Debug, Default)]
 pub struct Manifests {
     /// Its objects, in their order, with the pods of its workloads in their place.
     pub objects: Vec<Object>,
-    /// Pods of DaemonSets, of which there is one on each node that takes it.
+    /// Pods of DaemonSets, one on each matching node.
     pub daemons: Vec<Daemon>,
     /// Its workloads.
     pub workloads: Vec<Workload>,
-    /// What is left out.
+    /// Ignored objects.
     pub warnings: Vec<String>,
 }
 
@@ -36,9 +36,9 @@ pub struct Manifests {
 pub struct Workload {
     /// Its namespace.
     pub namespace: Str,
-    /// How its pods refer to it.
+    /// Reference to it in its pods.
     pub reference: OwnerReference,
-    /// Whether its older pods stay until its new ones are ready: a Deployment that may have more pods than it wants.
+    /// True if its older pods stay until its new ones are ready: a Deployment that may have more pods than it wants.
     pub keeps_old_pods: bool,
 }
 
@@ -47,12 +47,13 @@ pub struct Workload {
 pub struct Daemon {
     /// The pod as the template has it, with the name of the DaemonSet.
     pub pod: Arc<Pod>,
-    /// Most copies of it that can be judged at once.
+    /// Maximum number of copies to simulate together.
     pub most: u64,
 }
 
-/// Says what the API server would refuse in an object, which is written in the best version of its kind: one line for each violation, and how
-/// many more there are. Of a template of pods it gets the path, which is empty for an object by itself.
+/// Says what the API server would refuse in an object, which is written in the best version of its kind: one line for
+/// each violation, and how many more there are. Of a template of pods it gets the path, which is empty for a single
+/// object.
 pub type Validate<'v> = &'v dyn Fn(Kind, &Value, &str) -> (Vec<String>, usize);
 
 /// Most pods that the workloads of a command become: each is judged on every node after all those before it.
@@ -137,7 +138,8 @@ impl Reading<'_> {
         if !self.is_valid(item, kind, (group, version), &object.to_string(), "") {
             return;
         }
-        // What was read from a server says for whom a claim is, and how far a pod: nothing of that is true of a new one.
+        // What was read from a server has the consumers of a claim and the state of a pod, which a new object does not
+        // have.
         if matches!(kind, Kind::Pod | Kind::ResourceClaim)
             && let Some(fields) = object.as_object_mut()
         {
@@ -161,7 +163,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether the API server would take an object, or pods of the template at the path `within`.
+    /// Returns whether the API server would take an object, or pods of the template at the path `within`.
     fn is_valid(
         &mut self,
         item: &RawItem<'_>,
@@ -216,7 +218,7 @@ impl Reading<'_> {
         }
         if templates.is_empty() {
             let version = item.api_version.unwrap_or_default();
-            let warning = format!("{}: {kind} of {version} is left out", item.origin);
+            let warning = format!("{}: ignoring {kind} of {version}", item.origin);
             return self.found.warnings.push(warning);
         }
         let mut identified = json!({"metadata": workload["metadata"]});
@@ -300,7 +302,7 @@ impl Reading<'_> {
         self.pods = self.pods.saturating_add(pods);
         if self.pods > MOST_PODS || pods > most {
             let path = &template.path;
-            let why = format!("{path}: {pods} pods of it are more than can be judged at once");
+            let why = format!("{path}: cannot simulate {pods} pods in one run");
             self.too_many.get_or_insert_with(|| item.problem(why).into());
             return;
         }
@@ -319,7 +321,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a rollout of a Deployment with this spec may make a new pod before it ends an old one.
+/// Returns whether a rollout of a Deployment with this spec may make a new pod before it ends an old one.
 fn surges(spec: &Value) -> bool {
     let strategy = Strategy::of(&spec["strategy"], spec["replicas"].as_i64());
     matches!(strategy, Strategy::RollingUpdate { surge: 1.., .. })

@@ -1,10 +1,10 @@
-//! What a command asks of a source, and what it gets.
+//! Objects that a command requests from a source, and the result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dra_model::{Cluster, Key, Kind, Twin};
 
-/// What a command has to know. Sources read nothing else: a list of all pods costs a large cluster seconds.
+/// Objects that a command needs. Sources read nothing else: a list of all pods costs a large cluster seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     wants: BTreeMap<Kind, Want>,
@@ -15,12 +15,12 @@ pub struct Needs {
     assumes_rare: bool,
 }
 
-/// How objects of one kind are wanted.
+/// Scope of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Want {
     /// Only objects of this namespace, for kinds that live in namespaces.
     pub(crate) namespace: Option<String>,
-    /// Where all namespaces are wanted but forbidden, at least this one.
+    /// Namespace to fall back to if all namespaces are forbidden.
     pub(crate) fallback: Option<String>,
     /// Label selector, as the API server takes it.
     pub(crate) labels: String,
@@ -109,8 +109,8 @@ impl Needs {
         self
     }
 
-    /// Of `kind`, only objects that match the label selector. A file's objects are not filtered: whoever selects looks at the
-    /// labels itself, and this only saves a server and the network work.
+    /// Of `kind`, only objects that match the label selector. A file's objects are not filtered: callers check the
+    /// labels themselves, and this only saves work for the server and the network.
     #[must_use]
     pub fn labeled(mut self, kind: Kind, selector: &str) -> Self {
         selector.clone_into(&mut self.wants.entry(kind).or_default().labels);
@@ -145,7 +145,7 @@ impl Needs {
         self
     }
 
-    /// Files that are read instead of a cluster are all there is, because the user says so: a kind of which they say nothing has no
+    /// Files that are read instead of a cluster are complete, because the user says so: kinds missing from them have no
     /// objects.
     #[must_use]
     pub fn files_are_whole(mut self) -> Self {
@@ -190,12 +190,12 @@ impl Needs {
         self.wants.contains_key(&kind)
     }
 
-    /// Whether no warning says that objects of `kind` are missing.
+    /// Returns whether no warning says that objects of `kind` are missing.
     pub(crate) fn is_optional(&self, kind: Kind) -> bool {
         self.wants.get(&kind).is_some_and(|want| want.optional)
     }
 
-    /// Whether the gates of the components are asked for.
+    /// Returns whether the gates of the components are asked for.
     pub fn wants_gates(&self) -> bool {
         self.gates
     }
@@ -224,7 +224,7 @@ pub struct Loaded {
     pub cluster: Cluster,
     /// Objects that could not be read, or that came twice.
     pub problems: Vec<Problem>,
-    /// What the user should know before believing the result.
+    /// Warnings about the result.
     pub warnings: Vec<String>,
     /// Kinds in the source that were not asked for and that are none of the model's, with their numbers; for `-v`.
     pub ignored: BTreeMap<String, u64>,
@@ -235,20 +235,21 @@ pub struct Loaded {
 /// An object that could not be read, or that came twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where: `gpus.yaml:120`, or what was asked of the API server.
+    /// Place: `gpus.yaml:120`, or the request to the API server.
     pub place: String,
-    /// Which object, as far as it is known: `ResourceClaim/default/gpu`.
+    /// Object, if known: `ResourceClaim/default/gpu`.
     pub object: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
 impl Problem {
     pub(crate) fn duplicate(twin: &Twin, place: &str) -> Self {
         let message = if twin.contradicts {
-            "is there more than once and says different things; the last one counts, and what depends on it is unknown"
+            "appears more than once with different content; the last one is used, and results that depend on \
+            it are unknown"
         } else {
-            "is there more than once, each time the same"
+            "appears more than once with the same content"
         };
         Self {
             place: place.to_owned(),
@@ -262,7 +263,7 @@ impl Problem {
             place: place.to_owned(),
             object: Some(object(kind, other)),
             message: format!(
-                "has the UID of `{}`: one of them is not what it says",
+                "has the same UID as `{}`: one of them is wrong",
                 object(kind, one)
             ),
         }
@@ -270,17 +271,14 @@ impl Problem {
 
     pub(crate) fn lacking(kind: Kind, key: &Key, has: &str, lacks: &str) -> Self {
         let message = if has == lacks {
-            format!("is in one list of all {0}, and not in another one", kind.plural())
+            format!("is in one list of all {0}, but not in another", kind.plural())
         } else {
-            format!(
-                "is there, and not in `{lacks}`, which lists all {}",
-                kind.plural()
-            )
+            format!("exists, but not in `{lacks}`, which lists all {}", kind.plural())
         };
         Self {
             place: has.to_owned(),
             object: Some(object(kind, key)),
-            message: format!("{message}: they are of two times or of two clusters"),
+            message: format!("{message}: the files are from different times or clusters"),
         }
     }
 
@@ -288,7 +286,7 @@ impl Problem {
         Self {
             place: other.to_owned(),
             object: Some(object(Kind::Namespace, namespace)),
-            message: format!("has another UID in `{one}`: they are of two clusters"),
+            message: format!("has a different UID in `{one}`: the files are from different clusters"),
         }
     }
 
@@ -303,7 +301,7 @@ impl Problem {
     }
 }
 
-/// How problems name an object.
+/// Returns how problems name an object.
 fn object(kind: Kind, key: &Key) -> String {
     if key.namespace.is_empty() {
         format!("{kind}/{}", key.name)
@@ -332,7 +330,7 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Told how reading goes on, from any thread. The default does nothing.
+/// Receives the progress of reading, from any thread. The default does nothing.
 pub trait Observer: Send + Sync {
     /// So many objects and bytes were read so far, of all kinds together.
     fn progress(&self, objects: u64, bytes: u64) {

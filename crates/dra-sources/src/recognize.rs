@@ -1,4 +1,4 @@
-//! What an object is by what it says of itself: of a kind that is read, of another kind, or nothing that can be understood.
+//! Recognition of objects by their own fields: of a known kind, of another kind, or not an object.
 //!
 //! A kind that differs from a known one only in its spelling is no other kind: leaving it out in silence would make a verdict of
 //! what is left. The same goes for answers of a server that are no objects, such as tables and errors.
@@ -7,7 +7,7 @@ use super::bundle::is_info;
 use super::decode::group_version;
 use dra_model::Kind;
 
-/// What an object is.
+/// Recognized object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Recognized<'a> {
     /// Of a kind that the model holds, written in this group and version.
@@ -19,7 +19,7 @@ pub(crate) enum Recognized<'a> {
         /// The version, which may be one that is not read.
         version: &'a str,
     },
-    /// What a snapshot says of itself.
+    /// Metadata of a snapshot.
     Info,
     /// Of a kind that decides nothing about devices.
     Other,
@@ -27,12 +27,12 @@ pub(crate) enum Recognized<'a> {
     Unclear {
         /// The kind that is most likely meant; any kind can be meant without it.
         kind: Option<Kind>,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
 }
 
-/// What an object with this `apiVersion` and `kind` is.
+/// Returns what an object with this `apiVersion` and `kind` is.
 pub(crate) fn recognize<'a>(api_version: Option<&'a str>, kind: Option<&str>) -> Recognized<'a> {
     let Some(name) = kind.filter(|kind| !kind.is_empty()) else {
         return unclear(None, "has no `kind`".to_owned());
@@ -53,11 +53,11 @@ pub(crate) fn recognize<'a>(api_version: Option<&'a str>, kind: Option<&str>) ->
         let right = qualified(kind);
         return unclear(
             Some(kind),
-            format!("`{name}` of `{api_version}` is no kind; meant is {right}"),
+            format!("unknown kind `{name}` of `{api_version}`; did you mean {right}?"),
         );
     }
     if !is_kind(name) || !is_api_version(api_version) {
-        return unclear(None, format!("`{name}` of `{api_version}` can be no kind"));
+        return unclear(None, format!("invalid kind `{name}` of `{api_version}`"));
     }
     answer(&plain, name, api_version).unwrap_or(Recognized::Other)
 }
@@ -72,15 +72,15 @@ fn unclear(kind: Option<Kind>, why: String) -> Recognized<'static> {
     Recognized::Unclear { kind, why }
 }
 
-/// What a server, or kubectl, answers with that is no object.
+/// Returns what a server, or kubectl, answers with that is no object.
 fn answer(group: &str, name: &str, api_version: &str) -> Option<Recognized<'static>> {
     if group == "meta.k8s.io" {
-        let why = format!("is a {name}, which does not tell what the objects say; ask for JSON or YAML");
+        let why = format!("is a {name}, which does not contain the objects; use JSON or YAML");
         return Some(unclear(None, why));
     }
     let of_core = group.is_empty();
     if of_core && name == "Status" {
-        let why = "is an answer of the API server, an error perhaps, where an object should be".to_owned();
+        let why = "is a response of the API server, possibly an error, not an object".to_owned();
         return Some(unclear(None, why));
     }
     let item = name.strip_suffix("List")?;
@@ -109,13 +109,13 @@ fn plain_group(group: &str) -> String {
     group.trim().to_ascii_lowercase()
 }
 
-/// Whether an object of `group`, which is not `known`, can only be one of `known`. Custom resources live in domains of their own and
+/// Returns whether an object of `group`, which is not `known`, can only be one of `known`. Custom resources live in domains of their own and
 /// may have kinds of the same name; groups without a dot and those of `k8s.io` are Kubernetes' own, and have no second such kind.
 fn is_near(group: &str, known: &str) -> bool {
     group == known || !group.contains('.') || group.ends_with(".k8s.io")
 }
 
-/// Whether Kubernetes accepts this as a kind.
+/// Returns whether Kubernetes accepts this as a kind.
 fn is_kind(name: &str) -> bool {
     name.len() <= 253
         && name

@@ -1,4 +1,4 @@
-//! The configuration of kube-scheduler, where an object holds it: by itself, or as the text in a ConfigMap.
+//! The configuration of kube-scheduler, if an object contains it: directly, or as text in a ConfigMap.
 
 use serde::Deserialize;
 
@@ -8,8 +8,8 @@ use dra_model::{SchedulerProfile, Str, json};
 const GROUP: &str = "kubescheduler.config.k8s.io/";
 const KIND: &str = "KubeSchedulerConfiguration";
 
-/// Plugins whose filters are simulated. Without one of them a profile lets pods where the simulation does not, and without that for
-/// devices nobody allocates them.
+/// Plugins whose filters are simulated. Without one of them a profile lets pods where the simulation does not, and
+/// without the one for devices, no devices are allocated.
 const SIMULATED: [&str; 7] = [
     "DynamicResources",
     "NodeAffinity",
@@ -38,7 +38,7 @@ pub(super) fn profiles(
     if kind == Some(KIND) && api_version.is_some_and(|version| version.starts_with(GROUP)) {
         return json::from_slice::<Configuration>(json).map(|configuration| Some(configuration.profiles()));
     }
-    // Most ConfigMaps are about something else, and what is in them is nobody's business.
+    // Most ConfigMaps are about something else, and their content is private.
     if kind != Some("ConfigMap") || memchr::memmem::find(json, KIND.as_bytes()).is_none() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! A copy of files as a snapshot, with the objects as they are in a later state of the cluster.
 //!
-//! Objects that have not changed are copied as they stand. Of the others only what has changed is written anew, so fields stay of
-//! which this program knows nothing. A claim that was made has everything that its template says.
+//! Unchanged objects are copied verbatim. Of the others only changed parts are rewritten, so unknown fields remain. A
+//! claim that was made has everything that its template says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,12 +20,12 @@ use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
 use dra_model::{Claim, Cluster, Condition, Key, Kind, Meta, Object, PodClaimStatus, Time, json};
 
-/// What there is to be written.
+/// Data to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Successor<'a> {
-    /// The arguments of `--from`, of which none is standard input.
+    /// The arguments of `--from`, without standard input.
     pub names: &'a [String],
-    /// Where objects are that say no namespace.
+    /// Namespace of objects without one.
     pub namespace: &'a str,
     /// The cluster as the files have it, with every kind but those of rights.
     pub before: &'a Cluster,
@@ -33,11 +33,11 @@ pub struct Successor<'a> {
     pub after: &'a Cluster,
     /// The templates of claims that were made in between, by claim.
     pub templates: &'a BTreeMap<Key, Key>,
-    /// When that is, if it is known.
+    /// Its time, if known.
     pub at: Option<Time>,
 }
 
-/// Why it cannot be written.
+/// The reason why it cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SuccessorError {
     /// The files cannot be read a second time.
@@ -46,11 +46,11 @@ pub enum SuccessorError {
     /// The copy cannot be made.
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
-    /// What was read a moment ago is no JSON now.
-    #[error("the files have changed meanwhile")]
+    /// A file that was read a moment ago is not JSON now.
+    #[error("the files changed in the meantime")]
     Changed(#[from] serde_json::Error),
     /// The copy, read again, is not what was to be written.
-    #[error("the copy has another {kind} `{}` than it should", key.to_string().trim_start_matches('/'))]
+    #[error("the copy contains the wrong {kind} `{}`", key.to_string().trim_start_matches('/'))]
     Unlike {
         /// Of the object.
         kind: Kind,
@@ -65,7 +65,7 @@ impl From<ReadError> for SuccessorError {
     }
 }
 
-/// What tells which object it is.
+/// Identity of the object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Head {
@@ -80,7 +80,7 @@ struct Identity {
     uid: Option<String>,
 }
 
-/// A template as it stands in the files.
+/// A template, unchanged from the files.
 struct Template {
     api_version: String,
     json: Vec<u8>,
@@ -214,7 +214,7 @@ impl Successor<'_> {
         }
     }
 
-    /// Which object it is: its key, and its UID if it has one.
+    /// Returns which object it is: its key, and its UID if it has one.
     fn key(&self, kind: Kind, item: &RawItem<'_>) -> Result<(Key, String), serde_json::Error> {
         let Head { metadata } = json::from_slice(item.json)?;
         let namespace = match metadata.namespace.filter(|namespace| !namespace.is_empty()) {
@@ -263,7 +263,7 @@ impl Successor<'_> {
             (Object::DeviceTaintRule(before), Object::DeviceTaintRule(after)) => {
                 text.conditions(&before.status.conditions, &after.status.conditions)?;
             }
-            // Nobody writes the others.
+            // The others are not written.
             _ => {}
         }
         Ok(Some(text.0))
@@ -330,7 +330,7 @@ impl Text {
         Ok(())
     }
 
-    /// What a status tells of claims, before and after.
+    /// Returns the claims in a status, before and after.
     fn statuses(&mut self, [before, after]: [&Vec<PodClaimStatus>; 2]) -> Edited {
         let told = |statuses: &[PodClaimStatus]| -> Vec<_> {
             let pairs = statuses.iter();
@@ -486,7 +486,7 @@ fn made(made: &Claim, template: &[u8]) -> Result<String, serde_json::Error> {
     if let Some(metadata) = claim["metadata"].as_object_mut() {
         metadata.retain(|_, value| !value.is_null());
     }
-    // Whoever consumed it meanwhile, and its end, as of any other claim.
+    // Its consumers in the meantime, and its end, as of any other claim.
     let mut text = Text(claim.to_string());
     let fresh = Claim::default();
     text.claim(&fresh, made)?;
@@ -539,6 +539,6 @@ mod tests {
         );
         after.apply(Change::Put(node.unwrap()));
         let error = copy(&after).unwrap_err();
-        assert_eq!(error.to_string(), "the copy has another Node `a` than it should");
+        assert_eq!(error.to_string(), "the copy contains the wrong Node `a`");
     }
 }

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use dra_model::{Kind, json};
 
-/// Why an object cannot become one of the model.
+/// The reason why an object cannot become one of the model.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UpgradeError {
     /// The version is none that was ever served.
-    #[error("`{version}` is not a version of this kind that can be read: there {}", versions(.known))]
+    #[error("unsupported version `{version}` of this kind: supported {}", versions(.known))]
     UnknownVersion {
         /// The version.
         version: String,
@@ -27,21 +27,21 @@ pub(crate) enum UpgradeError {
     /// Fields hold something else than they should.
     #[error("{fields}")]
     Fields {
-        /// Which, and what.
+        /// Fields and problems.
         fields: String,
-        /// What the decoder says.
+        /// Error of the decoder.
         error: serde_json::Error,
     },
     /// It lacks what says which devices it is about.
-    #[error("{field}: Required value: no API server has {what}")]
+    #[error("{field}: Required value: no API server accepts {what}")]
     Required {
-        /// Where.
+        /// Field.
         field: String,
-        /// What it is without that.
+        /// Its name without that.
         what: &'static str,
     },
     /// Only release 1.34 has such rules, as alpha. Without these selectors the rule would taint too many devices.
-    #[error("selects devices by class or CEL expression, as only Kubernetes 1.34 knows it")]
+    #[error("selects devices by class or CEL expression, which only Kubernetes 1.34 supports")]
     RuleSelectors,
     /// Nothing could refer to it.
     #[error("has no `metadata.name`")]
@@ -51,8 +51,8 @@ pub(crate) enum UpgradeError {
 /// The versions that there are of a kind.
 fn versions(known: &[&str]) -> String {
     match known {
-        [only] => format!("is {only}"),
-        _ => format!("are {}", known.join(", ")),
+        [only] => format!("version is {only}"),
+        _ => format!("versions are {}", known.join(", ")),
     }
 }
 
@@ -154,7 +154,7 @@ fn basic_devices(slice: &mut Map<String, Value>) -> Result<(), UpgradeError> {
     Ok(())
 }
 
-/// What a field holds that takes an object, and that goes. What is left alone the decoder refuses where it is no object.
+/// Returns what a field holds that takes an object, and that goes. What is left alone the decoder refuses where it is no object.
 fn object(value: Option<Value>) -> Result<Option<Map<String, Value>>, UpgradeError> {
     Ok(value.map(Option::deserialize).transpose()?.flatten())
 }
@@ -313,7 +313,7 @@ mod tests {
         let error = upgrade(Kind::ResourceClaim, "resource.k8s.io", "v1alpha3", json).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`v1alpha3` is not a version of this kind that can be read: there are v1, v1beta2, v1beta1"
+            "unsupported version `v1alpha3` of this kind: supported are v1, v1beta2, v1beta1"
         );
     }
 }

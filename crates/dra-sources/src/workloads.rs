@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 /// A template of pods in a workload.
 #[derive(Debug)]
 pub(super) struct Template<'w> {
-    /// Where it is: `spec.jobTemplate.spec.template`.
+    /// Path: `spec.jobTemplate.spec.template`.
     pub(super) path: String,
-    /// What tells its pods from those of the workload's other templates: `worker`.
+    /// Name that distinguishes its pods from those of the workload's other templates: `worker`.
     pub(super) part: String,
-    /// How many pods there are of it at a time; nothing where there is one on each node.
+    /// Number of pods of it at a time; nothing where there is one on each node.
     pub(super) pods: Option<u64>,
     /// Metadata and spec of the pods.
     pub(super) template: &'w Value,
@@ -48,7 +48,7 @@ struct Place<'g> {
     path: String,
     /// The name of the last part of the workload on the way.
     part: String,
-    /// How many there are of what is here.
+    /// Number of copies.
     pods: u64,
     group: &'g str,
 }
@@ -79,7 +79,7 @@ impl Place<'_> {
         }
     }
 
-    /// Whether the workload is of Kubernetes' own, in which templates hold pods, or other templates of Kubernetes' own.
+    /// Returns whether the workload is of Kubernetes' own, in which templates hold pods, or other templates of Kubernetes' own.
     fn is_own(&self) -> bool {
         matches!(self.group, "" | "apps" | "batch")
     }
@@ -121,7 +121,7 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// How many there are at a time of what an object with these fields describes.
+    /// Returns how many there are at a time of what an object with these fields describes.
     fn copies(&self, fields: &Map<String, Value>) -> Result<u64, String> {
         let number = |field| self.number(fields, field);
         let mut copies = number("replicas")?.unwrap_or(1);
@@ -164,7 +164,7 @@ impl Place<'_> {
     }
 }
 
-/// What pods of a template in the field `name` are called after; nothing where the field says nothing about them.
+/// Returns the name prefix of pods from a template in the field `name`; nothing if the field does not determine it.
 fn part(name: &str) -> Option<String> {
     let plain = ["Template", "GroupSpec", "ReplicaSpecs", "Specs", "Spec"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What can happen to the objects of a file on its way: one is lost, a kind is lost, one is damaged, one comes twice, a list stands in the
+//! Possible damage to the objects of a file: one is lost, a kind is lost, one is damaged, one comes twice, a list stands in the
 //! place of an object in it.
 //!
 //! Each function takes a `kind: List` as JSON and changes it. None of them makes a good verdict of a bad one, as long as the file says
@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-/// What is done to a list.
+/// Damage of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
     /// The object is left out, and the numbers of the file stay.
@@ -112,7 +112,7 @@ impl Damage {
     }
 }
 
-/// What stands in place of an object.
+/// Replacement of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Listed {
     /// A list of nothing.

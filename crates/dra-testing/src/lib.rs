@@ -1,4 +1,4 @@
-//! What tests of all crates share: small clusters written object by object, renaming and damaging them, how often a proof is repeated.
+//! Test support for all crates: small clusters written object by object, renaming and damaging them, repetition of proofs.
 
 #![expect(
     clippy::disallowed_methods,
@@ -54,7 +54,7 @@ pub fn now() -> Time {
 }
 
 thread_local! {
-    /// What stands before and behind each name.
+    /// Prefix and suffix of each name.
     static AROUND: RefCell<(String, String)> = RefCell::default();
 }
 
@@ -193,7 +193,7 @@ impl World {
         self
     }
 
-    /// Another release, or gates of which something is known.
+    /// Another release, or gates with evidence.
     pub fn knowing(mut self, change: impl FnOnce(&mut Environment)) -> Self {
         change(&mut self.environment);
         self

@@ -69,7 +69,7 @@ fn number(variable: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{variable} is not a number: {text}")))
 }
 
-/// Whether the arguments, which are those of a test harness, select the test `name`.
+/// Returns whether the arguments, which are those of a test harness, select the test `name`.
 fn is_selected(name: &str) -> bool {
     let mut arguments = std::env::args().skip(1);
     let mut filters = Vec::new();

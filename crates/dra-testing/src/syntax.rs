@@ -1,7 +1,7 @@
-//! How errors of CEL are compared with the real library's.
+//! Comparison of CEL errors with the real library's.
 
-/// The error with no more of a syntax error than that there is one. cel-go lists all that it meets with its attempts to go on, which is not
-/// imitated: no such text gets into a cluster.
+/// The error with no more of a syntax error than that there is one. cel-go lists all that it meets in its attempts to
+/// continue, which is not reproduced: no such text gets into a cluster.
 pub fn without_details(error: &str) -> String {
     match error.split_once("ERROR: <input>:") {
         Some((before, described)) if described.contains(": Syntax error: ") => {

@@ -9,7 +9,7 @@ use super::decode::{interned_list, interned_option};
 
 /// The value of one attribute of a device.
 ///
-/// Versions are kept as written; whoever compares them parses them, since an invalid one must not spoil the device.
+/// Versions are kept as written; comparisons parse them, since an invalid one must not spoil the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AttributeValue {
     /// `bool`
@@ -33,7 +33,7 @@ pub enum AttributeValue {
 }
 
 impl AttributeValue {
-    /// Whether it is a list.
+    /// Returns whether it is a list.
     pub fn is_list(&self) -> bool {
         matches!(
             self,
@@ -63,7 +63,7 @@ impl fmt::Display for AttributeValue {
 
 impl<'de> Deserialize<'de> for AttributeValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// The API's form: one field for each type, of which one is set.
+        /// The API's form: one field for each type, exactly one is set.
         #[derive(Default, Deserialize)]
         #[serde(default)]
         struct Fields {

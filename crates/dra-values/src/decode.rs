@@ -39,7 +39,7 @@ fn add_weight<E: serde::de::Error>(bytes: usize) -> Result<(), E> {
     WEIGHT.set(Some(weight));
     if weight > HEAVIEST {
         return Err(E::custom(format_args!(
-            "has so many parts that it would take more than {} MiB of memory, as no object of a cluster does",
+            "would take more than {} MiB of memory, more than any cluster object",
             HEAVIEST >> 20
         )));
     }
@@ -65,7 +65,7 @@ pub fn alone<T>(decode: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Whether there is an interner in reach.
+/// Returns whether there is an interner in reach.
 pub fn is_sharing() -> bool {
     INTERNER.with_borrow(Option::is_some)
 }
@@ -118,10 +118,10 @@ pub fn shared(text: &str) -> Str {
     })
 }
 
-/// What a text takes besides its letters.
+/// Size of a text besides its letters.
 const OF_A_TEXT: usize = 2 * size_of::<usize>();
 
-/// Counts a part of an object by its text, as what its type takes is not known where it is read.
+/// Counts a part of an object by its text, because the size of its type is unknown where it is read.
 pub fn weigh_part<E: serde::de::Error>(text: &str) -> Result<(), E> {
     const OF_AN_ELEMENT: usize = 128;
     let elements = text.bytes().filter(|byte| *byte == b'{').count();
@@ -213,7 +213,8 @@ where
 
 /// Reads a list; `null` is the empty list.
 ///
-/// Most lists of an object have one element, for which a growing vector keeps room for four: trimmed, a cluster takes a third less.
+/// Most lists of an object have one element, and a growing vector reserves room for four: trimmed, a cluster takes a
+/// third less.
 pub fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,5 +1,5 @@
-//! JSON into structs. A list is no object: serde would read its elements as the fields of a struct, in their order, so that
-//! `"status": []` were a status that says nothing.
+//! JSON into structs. A list is no object: serde would read its elements as the fields of a struct, in their order, so
+//! that `"status": []` were an empty status.
 //!
 //! Everything that is read from JSON is read here; an architecture test sees to that. What goes through `Content` of serde, which is
 //! what is in internally tagged and untagged enums, is out of reach: nothing of an API has that form, and other files say [`nested`].
@@ -44,7 +44,7 @@ pub fn nested<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
     T::deserialize(Strict(deserializer))
 }
 
-/// What an object must say that it is, where it says so.
+/// Identity that an object must have.
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'h> {
     /// Its `kind`.
@@ -53,7 +53,7 @@ pub struct Head<'h> {
     pub api_version: Option<(&'h str, &'h str)>,
 }
 
-/// Reads an object that says nothing else than `head` of itself, in whichever place.
+/// Reads an object that contains nothing but `head` for itself, at any place.
 pub fn object<'de, T: Deserialize<'de>>(json: &'de str, head: Head<'_>) -> serde_json::Result<T> {
     let mut deserializer = serde_json::Deserializer::from_str(json);
     let value = T::deserialize(OfKind(head, &mut deserializer))?;
@@ -133,11 +133,11 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for OfKind<'_, A> {
                 "kind" | "apiVersion" => self.1.next_value::<Option<Key<'de>>>()?,
                 _ => return seed.deserialize(CowStrDeserializer::new(key)).map(Some),
             };
-            // What is empty or `null` says nothing.
+            // An empty value and `null` count as absent.
             match said {
                 Some(Key(said)) if !said.is_empty() && !self.0.allows(&key, &said) => {
                     return Err(Error::custom(format_args!(
-                        "has the `{key}` `{said}` in the place of a {}",
+                        "has `{key}` `{said}` instead of a {}",
                         self.0.kind
                     )));
                 }

@@ -1,4 +1,4 @@
-//! How much work a command spends on what it computes: CEL expressions, searches for devices, and gathering what the scheduling rules look
+//! Work limit of a command's computations: CEL expressions, searches for devices, and gathering what the scheduling rules look
 //! at.
 //!
 //! Each evaluation and each search has limits of its own, and a cluster can have as many costly expressions as it has devices, and as many
@@ -23,19 +23,19 @@ const MOST_STEPS: u64 = 130_000_000;
 /// Judging 5,000 nodes of 8 devices looks at 50,000 of them. With 1,000 devices that all of the nodes reach these are 5,000,000.
 const STEPS_PER_LOOK: u64 = 4;
 
-/// What a search looks at for each step: devices, and what is compared of them.
+/// Evaluations of a search per step: devices, and comparisons.
 const SEARCHED_PER_STEP: u64 = 4;
 
-/// What is said where so much was gathered.
-pub const TOO_MANY_LOOKS: &str = "nodes reach more devices than one command looks at";
+/// Message when too much was gathered.
+pub const TOO_MANY_LOOKS: &str = "nodes reach more devices than one command evaluates";
 
-/// What is said where the meter has run out.
-pub const TOO_MUCH_WORK: &str = "selectors take more work than one command spends on them";
+/// Message when the meter has run out.
+pub const TOO_MUCH_WORK: &str = "selectors exceed the work limit of one command";
 
-/// What is said where searches took most of the work.
-pub const TOO_MUCH_SEARCH: &str = "searches gave up, as they take more work than one command spends on them";
+/// Message when searches used most of the work.
+pub const TOO_MUCH_SEARCH: &str = "searches exceed the work limit of one command";
 
-/// What is left of the work of a command, and what it was spent on.
+/// Remaining work of a command, and its usage.
 #[derive(Debug)]
 pub struct Meter {
     limit: u64,
@@ -75,7 +75,7 @@ impl Meter {
         self.spend((objects as u64).saturating_mul(STEPS_PER_LOOK));
     }
 
-    /// How much a search may look at by now.
+    /// Returns how much a search may look at by now.
     pub fn left_to_search(&self) -> u64 {
         self.left
             .load(Ordering::Relaxed)
@@ -89,17 +89,17 @@ impl Meter {
         self.spend(steps);
     }
 
-    /// Whether so much was looked at that no further node may be judged.
+    /// Returns whether so much was looked at that no further node may be judged.
     pub fn has_looked_enough(&self) -> bool {
         self.looked_at() > self.most_looks
     }
 
-    /// How many objects were looked at.
+    /// Returns how many objects were looked at.
     pub fn looked_at(&self) -> u64 {
         self.looks.load(Ordering::Relaxed)
     }
 
-    /// Why nothing further may be judged, if so.
+    /// Returns why nothing further may be judged, if so.
     pub fn exhausted(&self) -> Option<&'static str> {
         if self.has_looked_enough() {
             return Some(TOO_MANY_LOOKS);
@@ -117,7 +117,7 @@ impl Meter {
         })
     }
 
-    /// Whether nothing is left: what has not been evaluated by now is not known.
+    /// Returns whether nothing is left: unevaluated results are unknown.
     pub fn is_exhausted(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }

@@ -1,5 +1,5 @@
-//! Names as Kubernetes checks them: of objects, of labels, of whatever else is called something. Mirrors `content/dns.go` and
-//! `content/kube.go` (apimachinery v0.37.1), whose words the problems are told in.
+//! Names as Kubernetes checks them: of objects, of labels, of whatever else is called something. Mirrors
+//! `content/dns.go` and `content/kube.go` (apimachinery v0.37.1), whose messages are used.
 
 /// That a name has more bytes than it may have.
 pub fn too_long(max: usize) -> String {
@@ -21,7 +21,7 @@ fn is_subdomain(bytes: &[u8]) -> bool {
     bytes.split(|byte| *byte == b'.').all(is_label)
 }
 
-/// What is wrong with a name of one part, such as that of a request.
+/// Returns what is wrong with a name of one part, such as that of a request.
 pub fn label(bytes: &[u8]) -> Vec<String> {
     let mut problems = Vec::new();
     if bytes.len() > 63 {
@@ -40,7 +40,7 @@ pub fn label(bytes: &[u8]) -> Vec<String> {
     problems
 }
 
-/// What is wrong with a name of parts with dots between them, such as that of most objects.
+/// Returns what is wrong with a name of parts with dots between them, such as that of most objects.
 pub fn subdomain(bytes: &[u8]) -> Vec<String> {
     let mut problems = Vec::new();
     if bytes.len() > 253 {
@@ -70,7 +70,7 @@ const NAME_PROBLEM: &str = "must consist of alphanumeric characters, '-', '_' or
                             alphanumeric character (e.g. 'MyName', or 'my.name', or '123-abc', regex used for \
                             validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-/// What is wrong with the key of a label.
+/// Returns what is wrong with the key of a label.
 pub fn qualified_name(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let parts: Vec<&str> = text.split('/').collect();
@@ -103,7 +103,7 @@ pub fn qualified_name(text: &str) -> Vec<String> {
     problems
 }
 
-/// What is wrong with the value of a label.
+/// Returns what is wrong with the value of a label.
 pub fn label_value(text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if text.len() > 63 {
@@ -120,7 +120,7 @@ pub fn label_value(text: &str) -> Vec<String> {
     problems
 }
 
-/// What is wrong with the name of an attribute or a capacity without its domain.
+/// Returns what is wrong with the name of an attribute or a capacity without its domain.
 pub fn c_identifier(text: &str) -> Vec<String> {
     let mut bytes = text.bytes();
     let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';

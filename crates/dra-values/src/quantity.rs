@@ -21,7 +21,7 @@ use serde::de::{Deserialize, Deserializer, Visitor};
 use super::Str;
 pub use parse::QuantityError;
 
-/// Which suffixes a quantity is written with.
+/// Suffix system of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
     /// `1k`, `1M`, `500m`.
@@ -46,7 +46,7 @@ enum Amount {
     Decimal(Arc<Decimal>),
 }
 
-/// What `String()` answers without computing the canonical form.
+/// `String()` result that needs no canonical form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Written {
     /// Nothing: the canonical form is computed.
@@ -114,7 +114,7 @@ impl Quantity {
         self.format
     }
 
-    /// Whether the amount is kept as decimal digits, which upstream does when it does not fit into 64 bits.
+    /// Returns whether the amount is kept as decimal digits, which upstream does when it does not fit into 64 bits.
     ///
     /// Comparing a 64-bit quantity with such a one turns the left operand into decimal digits too, in place, and
     /// from then on [`Self::as_int`] fails. Callers that can observe this keep track of it.
@@ -122,7 +122,7 @@ impl Quantity {
         matches!(self.amount, Amount::Decimal(_))
     }
 
-    /// Whether Go's `==` holds for the two structs: same amount in the same form, same format, same cached text.
+    /// Returns whether Go's `==` holds for the two structs: same amount in the same form, same format, same cached text.
     ///
     /// Mirrors the comparison in `consumable_capacity.go`, `violatesPolicy`. Decimal amounts are pointers there and
     /// never equal the copies that are compared.
@@ -151,7 +151,7 @@ impl Quantity {
         }
     }
 
-    /// Whether the amount is zero.
+    /// Returns whether the amount is zero.
     pub fn is_zero(&self) -> bool {
         self.sign() == 0
     }

@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 
 use super::{decode, json};
 
-/// What can be the same in many objects.
+/// Part that many objects can share.
 pub trait Part: Clone + Default + DeserializeOwned + Send + Sync + 'static {
-    /// What stands for a part that is absent or `null`.
+    /// Returns what stands for a part that is absent or `null`.
     fn absent() -> &'static Self;
 }
 
@@ -28,8 +28,8 @@ impl<T: Clone + DeserializeOwned + Send + Sync + 'static> Part for Vec<T> {
     }
 }
 
-/// A part of an object, shared with the other objects of the source that have the same one. Whoever changes it gets a
-/// copy of their own. An absent part takes no memory.
+/// A part of an object, shared with the other objects of the source that have the same one. A change makes a copy. An
+/// absent part takes no memory.
 #[derive(Clone)]
 pub struct Repeated<T>(Option<Arc<T>>);
 

@@ -27,7 +27,7 @@ enum PreRelease {
     Word(Box<str>),
 }
 
-/// Why a text is not a semantic version, in upstream's words.
+/// The reason why a text is not a semantic version, in upstream's words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SemverError(Cow<'static, str>);

@@ -1,6 +1,6 @@
-//! Names that somebody may have meant.
+//! Names that were probably meant.
 
-/// Whether `written` is `right` with one slip of the fingers.
+/// Returns whether `written` is `right` with one slip of the fingers.
 pub fn is_similar(right: &str, written: &str) -> bool {
     if right.eq_ignore_ascii_case(written) {
         return true;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::repeated::Parts;
 
-/// Immutable shared text. Equality, order and hash are those of the content; equal pointers are found equal at once.
+/// Immutable shared text. Equality, order and hash are those of the content; equal pointers compare equal immediately.
 ///
 /// The empty text, which stands for every absent field, takes no memory of its own.
 #[derive(Clone, Default)]

@@ -50,7 +50,7 @@ impl Time {
         self.add_nanoseconds(i64::try_from(later.as_nanos()).unwrap_or(i64::MAX))
     }
 
-    /// How long after `earlier` this instant is; zero when it is not.
+    /// Returns how long after `earlier` this instant is; zero when it is not.
     pub fn since(self, earlier: Self) -> Duration {
         let nanos = (self.0.as_nanosecond() - earlier.0.as_nanosecond()).max(0);
         Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))

@@ -1,4 +1,4 @@
-//! What is lost or damaged in a file never makes a verdict good, and makes no finding.
+//! Damage to a file never makes a verdict good, and never adds a finding.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -46,7 +46,7 @@ const LINES: [&str; 7] = [
 
 const NOW: &str = "2026-11-21T14:00:00Z";
 
-/// How a run ends: with an outcome, or with an error, which is no verdict.
+/// Returns how a run ends: with an outcome, or with an error, which is no verdict.
 fn verdict(line: &str, file: &Path) -> Option<Outcome> {
     let line = format!("{line} --now {NOW} --kubernetes-version 1.37");
     result_on(&line, file).ok()
@@ -143,7 +143,7 @@ impl Whole {
         Arc::clone(whole)
     }
 
-    /// Nothing is better of `damaged`, of which `what` says what is wrong with it.
+    /// Nothing in `damaged` got better; `what` describes the damage.
     fn compare(&self, damaged: &Value, line: Index, what: &str) -> Result<(), TestCaseError> {
         let after = written(damaged);
         for at in [line.index(self.lines.len()), 0] {
@@ -172,7 +172,7 @@ impl Whole {
     }
 }
 
-/// How many files are damaged. `make mutations` says how many.
+/// Returns how many files are damaged. `make mutations` says how many.
 fn cases() -> u32 {
     match std::env::var_os("KUBECTL_DRA_MUTATIONS") {
         Some(count) => count.to_str().unwrap().parse().unwrap(),
@@ -219,7 +219,7 @@ fn a_reservation_for_a_group_proves_nothing_where_groups_are_unread() {
     let at = items
         .iter()
         .position(|item| item["kind"] == "Pod" && item["metadata"]["name"] == "llm-late");
-    // A table may hold PodGroups, by which the traces of groups would not be left over from other gates.
+    // A table may contain PodGroups, so that the traces of groups would not be left over from other gates.
     Damage::Table.apply(&mut list, at.unwrap()).unwrap();
     let file = written(&list);
     assert_eq!(

@@ -58,7 +58,7 @@ fn run(line: &str, file: &Path) {
     }
 }
 
-/// How many values there are in `value`, itself included.
+/// Returns how many values there are in `value`, itself included.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(count).sum(),
@@ -85,7 +85,7 @@ fn replace(value: &mut Value, at: &mut usize, new: &Value) {
     }
 }
 
-/// What may stand where something else is expected.
+/// Returns what may stand where something else is expected.
 fn anything() -> impl Strategy<Value = Value> {
     let nested = (0..200).fold(json!(1), |inner, _| json!([inner]));
     prop_oneof![
@@ -129,7 +129,7 @@ proptest! {
     ) {
         let mut objects = snapshot(name);
         for (at, new) in changes {
-            // Not the list itself, of which nothing would be left.
+            // Not the list itself, which would leave nothing.
             for item in objects["items"].as_array_mut().unwrap() {
                 let mut place = at.index(count(item) * 4);
                 replace(item, &mut place, &new);

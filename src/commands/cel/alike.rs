@@ -1,4 +1,4 @@
-//! What is shown of a selector in short: devices with the same result and the same values as one, and what may be meant.
+//! Short form of a selector's results: equal devices as one, and suggestions.
 
 use itertools::Itertools;
 

@@ -6,10 +6,10 @@ use crate::output::{Doc, Page, Tone, counted, span};
 use dra_reports::findings::{Certainty, Code, Finding, Fix};
 use dra_reports::script::Command;
 
-/// Findings of one code that are told one by one.
+/// Number of findings of one code to print one by one.
 const TOLD: usize = 5;
 
-/// How far what belongs to a finding is indented, and how far what belongs to that.
+/// Indentation of a finding's details, and of their details.
 const INDENT: &str = "    ";
 const HANGING: usize = 6;
 
@@ -22,8 +22,8 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
         match &downgrade.cost {
             Some(cost) => shown::cost(&mut doc, cost),
             None => {
-                let text =
-                    "  what ends and what is converted is not known, since something could not be read";
+                let text = "  which pods stop and which claims are converted is unknown: some objects could not be \
+                    read";
                 doc.line(4, [span(Tone::Notice, text)]);
             }
         }
@@ -38,7 +38,7 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
     }
     if let Some(first) = list.items.first() {
         let command = about(first.code, "--explain", &[]);
-        doc.gap().remark(format_args!("what a code means: {command}"));
+        doc.gap().remark(format_args!("More: {command}"));
     }
     if !list.suppressed.is_empty() {
         let number = counted(list.suppressed.len(), "finding is", "findings are");
@@ -62,7 +62,7 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
             .iter()
             .any(|finding| finding.certainty == Certainty::Possible);
         let sure = if possible && report.from_file {
-            " (from a file: not confirmed)"
+            " (read from a file, not confirmed)"
         } else {
             ""
         };
@@ -100,7 +100,7 @@ pub(in crate::commands) fn add(doc: &mut Doc, page: Page, findings: &[Finding]) 
     }
 }
 
-/// Findings of one code. What all of them have in common is told once.
+/// Findings of one code. Common parts are printed once.
 fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
     let Some(first) = block.first() else { return };
     let worst = block.iter().map(|finding| finding.severity).max();
@@ -137,7 +137,7 @@ fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
         },
         |rest| {
             let rest = counted(rest.len(), "more", "more");
-            format!("{INDENT}{rest}: {} lists them", about(code, "--only", WIDE))
+            format!("{INDENT}{rest}: {}", about(code, "--only", WIDE))
         },
     );
     if is_shared {
@@ -145,7 +145,7 @@ fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
     }
 }
 
-/// How `-o wide` is asked for.
+/// Arguments for `-o wide`.
 const WIDE: &[&str] = &["-o", "wide"];
 
 /// `check` with a flag that takes a code.

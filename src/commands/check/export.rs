@@ -12,7 +12,7 @@ use super::{Checked, FailOn};
 use crate::output::counted;
 use dra_reports::findings::{Code, Finding, Severity};
 
-/// What is wrong, and what to do, in one text.
+/// Returns what is wrong, and what to do, in one text.
 fn text_of(finding: &Finding) -> String {
     let mut text = format!("{} {}", finding.object, finding.message);
     if let Some(fix) = &finding.fix {
@@ -307,7 +307,7 @@ fn code(text: &str) -> String {
 }
 
 impl FailOn {
-    /// Whether a finding of this severity makes the verdict bad.
+    /// Returns whether a finding of this severity makes the verdict bad.
     pub(super) fn includes(self, severity: Severity) -> bool {
         match self {
             Self::At(least) => severity >= least,

@@ -21,7 +21,7 @@ use dra_reports::Selection;
 use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
 use dra_reports::findings::{
     self, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList, Target,
-    TargetError, Topic, Upgrade,
+    TargetError, Topic, UnknownCode, Upgrade,
 };
 use dra_reports::presence::{DRIVER_NEEDS, Mention};
 use dra_reports::script::{Command, Script};
@@ -35,79 +35,78 @@ pub(super) const ACCEPTS: Accepts = Accepts::FINDINGS;
 
 const EXAMPLES: &str = "\
 Examples:
-  # What is wrong now
+  # Find problems in the cluster
   kubectl dra check
-  # What a code means, and what to do
+  # Explain a code, and how to fix it
   kubectl dra check --explain DRA014
-  # Can the driver be taken off this node
+  # Check whether a driver can be removed from a node
   kubectl dra check --driver gpu.example.com --node gpu-node-3
-  # What an upgrade or a downgrade to this release breaks
+  # Find what an upgrade or downgrade would break
   kubectl dra check --to-version 1.36
-  # Only errors fail a pipeline; findings for a code scanner
+  # Fail a pipeline on errors only, and report to a code scanner
   kubectl dra check --fail-on error -o sarif";
 
-/// Look for defects, and for what an upgrade or a downgrade breaks
+/// Find problems, and what an upgrade or downgrade would break
 ///
-/// Looks at all namespaces unless `-n` says otherwise, and reports what is wrong now. Each finding has a stable code. One that joins several
-/// kinds of object is confirmed by reading them again; from files it stays `Possible`. Nothing is changed: a fix is a command to run
-/// yourself, or a sentence.
+/// Checks all namespaces by default. Each finding has a stable code. A finding that involves several objects is confirmed by reading them
+/// again; from files it stays `Possible`. Changes nothing: a fix is a command to run yourself, or an instruction.
 ///
-/// Exit code 1: there are findings as bad as `--fail-on`. 4: there are none, but something could not be read.
+/// Exit code 1: findings at or above the `--fail-on` severity. 4: no such findings, but some checks could not run.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES)]
+#[command(before_help = EXAMPLES, aliases = ["doctor", "lint", "audit", "validate", "findings"])]
 pub(crate) struct Args {
-    /// What a code such as `DRA001` means; looks at no cluster
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["suppressions", "only", "skip", "driver", "node", "to_version", "disable_gate"])]
+    /// Explain a code such as `DRA001`; needs no cluster
+    #[arg(long, value_name = "CODE", value_parser = code, conflicts_with_all = ["suppressions", "only", "skip", "driver", "node", "to_version", "disable_gate"])]
     explain: Option<Code>,
 
-    /// Leave out the findings that this file accepts
+    /// Suppress the findings listed in this file
     ///
-    /// Each of them needs a reason and the last day on which it counts.
+    /// Each entry needs a reason and an expiry date.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     suppressions: Option<String>,
 
-    /// Severity that makes the exit code 1
+    /// Minimum severity for exit code 1
     #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
     fail_on: FailOn,
 
-    /// Only findings with these codes or names
+    /// Run only these checks, by code or name
     ///
-    /// As in `DRA001` or `device-allocated-twice`.
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    /// Such as `DRA001` or `device-allocated-twice`.
+    #[arg(long, value_name = "CODE", value_parser = code, value_delimiter = ',')]
     only: Vec<Code>,
 
-    /// All findings but those with these
-    #[arg(long, value_name = "CODE", value_delimiter = ',')]
+    /// Skip these checks, by code or name
+    #[arg(long, value_name = "CODE", value_parser = code, value_delimiter = ',')]
     skip: Vec<Code>,
 
-    /// How long a claim may hold devices without a running pod
+    /// Time a claim may keep devices without a running pod
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration, conflicts_with_all = ["driver", "to_version", "disable_gate"])]
     idle: Duration,
 
-    /// Can this driver be uninstalled or drained now?
+    /// Check whether this driver can be uninstalled now
     #[arg(long, value_name = "DRIVER", value_parser = objects::driver_name(), conflicts_with_all = ["to_version", "disable_gate"])]
     driver: Option<String>,
 
-    /// With `--driver`: only on this node
+    /// With `--driver`: check only this node
     #[arg(long, value_name = "NODE", value_parser = objects::node_name(), requires = "driver")]
     node: Option<String>,
 
-    /// What does an upgrade or a downgrade to this release break?
+    /// Check an upgrade or downgrade to this release
     #[arg(long, value_name = "VERSION")]
     to_version: Option<Version>,
 
-    /// What breaks without this feature gate? May be repeated
+    /// Check disabling this feature gate; can be repeated
     #[arg(long, value_name = "GATE", value_delimiter = ',')]
     disable_gate: Vec<String>,
 
-    /// With `--to-version`: gates of that control plane
+    /// With `--to-version`: feature gates of that control plane
     ///
-    /// As in `DRADeviceTaintRules=true`.
+    /// Such as `DRADeviceTaintRules=true`.
     #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', value_parser = gate, requires = "to_version")]
     target_feature_gates: Vec<GateSetting>,
 }
 
-/// From which severity on the verdict is bad.
+/// Minimum severity of a bad verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailOn {
     At(Severity),
@@ -127,13 +126,22 @@ impl ValueEnum for FailOn {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
             Self::At(Severity::Error) => {
-                PossibleValue::new("error").help("Devices or pods are lost, or cannot be used")
+                PossibleValue::new("error").help("Devices or pods are unusable, or are lost")
             }
-            Self::At(Severity::Warning) => PossibleValue::new("warning").help("Works less than it should"),
-            Self::At(Severity::Info) => PossibleValue::new("info").help("Anything that is found"),
-            Self::Never => PossibleValue::new("never").help("Nothing that is found"),
+            Self::At(Severity::Warning) => PossibleValue::new("warning").help("Works, but not as intended"),
+            Self::At(Severity::Info) => PossibleValue::new("info").help("Any finding"),
+            Self::Never => PossibleValue::new("never").help("No finding"),
         })
     }
+}
+
+/// Reads a code, also without its leading zeros, or the name of a finding.
+fn code(text: &str) -> Result<Code, UnknownCode> {
+    let lower = text.to_ascii_lowercase();
+    let number = lower.strip_prefix("dra").unwrap_or(&lower).parse::<u16>();
+    let whole = number.map(|number| format!("DRA{number:03}"));
+    text.parse()
+        .or_else(|unknown| whole.ok().and_then(|code| code.parse().ok()).ok_or(unknown))
 }
 
 /// One `NAME=true`.
@@ -143,7 +151,7 @@ fn gate(text: &str) -> Result<GateSetting, String> {
         let name = name.to_owned();
         Some(GateSetting { name, enabled })
     });
-    parts.ok_or_else(|| "NAME=true or NAME=false is needed".to_owned())
+    parts.ok_or_else(|| "expected NAME=true or NAME=false".to_owned())
 }
 
 pub(super) const COLUMNS: &[Column<Finding>] = &[
@@ -189,7 +197,7 @@ pub(super) struct Checked {
     downgrade: Option<Downgrade>,
 }
 
-/// What is known of a downgrade besides the findings.
+/// Facts about a downgrade besides the findings.
 #[derive(Debug)]
 struct Downgrade {
     /// Nothing where not everything was read.
@@ -198,7 +206,7 @@ struct Downgrade {
 }
 
 impl Downgrade {
-    /// What `question` leads to, where it has to do with reservations.
+    /// Returns what `question` leads to, where it has to do with reservations.
     fn of(cluster: &Cluster, request: &CheckRequest) -> Option<Self> {
         let Question::Downgrade(target) = &request.question else {
             return None;
@@ -389,21 +397,21 @@ fn of_topic(mut codes: BTreeSet<Code>, topic: Topic) -> Result<BTreeSet<Code>, U
     codes.retain(|code| code.facts().topic == topic);
     if codes.is_empty() {
         let way = if topic == Topic::Upgrade {
-            "a newer release, and what `--only` names is about an older one"
+            "a newer release, but the checks in `--only` apply to an older one"
         } else {
-            "an older release, and what `--only` names is about a newer one"
+            "an older release, but the checks in `--only` apply to a newer one"
         };
-        return Err(UsageError::new(format!("`--to-version` names {way}")));
+        return Err(UsageError::new(format!("`--to-version` is {way}")));
     }
     Ok(codes)
 }
 
-/// What a file accepts.
+/// Returns what a file accepts.
 fn suppressions(file: &str) -> anyhow::Result<SuppressionList> {
     document_of(file).context("`--suppressions` needs a list of suppressions")
 }
 
-/// What has to be read of `kinds`: claims, and who uses them, of all namespaces where devices are looked at, other objects only where the
+/// Returns what has to be read of `kinds`: claims, and who uses them, of all namespaces where devices are looked at, other objects only where the
 /// selection looks.
 fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Selection) -> Needs {
     let everywhere = codes.iter().any(|code| code.is_about_devices());
@@ -449,7 +457,7 @@ pub(super) async fn confirm(
     ))
 }
 
-/// What the flags ask.
+/// Question of the flags.
 struct Asked {
     codes: BTreeSet<Code>,
     driver: Option<String>,
@@ -460,7 +468,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// Whether every finding of a downgrade is asked for.
+    /// Returns whether every finding of a downgrade is asked for.
     fn is_about_whole_downgrade(&self) -> bool {
         let is_downgrade = self.to_version.is_some() || !self.disabled.is_empty();
         let mut all = Code::all().filter(|code| code.facts().topic == Topic::Downgrade);
@@ -493,7 +501,7 @@ impl Asked {
         };
         for code in only.iter().chain(&skip) {
             if !topics.contains(&code.facts().topic) {
-                return Err(UsageError::new(format!("{code} answers another question"))
+                return Err(UsageError::new(format!("{code} does not apply to this question"))
                     .hint(asks(code.facts().topic)));
             }
         }
@@ -503,7 +511,7 @@ impl Asked {
             .filter(|code| !skip.contains(code))
             .collect();
         if codes.is_empty() {
-            return Err(UsageError::new("`--only` and `--skip` leave nothing to look for"));
+            return Err(UsageError::new("`--only` and `--skip` exclude every check"));
         }
         let disabled = disable_gate
             .iter()
@@ -536,13 +544,13 @@ impl Asked {
         let environment = cluster.environment();
         let to = match self.to_version {
             Some(version) if version.major != 1 => {
-                return Err(UsageError::new(format!("there is no Kubernetes {version}")));
+                return Err(UsageError::new(format!("unknown Kubernetes release {version}")));
             }
             version => version.map(|version| version.minor),
         };
         let hint = |usage: UsageError| {
             if environment.git_version.is_none() {
-                usage.hint("`--kubernetes-version` says which release the objects are from")
+                usage.hint("set the current release with `--kubernetes-version`")
             } else {
                 usage
             }
@@ -569,19 +577,18 @@ impl Asked {
 
 fn asks(topic: Topic) -> &'static str {
     match topic {
-        Topic::Now => "leave out `--driver`, `--to-version` and `--disable-gate`",
-        Topic::Driver => "ask with `--driver`",
-        Topic::Downgrade => "ask with `--to-version` or `--disable-gate`",
-        Topic::Upgrade => "ask with `--to-version`",
+        Topic::Now => "remove `--driver`, `--to-version` and `--disable-gate`",
+        Topic::Driver => "pass `--driver`",
+        Topic::Downgrade => "pass `--to-version` or `--disable-gate`",
+        Topic::Upgrade => "pass `--to-version`",
     }
 }
 
 fn known_gate(name: &str) -> Result<Gate, UsageError> {
-    Gate::find(name)
-        .ok_or_else(|| UsageError::new(format!("`{name}` is no feature gate that decides about devices")))
+    Gate::find(name).ok_or_else(|| UsageError::new(format!("`{name}` is not a feature gate for DRA")))
 }
 
-/// What the report comes to, with what it covers. Nothing of `unseen` was found.
+/// Returns what the report comes to, with what it covers. Nothing of `unseen` was found.
 fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> String {
     let place = match &request.selection.namespace {
         Some(namespace) => format!("namespace `{namespace}`"),
@@ -608,7 +615,7 @@ fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> S
                     if version.is_some() {
                         "without"
                     } else {
-                        "before switching off"
+                        "before disabling"
                     },
                     gates.join(", ")
                 )
@@ -618,7 +625,7 @@ fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> S
         Question::Upgrade(upgrade) => match upgrade.path().as_slice() {
             [_] => format!(" before an upgrade to {}", upgrade.version()),
             path => format!(
-                " before an upgrade to {} by way of {}",
+                " before an upgrade to {} via {}",
                 upgrade.version(),
                 path[..path.len() - 1].join(", ")
             ),
@@ -627,7 +634,7 @@ fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> S
     let unknown = if report.unknown.is_empty() {
         ""
     } else {
-        "; not everything could be found out"
+        "; some checks could not run"
     };
     let Counts {
         errors: 0,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::output::{Doc, Page, Report, Tone, View, span};
 use dra_reports::findings::{Code, Severity};
 
-/// What a code stands for.
+/// Page of a code.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -14,11 +14,11 @@ pub(in crate::commands) struct CodePage {
     code: Code,
     /// The code in words.
     name: &'static str,
-    /// What is found, in a line.
+    /// One-line description.
     title: &'static str,
-    /// How bad it usually is.
+    /// Usual severity.
     severity: Severity,
-    /// Where the page is in the project.
+    /// Path of its page in the project.
     docs: String,
     /// The page, as Markdown.
     text: &'static str,
@@ -61,7 +61,7 @@ impl Report for CodePage {
 #[derive(Debug, PartialEq, Eq)]
 enum Paragraph<'p> {
     Heading(&'p str),
-    /// Lines that belong together, as one; what goes on below it is so far in.
+    /// A block of lines; continuation lines have this indentation.
     Text {
         text: String,
         hanging: usize,

@@ -1,4 +1,4 @@
-//! Who may do what, where roles do not tell: the API server is asked.
+//! Permissions that roles do not show: the API server is asked.
 
 use std::collections::BTreeSet;
 

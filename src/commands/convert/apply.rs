@@ -18,20 +18,19 @@ use super::writing::{PassesArgs, WritingArgs};
 
 const EXAMPLES: &str = "\
 Examples:
-  # Carry out a plan that was looked at
+  # Apply a reviewed plan
   kubectl dra convert apply --plan plan.json
-  # The same in a script
+  # Apply it in a script
   kubectl dra convert apply --plan plan.json --yes";
 
-/// Carry out a plan that `convert plan -o json` has printed
+/// Apply a plan printed by `convert plan -o json`
 ///
-/// Writes the claims that the plan converts or releases, and no others. Pods are listed again, and what has changed since is planned
-/// again before it is written: such a claim's outcome is `Replanned`. Each claim of the plan has an outcome. A plan of another cluster
-/// is refused.
+/// Writes only the claims that the plan converts or releases. Lists pods again, and plans changed claims again before writing them: their
+/// outcome is `Replanned`. Every claim of the plan has an outcome. Rejects a plan for another cluster.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct Args {
-    /// The plan; `-` is standard input
+    /// The plan; `-` reads standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) plan: PathBuf,
 
@@ -55,7 +54,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if !plan.unknown.is_empty() {
         for unknown in &plan.unknown {
             ctx.warn(format!(
-                "nothing is written: `{}` is not a whole plan: {unknown}",
+                "nothing was written: the plan `{}` is incomplete: {unknown}",
                 path.display()
             ));
         }

@@ -1,4 +1,4 @@
-//! What the subcommands of `convert` have in common: which claims, which entries, and what the conversion prepares for.
+//! Arguments shared by the subcommands of `convert`: claims, entries, and the target of the conversion.
 
 use std::collections::BTreeSet;
 
@@ -14,54 +14,55 @@ use dra_reports::{Selection, findings};
 use dra_rules::reservation::conversion::{Kinds, Options, Release, Target, kind_word};
 use dra_sources::Needs;
 
-const ENTRIES: &str = "What is converted, and for what";
+const ENTRIES: &str = "Conversion";
 
 /// Claims and kinds of entries.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct SelectionArgs {
-    /// Only these: `NAME` or `claim/NAMESPACE/NAME`
+    /// Only these claims: `NAME` or `claim/NAMESPACE/NAME`
     #[arg(value_name = "CLAIM")]
     names: Vec<String>,
 
-    /// Entries of this kind, as `jobs.batch`
+    /// Convert entries of this kind, such as `jobs.batch`
     ///
-    /// Instead of PodGroups. The controller of that kind may object. May be repeated.
+    /// Instead of PodGroups. The controller of that kind may restore them. Can be repeated.
     #[arg(long, value_name = "RESOURCE.GROUP", value_parser = kind, help_heading = ENTRIES)]
     kind: Vec<String>,
 
-    /// Entries of every kind
+    /// Convert entries of every kind
     #[arg(long, conflicts_with = "kind", help_heading = ENTRIES)]
     all_kinds: bool,
 }
 
-/// How claims are converted.
+/// Planning flags.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct PlanningArgs {
-    /// Also claims made for a PodGroup
+    /// Also convert claims created for a PodGroup
     ///
-    /// If only a gate goes off. They are freed when their pods end, but these get no new sandbox and taints do not evict them.
+    /// Use it when only a feature gate is disabled. The claims are released when their pods finish, but these pods cannot get a new sandbox,
+    /// and taints do not evict them.
     #[arg(long, help_heading = ENTRIES)]
     include_generated: bool,
 
-    /// Take devices back where no pod uses the claim
+    /// Release the devices of unused claims
     ///
-    /// That is where no pod uses it or could begin to, and the object of the entry is gone.
+    /// A claim is unused if no pod uses it or could start using it, and the object of the entry is deleted.
     #[arg(long, help_heading = ENTRIES)]
     release_unused: bool,
 
-    /// Release although this object exists
+    /// Release even though this object exists
     ///
-    /// With `--release-unused`. Also where it cannot be looked up. May be repeated.
+    /// With `--release-unused`. Also if it cannot be looked up. Can be repeated.
     #[arg(long, value_name = "ENTRY", value_parser = entry, requires = "release_unused", help_heading = ENTRIES)]
     entry: Vec<String>,
 
-    /// Release that the control plane goes back to
+    /// Release to downgrade to
     #[arg(long, value_name = "VERSION", help_heading = ENTRIES)]
     to_version: Option<Version>,
 
-    /// Feature gate that is turned off
+    /// Feature gate to disable
     ///
-    /// May be repeated.
+    /// Can be repeated.
     #[arg(
         long,
         value_enum,
@@ -74,7 +75,7 @@ pub(super) struct PlanningArgs {
     disable_gate: Vec<GroupGate>,
 }
 
-/// A gate without which no scheduler reserves for PodGroups.
+/// A gate that kube-scheduler needs to reserve for PodGroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum GroupGate {
     Claims,
@@ -97,7 +98,7 @@ impl ValueEnum for GroupGate {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(PossibleValue::new(self.gate().name()).help(match self {
-            Self::Claims => "Claims of PodGroups; PodGroups stay",
+            Self::Claims => "Claims created for PodGroups; PodGroups remain",
             Self::Workload => "PodGroups altogether",
         }))
     }
@@ -114,7 +115,7 @@ fn entry(text: &str) -> Result<String, String> {
         Some((resource, name)) if !name.is_empty() && !name.contains('/') => {
             Ok(format!("{}/{name}", kind(resource)?))
         }
-        _ => Err("kind and name are needed, as in `jobs.batch/render`".to_owned()),
+        _ => Err("expected KIND/NAME, as in `jobs.batch/render`".to_owned()),
     }
 }
 
@@ -137,12 +138,12 @@ impl SelectionArgs {
 }
 
 impl PlanningArgs {
-    /// Whether the conversion prepares for something.
+    /// Returns whether the conversion prepares for something.
     pub(super) fn has_target(&self) -> bool {
         self.to_version.is_some() || !self.disable_gate.is_empty()
     }
 
-    /// What is asked for, of a cluster with this environment.
+    /// Returns what is asked for, of a cluster with this environment.
     pub(super) fn options(&self, kinds: Kinds, environment: &Environment) -> Result<Options, UsageError> {
         Ok(Options {
             kinds,
@@ -165,7 +166,7 @@ impl PlanningArgs {
             return Ok(gates.last().copied().map(Target::GateOff));
         };
         if version.major != 1 {
-            return Err(UsageError::new(format!("there is no Kubernetes {version}")));
+            return Err(UsageError::new(format!("unknown Kubernetes release {version}")));
         }
         // Whether the release is one to go back to is the same question as for `check`.
         findings::Target::new(environment, Some(version.minor), [], [])
@@ -174,7 +175,7 @@ impl PlanningArgs {
                 let usage = UsageError::new(format!("`--to-version`: {error}"));
                 match error {
                     findings::TargetError::NotOlder { .. } if environment.git_version.is_none() => {
-                        usage.hint("`--kubernetes-version` says which release the objects are from")
+                        usage.hint("set the current release with `--kubernetes-version`")
                     }
                     _ => usage,
                 }
@@ -182,7 +183,7 @@ impl PlanningArgs {
     }
 }
 
-/// What has to be read for the claims of `selection`.
+/// Returns what has to be read for the claims of `selection`.
 pub(super) fn needs(selection: &Selection) -> Needs {
     objects::needs(CONVERSION_NEEDS, selection)
         .require(Kind::ResourceClaim)

@@ -1,4 +1,4 @@
-//! What `convert` and `convert apply` do alike: look, ask, write, and tell what became of each claim.
+//! Steps shared by `convert` and `convert apply`: check, ask, write, and report each claim.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,12 +28,12 @@ use dra_sources::live::Live;
 use super::args::needs;
 use super::writing::{ConsentArgs, DryRun, PassesArgs, WritingArgs};
 
-/// How long one claim is tried while others write it or the server is away.
+/// Time to try one claim while others write it or the server is unavailable.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// `--wait` ends by itself when its time is over, with one more look at all claims, which gets so long.
+/// `--wait` ends automatically when its time is over, after one more look at all claims with this limit.
 const LAST_LOOK: Duration = Duration::from_secs(60);
 
-/// What is to be carried out.
+/// Work to carry out.
 pub(super) struct Work<'a> {
     pub(super) selection: Selection,
     pub(super) passes: &'a PassesArgs,
@@ -45,12 +45,12 @@ pub(super) struct Work<'a> {
 /// Refuses what can only fail: files, and a question that no user can answer.
 pub(super) fn check(ctx: &Ctx, consent: &ConsentArgs) -> Result<(), UsageError> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
-        let error = UsageError::new("claims are written on a cluster, and `--from` names files");
-        return Err(error.hint("`kubectl dra convert plan --from` says what would be written"));
+        let error = UsageError::new("cannot write claims: `--from` reads files");
+        return Err(error.hint("kubectl dra convert plan --from shows what would be written"));
     }
     if !consent.yes && consent.dry_run == DryRun::None && !ctx.printer().can_ask() {
-        let error = UsageError::new("there is no terminal to ask whether to write");
-        return Err(error.hint("pass --yes, or --dry-run=server to see what would happen"));
+        let error = UsageError::new("cannot ask for confirmation: standard input is not a terminal");
+        return Err(error.hint("pass --yes to write, or --dry-run=server to see what would happen"));
     }
     Ok(())
 }
@@ -63,7 +63,7 @@ pub(super) fn mode(dry_run: DryRun) -> Mode {
     }
 }
 
-/// The folder for the records of this cluster.
+/// Directory for the records of this cluster.
 pub(super) fn records(cluster: &str) -> PathBuf {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '@');
     let mut name: String = cluster.chars().map(|c| if plain(c) { c } else { '_' }).collect();
@@ -115,7 +115,7 @@ pub(super) async fn carry_out(
     };
     if !nothing.is_empty() {
         for nothing in nothing {
-            ctx.warn(format!("nothing is written: {nothing}"));
+            ctx.warn(format!("nothing was written: {nothing}"));
         }
         return Ok(Outcome::Unknown);
     }
@@ -156,25 +156,25 @@ pub(super) async fn carry_out(
     let survey = executor.plan(cluster);
     ctx.end_computing();
     if !survey.plan.unknown.is_empty() {
-        warn_of(ctx, "nothing is written", &survey.plan.unknown);
+        warn_of(ctx, "nothing was written", &survey.plan.unknown);
         return Ok(Outcome::Unknown);
     }
     if survey.plan.gate == ClaimGate::Assumed && !passes.last && !survey.plan.claims.is_empty() {
         ctx.warn(
-            "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
-             say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
+            "DRAWorkloadResourceClaims is unknown for kube-scheduler and kube-controller-manager and assumed \
+            on: set it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
         );
     }
     let folder = records(live.name());
     let head = executor.head().await?;
     let before = conversion::holders_before(&folder, &head)?;
-    let asking = ctx.progress("asking the API server whether it lets claims be written", None);
+    let asking = ctx.progress("asking the API server for permission to write claims", None);
     let preflight = executor.preflight(&survey, &before).await;
     drop(asking);
     match preflight {
         Ok(()) => {}
         Err(error @ conversion::Error::GateUnknown(_)) => {
-            ctx.warn(format!("nothing is written: {error}"));
+            ctx.warn(format!("nothing was written: {error}"));
             return Ok(Outcome::Unknown);
         }
         Err(error) => return Err(error.into()),
@@ -203,7 +203,7 @@ pub(super) async fn carry_out(
             record = Some(Record::open(paths, &head)?);
         }
     }
-    // Pods come and go while somebody thinks.
+    // Pods change while the user decides.
     let first = (!asked).then_some(survey);
     let paths = record.as_ref().map(|record| record.paths().clone());
     if let Some(record) = record.as_ref().filter(|record| !record.earlier().is_empty()) {
@@ -227,8 +227,8 @@ pub(super) async fn carry_out(
     let outcome = finish(ctx, &report, &claims, paths.filter(|paths| paths.backup.exists()));
     if comes_back && report.replaced_groups() {
         ctx.printer().note(
-            "while DRAWorkloadResourceClaims is on, members that start or end put the entries of their groups back: convert again with \
-             --final once it is off",
+            "while DRAWorkloadResourceClaims is on, members that start or finish restore the entries of their \
+            groups: convert again with --final once it is off",
         );
     }
     outcome
@@ -246,18 +246,20 @@ fn one_namespace(selection: &Selection) -> Option<String> {
         .then(|| first.to_string())
 }
 
-/// Asks whether to go on.
+/// Asks whether to continue.
 pub(super) fn agreed(ctx: &Ctx) -> anyhow::Result<bool> {
     ctx.end_computing();
     match ctx.printer().confirm("Write?") {
         Ok(Some(answer)) => Ok(answer),
-        Ok(None) => Err(UsageError::new("there is no terminal to ask whether to write").into()),
+        Ok(None) => {
+            Err(UsageError::new("cannot ask for confirmation: standard input is not a terminal").into())
+        }
         Err(error) if error.kind() == std::io::ErrorKind::Interrupted => Err(Interrupted.into()),
         Err(error) => Err(anyhow!(error).context("cannot ask")),
     }
 }
 
-/// What is about to be written, for the question.
+/// Returns what is about to be written, for the question.
 fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str) -> String {
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
     let (mut convert, mut release, mut pods) = (0, 0, 0);
@@ -278,7 +280,7 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
         .collect();
     let mut text = format!("On cluster `{}` ({}):", one_line(context), one_line(server));
     if convert > 0 {
-        let claims = counted(convert, "claim is converted", "claims are converted");
+        let claims = counted(convert, "claim will be converted", "claims will be converted");
         text += &format!(
             "\n  {claims}: {} replaced by {}",
             kinds.join(", "),
@@ -286,12 +288,12 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
         );
     }
     if release > 0 {
-        let claims = counted(release, "unused claim loses", "unused claims lose");
+        let claims = counted(release, "unused claim will lose", "unused claims will lose");
         text += &format!("\n  {claims} its devices");
     }
     if half_released > 0 {
         let claims = counted(half_released, "claim that", "claims that");
-        text += &format!("\n  {claims} a run before took the devices from: the finalizer goes, too");
+        text += &format!("\n  {claims} an earlier run deallocated will lose the finalizer");
     }
     if convert + release + half_released == 0 {
         text += "\n  nothing can be written now";
@@ -364,7 +366,7 @@ fn finish(
     warn_of(ctx, "unknown", &report.unknown);
     for (key, pods) in &report.unbound {
         ctx.warn(format!(
-            "claim/{key} is converted, but pods without a node may bring the entry back: {}",
+            "claim/{key} is converted, but pending pods may restore the entry: {}",
             list_or_none(pods)
         ));
     }
@@ -389,15 +391,15 @@ fn finish(
 pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> anyhow::Result<Outcome> {
     if report.interrupted {
         ctx.printer().note(&format!(
-            "{what} ended before its time: run it again, and it goes on where this run stopped"
+            "{what} was interrupted: run it again to continue where it stopped"
         ));
         return Err(Interrupted.into());
     }
     if let Some(failure) = &report.failure {
-        return Err(anyhow::Error::new(failure.clone()).context(format!("{what} ended before its time")));
+        return Err(anyhow::Error::new(failure.clone()).context(format!("{what} was interrupted")));
     }
     if report.failed() {
-        return Err(anyhow!("not every claim could be written"));
+        return Err(anyhow!("some claims could not be written"));
     }
     Ok(if !report.unknown.is_empty() {
         Outcome::Unknown
@@ -408,28 +410,28 @@ pub(super) fn outcome(ctx: &Ctx, report: &conversion::Report, what: &str) -> any
     })
 }
 
-/// What became of each claim.
+/// Result of each claim.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ConversionResult {
-    /// How many claims came to each outcome.
+    /// Number of claims came to each outcome.
     #[cfg_attr(test, schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>"))]
     summary: BTreeMap<&'static str, usize>,
     /// By namespace and name: what was planned last for each claim, and what became of it.
     claims: Vec<ResultClaim>,
-    /// What is wrong with the lists of the selected claims at the end, as `convert verify` has it.
+    /// Defects of the selected claims at the end, as in `convert verify`.
     defects: Vec<ResultDefect>,
     /// Converted claims that pods without a node could begin to use, which may bring the entry back.
     waiting: Vec<WaitingClaim>,
-    /// What could not be read. Nothing was written in a pass that could not read something.
+    /// Objects that could not be read. A pass with unreadable objects writes nothing.
     unknown: Vec<String>,
-    /// How often all claims were looked at.
+    /// Number of passes.
     #[cfg_attr(test, schemars(range(min = 1)))]
     passes: u32,
-    /// Whether it was ended before it was finished.
+    /// True if it was ended before it was finished.
     interrupted: bool,
-    /// What ended the run before its time.
+    /// Error that interrupted the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<String>,
     /// The file with the claims as they were. Absent where nothing was written.
@@ -440,16 +442,16 @@ pub(in crate::commands) struct ConversionResult {
     journal: Option<String>,
 }
 
-/// What was planned for a claim, and what became of it.
+/// Plan and result of a claim.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct ResultClaim {
     #[serde(flatten)]
     planned: PlannedClaim,
-    /// What became of it.
+    /// Outcome.
     outcome: ClaimOutcome,
-    /// Why, where there is something to say.
+    /// Reason, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
@@ -568,12 +570,12 @@ pub(in crate::commands) const COLUMNS: &[Column<ResultClaim>] = &[
         cell.option(claim.message.as_deref().or(claim.planned.reason.as_deref()));
     }),
     Column::wide("UID", ".uid", |claim, cell| cell.text(&claim.planned.uid)),
-    Column::wide("WAY OUT", ".wayOut", |claim, cell| {
+    Column::wide("TO RESOLVE", ".wayOut", |claim, cell| {
         cell.option(claim.planned.way_out.as_deref());
     }),
 ];
 
-/// How an outcome looks.
+/// Returns how an outcome looks.
 pub(super) fn tone(outcome: ClaimOutcome) -> Tone {
     match outcome {
         ClaimOutcome::Converted
@@ -635,7 +637,7 @@ impl Watcher for Shown<'_> {
     }
 
     fn waits(&self, pause: Duration) {
-        let what = format!("looking again in {} s", pause.as_secs_f32().ceil());
+        let what = format!("next pass in {} s", pause.as_secs_f32().ceil());
         self.show(None);
         self.show(Some(self.ctx.progress(&what, None)));
     }

@@ -33,15 +33,15 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) planning: PlanningArgs,
 
-    /// With `--from`: write the objects as they would be here
+    /// With `--from`: write the converted objects to this file
     ///
-    /// Compressed if the name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error.
+    /// Compressed if the name ends in .gz or .zst. `-` is standard output; the report then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) out: Option<PathBuf>,
 
-    /// With `--out`: also over the file of `--from`
+    /// With `--out`: allow overwriting the `--from` file
     ///
-    /// No other copy of it may exist.
+    /// It may be the only copy.
     #[arg(long, requires = "out")]
     pub(super) force: bool,
 }
@@ -126,24 +126,27 @@ fn converted(before: &Cluster, plan: &Plan) -> Cluster {
 fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(&[String], Destination)> {
     let names = successor::read_twice(ctx)?;
     let out = out.ok_or_else(|| {
-        UsageError::new("a conversion of files is written into another one").hint("name it with `--out FILE`")
+        UsageError::new("--from needs --out FILE").hint(
+            "a conversion of files \
+                                                                                  writes a new file",
+        )
     })?;
     let out = Destination::of(&out)?;
     if !force {
         let written = Written::new().with("--out", &out);
         written
             .check(&places::from(ctx))
-            .map_err(|error| error.hint("name another file, or pass `--force` to give the original up"))?;
+            .map_err(|error| error.hint("name another file, or pass `--force` to overwrite the original"))?;
     }
     if let (Destination::File(_), Some(file), Some(stdout)) =
         (&out, out.identity(), FileIdentity::of_stdout())
         && file == stdout
     {
-        return Err(
-            UsageError::new("`--out` names the file that the report goes to, as standard output")
-                .hint("send standard output elsewhere, or pass `--out -` to have the objects there")
-                .into(),
-        );
+        return Err(UsageError::new(
+            "`--out` names the same file as standard output, which receives the report",
+        )
+        .hint("redirect standard output elsewhere, or pass `--out -` to write the objects there")
+        .into());
     }
     Ok((names, out))
 }

@@ -23,20 +23,21 @@ pub(super) const ACCEPTS: Accepts = Accepts::LIST;
 
 const EXAMPLES: &str = "\
 Examples:
-  # What has to be done before a downgrade
+  # Plan a downgrade
   kubectl dra convert plan --to-version 1.36
-  # Ask the server about each write; nothing is kept
+  # Validate each write on the server without persisting it
   kubectl dra convert --dry-run=server
-  # Plan, ask, back up, write, verify
+  # Plan, ask, back up, write and verify
   kubectl dra convert
   # Rehearse on a file
   kubectl dra convert --from before.yaml --out after.json";
 
-/// Turn other reservations into lists of pods, before a downgrade
+/// Replace PodGroup reservations with pod reservations before a downgrade
 ///
-/// Without a subcommand all is done: plan, ask, back up, write, verify. Each write is locked to the version that was read.
+/// Without a subcommand, runs everything: plan, ask, back up, write, verify. Each write is conditional on the resource version that was
+/// read.
 ///
-/// Exit code 0: only pods are left. 1: something stays. 3: failed. 4: unknown.
+/// Exit code 0: only pod reservations remain. 1: other reservations remain. 3: failed. 4: unknown.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -54,6 +55,7 @@ enum What {
     Plan(plan::Args),
     Apply(apply::Args),
     Verify(verify::Args),
+    #[command(aliases = ["rollback", "undo", "revert"])]
     Restore(restore::Args),
 }
 

@@ -20,21 +20,21 @@ use dra_sources::Needs;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Steps before a downgrade
+  # Plan a downgrade
   kubectl dra convert plan --to-version 1.36
-  # A plan for `convert apply`
+  # Save a plan for `convert apply`
   kubectl dra convert plan -o json > plan.json
-  # Before a gate is switched off
+  # Plan disabling a feature gate
   kubectl dra convert plan --disable-gate DRAWorkloadResourceClaims";
 
-/// Say what has to be done with each claim
+/// Plan the conversion or the whole downgrade, claim by claim
 ///
-/// Lists claims with an entry that is not a pod, and with `--to-version` below 1.37 those that were made for a PodGroup. ACTION is `Convert`
-/// or `Release` where one write mends it, `Keep` where its kinds were not selected, `Refuse` where it cannot be converted; CODE and REASON
-/// say why, WAY OUT in `-o wide` what helps. Looks at all namespaces unless `-n` says otherwise. Nothing is changed. The JSON is the file
-/// that `convert apply --plan` takes.
+/// Lists claims with an entry that is not a pod, and with `--to-version` below 1.37 claims created for a PodGroup. ACTION is `Convert`
+/// or `Release` if one write fixes the claim, `Keep` if its kind was not selected, `Refuse` if it cannot be converted; CODE and REASON
+/// say why, TO RESOLVE in `-o wide` what to do. Covers all namespaces by default. Changes nothing. The JSON output is the input of
+/// `convert apply --plan`.
 ///
-/// Exit code 1: something stays that is not a pod. 4: something could not be read, and nothing is planned.
+/// Exit code 1: other reservations than pods remain. 4: some objects could not be read, and there is no plan.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct Args {
@@ -44,8 +44,7 @@ pub(super) struct Args {
     #[command(flatten)]
     planning: PlanningArgs,
 
-    /// Only what keeps the rest from being run: claims that are not converted, groups that have to end or wait for a node, and steps in
-    /// which somebody has to decide
+    /// Show only what blocks: unconverted claims, groups to stop or schedule, and steps that need a decision
     #[arg(long)]
     only_blocking: bool,
 }
@@ -71,7 +70,7 @@ pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
     Column::wide("VERSION", ".resourceVersion", |claim, cell| {
         cell.text(&claim.resource_version);
     }),
-    Column::wide("WAY OUT", ".wayOut", |claim, cell| {
+    Column::wide("TO RESOLVE", ".wayOut", |claim, cell| {
         cell.option(claim.way_out.as_deref());
     }),
 ];
@@ -154,9 +153,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         only_blocking,
     } = args;
     if only_blocking && !matches!(ctx.settings().output.format, Format::Table | Format::Wide) {
-        let error = UsageError::new("`--only-blocking` shortens what people read");
+        let error = UsageError::new("`--only-blocking` applies to table output only");
         return Err(error
-            .hint("leave it out: other formats have the whole plan, which `convert apply --plan` takes")
+            .hint("remove it: other formats contain the whole plan, as `convert apply --plan` needs it")
             .into());
     }
     let kinds = selection.kinds();
@@ -189,7 +188,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     })?;
     if known {
         ctx.printer().note(if empty {
-            "No claims are reserved for anything else than pods"
+            "All claims are reserved for pods only"
         } else {
             &verdict
         });
@@ -197,21 +196,21 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Says on what the plan rests that is not known.
+/// Reports unknown assumptions of the plan.
 pub(super) fn warn(ctx: &Ctx, plan: &ConversionPlan) {
     for unknown in &plan.unknown {
-        ctx.warn(format!("nothing is planned: {unknown}"));
+        ctx.warn(format!("cannot plan: {unknown}"));
     }
     // To claims of other kinds the gate does not matter.
     if plan.claim_gate == ClaimGate::Assumed && plan.claims.len() > plan.summary.keep {
         ctx.warn(
-            "whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: \
-             say it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
+            "DRAWorkloadResourceClaims is unknown for kube-scheduler and kube-controller-manager and assumed \
+            on: set it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
         );
     }
 }
 
-/// What the plan comes to: bad when something stays that is not a pod.
+/// Returns what the plan comes to: bad when something stays that is not a pod.
 pub(super) fn outcome(plan: &ConversionPlan) -> Outcome {
     if !plan.unknown.is_empty() {
         Outcome::Unknown

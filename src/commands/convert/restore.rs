@@ -1,4 +1,4 @@
-//! `kubectl dra convert restore`: the lists of a backup come back, where nothing has changed since.
+//! `kubectl dra convert restore`: restores the lists of a backup, where nothing has changed since.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ use super::writing::ConsentArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Take a conversion back
+  # Undo a conversion
   kubectl dra convert restore --backup FILE";
 
-/// Bring back the lists that a conversion replaced
+/// Restore the reservations that a conversion replaced
 ///
-/// An entry comes back only while its object exists with that UID and no pod that uses the claim is dropped by it; else the claim is
-/// refused and the difference shown.
+/// Restores an entry only if its object still exists with that UID and no pod that uses the claim would lose its entry. Otherwise
+/// reports the difference.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct Args {
@@ -36,11 +36,11 @@ pub(super) struct Args {
     #[arg(value_name = "CLAIM")]
     pub(super) names: Vec<String>,
 
-    /// The backup that the conversion has written
+    /// Backup written by the conversion
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) backup: PathBuf,
 
-    /// The journal of that conversion; by default the file beside the backup
+    /// Journal of the conversion; default: the file next to the backup
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) journal: Option<PathBuf>,
 
@@ -57,14 +57,14 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     } = args;
     check(ctx, &consent)?;
     if !ctx.settings().selector.is_empty() {
-        return Err(UsageError::new("`--selector` has no meaning for `kubectl dra convert restore`").into());
+        return Err(UsageError::new("`convert restore` does not support `--selector`").into());
     }
     let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
     let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
     if FileIdentity::of(&backup) == FileIdentity::of(&journal) {
         let error = UsageError::new("`--backup` and `--journal` name the same file");
         return Err(error
-            .hint("the journal lies beside the backup, and is found without the flag")
+            .hint("omit `--journal`: the journal next to the backup is found automatically")
             .into());
     }
     // What a conversion is writing tells half.
@@ -98,9 +98,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let mut record = None;
     if mode == Mode::Write {
         if !consent.yes {
-            let claims = counted(old.len(), "claim gets its old list", "claims get their old lists");
+            let claims = counted(
+                old.len(),
+                "claim will get its old list",
+                "claims will get their old lists",
+            );
             ctx.printer().note(&format!(
-                "On cluster `{}` ({}): {claims} back, where nothing has changed since",
+                "On cluster `{}` ({}): {claims} back, unless it has changed since",
                 one_line(live.name()),
                 one_line(live.server())
             ));
@@ -139,8 +143,8 @@ fn check_cluster(ctx: &Ctx, journal: &Path, head: &Head) -> anyhow::Result<()> {
     });
     if let Some(server) = elsewhere {
         ctx.warn(format!(
-            "`{}` was written for `{}`, which counts as another address of this cluster, as the UID of namespace kube-system is unknown: \
-             only claims with the UIDs of the backup are written",
+            "`{}` was written for `{}`. The UID of namespace kube-system is unknown, so it is assumed to be \
+            another address of this cluster: only claims with the UIDs of the backup are written",
             journal.display(),
             one_line(server)
         ));
@@ -148,7 +152,7 @@ fn check_cluster(ctx: &Ctx, journal: &Path, head: &Head) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is to be restored and is not in the backup.
+/// Returns what is to be restored and is not in the backup.
 fn not_saved(selection: &Selection, old: &[Old], backup: &Path) -> Vec<Absence> {
     let mut absences = Vec::new();
     let backup = backup.display();
@@ -173,7 +177,7 @@ fn not_saved(selection: &Selection, old: &[Old], backup: &Path) -> Vec<Absence> 
     {
         let others: BTreeSet<&Str> = old.iter().map(|old| &old.key.namespace).collect();
         absences.push(Absence {
-            message: format!("`{backup}` has no claim of namespace `{namespace}`"),
+            message: format!("`{backup}` has no claims in namespace `{namespace}`"),
             ..absent_namespace(namespace, others.iter().map(ToString::to_string))
         });
     }
@@ -181,7 +185,7 @@ fn not_saved(selection: &Selection, old: &[Old], backup: &Path) -> Vec<Absence> 
 }
 
 fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
-    warn_of(ctx, "nothing is written", &report.unknown);
+    warn_of(ctx, "nothing was written", &report.unknown);
     let result = RestorationResult::new(report);
     let parts: Vec<String> = result
         .summary
@@ -190,26 +194,26 @@ fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
         .collect();
     ctx.print(result)?;
     ctx.printer().note(&parts.join(", "));
-    outcome(ctx, report, "the restoration")
+    outcome(ctx, report, "the restore")
 }
 
-/// What became of each claim of a backup.
+/// Result of each claim of a backup.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(in crate::commands) struct RestorationResult {
-    /// How many claims came to each outcome.
+    /// Number of claims came to each outcome.
     #[cfg_attr(test, schemars(with = "BTreeMap<&str, std::num::NonZeroUsize>"))]
     summary: BTreeMap<&'static str, usize>,
     /// By namespace and name.
     claims: Vec<RestoredClaim>,
-    /// What could not be read. Nothing was written then.
+    /// Objects that could not be read. Nothing was written then.
     unknown: Vec<String>,
-    /// Whether it was ended before it was finished.
+    /// True if it was ended before it was finished.
     interrupted: bool,
 }
 
-/// What became of a claim of a backup.
+/// Result of a claim of a backup.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -218,17 +222,17 @@ pub(in crate::commands) struct RestoredClaim {
     namespace: Str,
     /// Its name.
     name: Str,
-    /// What became of it.
+    /// Outcome.
     #[cfg_attr(test, schemars(extend("enum" = OUTCOMES.map(text))))]
     outcome: &'static str,
     #[serde(skip)]
     tone: Tone,
-    /// Why, where there is something to say: for a refusal, what differs.
+    /// Reason, if any: for a rejection, the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
 
-/// How it can go with a claim whose old list is to come back.
+/// Possible outcomes of a restore.
 #[cfg(test)]
 const OUTCOMES: [ClaimOutcome; 6] = [
     ClaimOutcome::Converted,

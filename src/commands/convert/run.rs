@@ -7,7 +7,7 @@ use super::carry_out::{Work, carry_out, check_records};
 use super::files;
 use super::writing::{PassesArgs, WritingArgs};
 
-/// What a conversion from plan to proof takes.
+/// Flags of a whole conversion.
 #[derive(Debug, clap::Args)]
 pub(super) struct WholeArgs {
     #[command(flatten)]

@@ -11,13 +11,13 @@ pub(in crate::commands) const GROUPS: &[Column<GroupPlan>] = &[
         cell.toned(tone(group.decision), group.decision.text());
     }),
     Column::inner("PODS", |group, cell| cell.list(&group.pods)),
-    Column::inner("WITHOUT NODE", |group, cell| cell.list(&group.pending)),
+    Column::inner("NOT SCHEDULED", |group, cell| cell.list(&group.pending)),
     Column::inner("CLAIMS", |group, cell| cell.list(&group.claims)),
     Column::inner("REASON", |group, cell| cell.option(group.reason.as_deref())),
     Column::inner("OWNERS", |group, cell| cell.list(&group.owners)),
 ];
 
-/// Whether something has to be decided about the group.
+/// Returns whether something has to be decided about the group.
 pub(super) fn blocks(group: &GroupPlan) -> bool {
     group.decision == Decision::Drain || !group.pending.is_empty()
 }
@@ -52,14 +52,14 @@ fn fill(section: &mut Doc, step: &Step) {
     }
     if step.confirm {
         let first = if step.order == FINALIZERS {
-            "read first what is said to be done by hand"
+            "finish the manual steps first"
         } else {
             "agree with the owners first"
         };
         section.toned("Stop", Tone::Notice, first);
     }
     if !step.manual.is_empty() {
-        section.list("By hand", &step.manual);
+        section.list("Manual steps", &step.manual);
     }
     if !step.components.is_empty() {
         section.list("Restart", step.components.iter().map(change));
@@ -70,7 +70,7 @@ fn fill(section: &mut Doc, step: &Step) {
         .enumerate()
         .map(|(number, command)| (command.as_str(), step.runs.get(number)))
         .collect();
-    // A step that has to be agreed on ends somebody's work, but for what it saves before.
+    // A step that needs agreement stops pods, except for the backup that it makes.
     let (run, decide): (Vec<_>, Vec<_>) = commands
         .into_iter()
         .partition(|(_, arguments)| !step.confirm || arguments.is_some_and(only_saves));
@@ -89,11 +89,14 @@ fn fill(section: &mut Doc, step: &Step) {
     }
     if !step.accepted_exit_codes.is_empty() {
         let codes: Vec<String> = step.accepted_exit_codes.iter().map(u8::to_string).collect();
-        section.field("Continue", format_args!("on exit 0 or {}", codes.join(" or ")));
+        section.field(
+            "Continue",
+            format_args!("on exit code 0 or {}", codes.join(" or ")),
+        );
     }
 }
 
-/// Whether the command changes nothing in the cluster.
+/// Returns whether the command changes nothing in the cluster.
 fn only_saves(arguments: &Arguments) -> bool {
     arguments
         .argv

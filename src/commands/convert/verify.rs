@@ -16,18 +16,18 @@ use super::args::{SelectionArgs, needs};
 
 const EXAMPLES: &str = "\
 Examples:
-  # Is anything left that is no pod
+  # Verify that only pod reservations remain
   kubectl dra convert verify
-  # Of a file
+  # Verify a file
   kubectl dra convert verify --from after.json";
 
-/// Verify that claims are reserved for their pods alone
+/// Verify that claims are reserved only for pods that use them
 ///
-/// One row for each defect: `NonPodEntry` and `ReservedForAnyPod` for a reservation that is not a pod, of whatever kind;
-/// `ConsumerNotListed` for a pod on a node that uses the claim and has no entry of its own; `EntryWithoutConsumer` for an entry of a pod that
-/// does not exist, has ended or uses another claim. Looks at all namespaces unless `-n` says otherwise.
+/// Prints one row per defect: `NonPodEntry` and `ReservedForAnyPod` for a reservation of any other kind; `ConsumerNotListed` for a
+/// scheduled pod that uses the claim without an entry of its own; `EntryWithoutConsumer` for an entry of a pod that does not exist, has
+/// finished or uses another claim. Covers all namespaces by default.
 ///
-/// Exit code 1: there are defects. 4: there are none but something could not be read.
+/// Exit code 1: defects found. 4: no defects found, but some objects could not be read.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(super) struct Args {

@@ -1,4 +1,4 @@
-//! What the subcommands of `convert` that write have in common: confirmation, dry runs, waiting, records.
+//! Arguments shared by the subcommands of `convert` that write: confirmation, dry runs, waiting, records.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use crate::commands::duration;
 
 const WRITING: &str = "How it is written";
 
-/// Whether claims are written.
+/// Consent flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConsentArgs {
-    /// Do not ask; needed without a terminal
+    /// Do not ask for confirmation; required without a terminal
     #[arg(long, short = 'y', help_heading = WRITING)]
     pub(super) yes: bool,
 
-    /// Write nothing: `client` only prints, `server` asks
+    /// Write nothing: `client` only prints, `server` validates
     ///
-    /// The API server then checks every patch and keeps none.
+    /// With `server` the API server validates every patch without persisting it.
     #[arg(
         long,
         value_enum,
@@ -36,41 +36,41 @@ pub(super) struct ConsentArgs {
     pub(super) dry_run: DryRun,
 }
 
-/// How claims are written.
+/// Write flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct WritingArgs {
     #[command(flatten)]
     pub(super) consent: ConsentArgs,
 
-    /// Claims that are written at once
+    /// Number of claims to write concurrently
     #[arg(long, value_name = "NUMBER", default_value = "8", help_heading = WRITING)]
     pub(super) concurrency: NonZeroUsize,
 
-    /// Backup of what is replaced, for `restore`
+    /// Backup file for `restore`
     ///
-    /// By default in the directory for state of the user.
+    /// By default in the user's state directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WRITING)]
     pub(super) backup: Option<PathBuf>,
 
     /// Journal of every write
     ///
-    /// By default in the directory for state of the user.
+    /// By default in the user's state directory.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WRITING)]
     pub(super) journal: Option<PathBuf>,
 }
 
-/// How passes follow each other.
+/// Pass flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct PassesArgs {
-    /// Wait for members without a node, and convert again
+    /// Wait for unscheduled members, then convert again
     ///
-    /// For as long as `--timeout` says. What the scheduler puts back is converted again.
+    /// Until `--timeout`. Entries that kube-scheduler restores are converted again.
     #[arg(long, help_heading = WRITING)]
     pub(super) wait: bool,
 
-    /// The last passes: DRAWorkloadResourceClaims is off
+    /// Run the final passes: DRAWorkloadResourceClaims is off
     ///
-    /// It must be known that every scheduler and controller manager has this gate off.
+    /// Requires that the gate is known to be off in every kube-scheduler and kube-controller-manager.
     #[arg(long = "final", help_heading = WRITING)]
     pub(super) last: bool,
 
@@ -79,7 +79,7 @@ pub(super) struct PassesArgs {
     pub(super) settle: Duration,
 }
 
-/// Whether writes take effect.
+/// Dry-run mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum DryRun {
     /// They do.

@@ -68,7 +68,7 @@ impl Description for ClaimDescription {
         });
         if !self.missing.is_empty() {
             let pods = self.missing.iter().map(|missing| format!("pod/{}", missing.pod));
-            doc.list("Used Without Reservation By", pods);
+            doc.list("Used Without Reservation", pods);
         }
         parts::stages(&mut doc, &self.pods);
         if let Some(eviction) = &self.eviction {

@@ -77,7 +77,7 @@ impl Description for DeviceDescription {
 }
 
 fn holders(doc: &mut Doc, item: &DeviceItem) {
-    doc.section("Held By", |section| {
+    doc.section("Used By", |section| {
         for holder in &item.claims {
             let title = format!("claim/{}/{}", holder.namespace, holder.name);
             section.section(&title, |section| of_holder(section, holder));

@@ -22,6 +22,7 @@ use dra_reports::describe::{
 };
 use dra_reports::findings::{self, CheckRequest, ObjectFindings, Subject};
 use dra_reports::presence::Mention;
+use dra_reports::script::{Arguments, Script};
 use dra_reports::{Selection, Warnings};
 use dra_sources::Needs;
 
@@ -32,23 +33,23 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
 const EXAMPLES: &str = "\
 Examples:
-  # A pod, with its claims, devices and events
+  # Describe a pod with its claims, devices and events
   kubectl dra describe pod notebook -n default
-  # A claim of another namespace
+  # Describe a claim in another namespace
   kubectl dra describe claim/training/trainer-1-extra-zp8bf
-  # A device, by pool and name
+  # Describe a device by pool and name
   kubectl dra describe device gpu-node-1/gpu-0
-  # What a class selects
+  # Describe the devices that a class selects
   kubectl dra describe class gpu.example.com";
 
 /// Describe one claim, pod, device, node, class or pool
 ///
-/// Shows everything that is known of it as far as devices go, with events. Claims and pods are those of the current namespace unless
-/// `-n` or the name says otherwise. Devices are named `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`, pools `POOL` or `DRIVER/POOL`.
+/// Shows all details that concern devices, with events. Claims and pods are looked up in the current namespace unless `-n` or the name
+/// selects another. Devices are named `DEVICE`, `POOL/DEVICE` or `DRIVER/POOL/DEVICE`, pools `POOL` or `DRIVER/POOL`.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// What it is, `claim`, `pod`, `device`, `node`, `class` or `pool`, and its name: `claim NAME`, `claim/NAME`,
+    /// `claim`, `pod`, `device`, `node`, `class` or `pool`, and a name: `claim NAME`, `claim/NAME`,
     /// `claim/NAMESPACE/NAME`
     #[arg(value_name = "KIND NAME | KIND/NAME", num_args = 1..=2, required = true)]
     object: Vec<String>,
@@ -61,7 +62,7 @@ impl Args {
     }
 }
 
-/// What can be described.
+/// Kinds that can be described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Claim,
@@ -118,33 +119,39 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 }
 
 /// The kind that `text` means.
-pub(super) fn kind_called(text: &str) -> Option<&'static str> {
+pub(crate) fn kind_called(text: &str) -> Option<&'static str> {
     What::find(text).map(What::word)
 }
 
-/// What is described and its name, from `KIND NAME` or `KIND/NAME`.
+/// Returns what is described and its name, from `KIND NAME` or `KIND/NAME`.
 fn parse(object: &[String]) -> Result<(What, String), UsageError> {
     let (kind, name) = match object {
         [kind, name] => (kind.as_str(), name.as_str()),
-        [one] => one.split_once('/').ok_or_else(|| {
-            match What::find(one) {
-                Some(what) => UsageError::new(format!("a {} has to be named", what.word()))
-                    .hint(format!("write `{} NAME`", what.word())),
-                None => UsageError::new(format!("say what `{one}` is"))
-                    .hint(format!("write `pod {one}`, `claim {one}`, or another of `device`, `node`, `class` and `pool` before it")),
-            }
+        [one] => one.split_once('/').ok_or_else(|| match What::find(one) {
+            Some(what) => UsageError::new(format!("missing {} name", what.word()))
+                .hint(format!("use `{} NAME`", what.word())),
+            None => UsageError::new(format!("missing kind of `{one}`")).hint(format!(
+                "use `pod {one}` or `claim {one}`; other kinds are `device`, `node`, \
+                                  `class` and `pool`"
+            )),
         })?,
-        _ => return Err(UsageError::new("one object is described at a time").hint(HINT)),
+        _ => return Err(UsageError::new("cannot describe more than one object").hint(HINT)),
     };
     let what = What::find(kind).ok_or_else(|| {
-        let error = UsageError::new(format!("`{kind}` cannot be described"));
+        let error = UsageError::new(format!("cannot describe `{kind}`"));
         if is_called(Kind::ResourceSlice, "slice", kind) {
-            return error.hint("a slice is a part of a pool: write `pool NAME`");
-        }
-        match object {
-            // That of a device may have slashes.
-            [one] => error.hint(format!("write `device {one}`, or another of {WORDS} before it")),
-            _ => error.hint(HINT),
+            error.hint("slices belong to pools: use `pool NAME`")
+        } else if is_called(Kind::DeviceTaintRule, "rule", kind) {
+            error.hint("kubectl dra taints   (lists all rules)")
+        } else if objects::is_namespace(kind) && object.len() == 1 {
+            // The name of a device has slashes.
+            error.hint(format!("use `device {kind}/{name}`; other kinds are {WORDS}"))
+        } else if objects::is_namespace(kind) {
+            error.hint(HINT)
+        } else {
+            let argv = ["kubectl", "describe", kind, name].map(str::to_owned).into();
+            let script = Vec::new();
+            error.hint(Script::from(&Arguments { argv, script }).to_string())
         }
     })?;
     Ok((what, name.to_owned()))
@@ -153,17 +160,17 @@ fn parse(object: &[String]) -> Result<(What, String), UsageError> {
 const WORDS: &str = "`claim`, `pod`, `node`, `class` and `pool`";
 
 const HINT: &str =
-    "write `KIND NAME` or `KIND/NAME`, where KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`";
+    "use `KIND NAME` or `KIND/NAME`; KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`";
 
-/// What a description says, and what it ends with.
+/// Description of an object.
 trait Description: Report {
     /// All but the end.
     fn doc(&self, detail: Detail) -> Doc;
 
-    /// What it cannot say.
+    /// Returns what it cannot say.
     fn warnings(&self) -> &Warnings;
 
-    /// What waits, if it does, so that `explain` tells why.
+    /// Returns what waits, if it does, so that `explain` tells why.
     fn why(&self) -> Option<(Kind, &Identity)> {
         None
     }
@@ -192,7 +199,7 @@ impl<D: Description> Report for Described<D> {
     }
 }
 
-/// Kinds that decide about claims and pods of a namespace, besides those that they are described by.
+/// Kinds that affect claims and pods of a namespace, in addition to those of the description.
 const CHECKED: [Kind; 3] = [Kind::DeviceClass, Kind::ResourceQuota, Kind::Namespace];
 
 fn with_checked(kinds: &[Kind]) -> Vec<Kind> {
@@ -351,10 +358,8 @@ fn of_namespace(kinds: impl IntoIterator<Item = Kind>, key: &Key) -> Needs {
 fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Result<Option<T>, UsageError> {
     if found.len() > 1 {
         let count = found.len();
-        return Err(
-            UsageError::new(format!("`{name}` is the name of {count} {word}s"))
-                .hint(format!("name one of them: {}", names.join(", "))),
-        );
+        return Err(UsageError::new(format!("{count} {word}s are named `{name}`"))
+            .hint(format!("name one of them: {}", names.join(", "))));
     }
     Ok(found.pop())
 }
@@ -372,8 +377,7 @@ async fn found<R>(ctx: &Ctx, cluster: &Cluster, report: Option<R>, mention: &Men
     Ok(report)
 }
 
-/// Prints the description, and what objects of `kinds` tell of those that are meant; only what is in `namespace` was read of those that live
-/// in one.
+/// Prints the description and the findings of the selected objects; namespaced objects were read only in `namespace`.
 async fn print<D: Description>(
     ctx: &Ctx,
     cluster: Cluster,
@@ -387,7 +391,7 @@ async fn print<D: Description>(
         .iter()
         .filter_map(|kind| cluster.gap(*kind, namespace.map_or("", |name| name)))
     {
-        warnings.unknown_besides("what is wrong is not all known", gap);
+        warnings.unknown_besides("some findings could not be determined", gap);
     }
     warnings.iter().for_each(|warning| ctx.warn(warning));
     let request = CheckRequest::told_by(kinds, namespace.cloned(), ctx.now(&cluster));
@@ -420,8 +424,8 @@ mod tests {
             (&["classes", "a"], Ok((What::Class, "a"))),
             (&["deviceclass/a"], Ok((What::Class, "a"))),
             (&["pool/d/p"], Ok((What::Pool, "d/p"))),
-            (&["service/a"], Err("`service` cannot be described")),
-            (&["claim"], Err("a claim has to be named")),
+            (&["service/a"], Err("cannot describe `service`")),
+            (&["claim"], Err("missing claim name")),
         ] {
             let words: Vec<_> = words.iter().map(ToString::to_string).collect();
             let found = parse(&words);

@@ -138,7 +138,7 @@ pub(super) fn stage(doc: &mut Doc, item: &StageItem, now: Time) {
                 section.field("Since", instant(since, now));
             }
             section.field("Next", party_text(stuck.owner));
-            section.list("Shown By", &stuck.evidence);
+            section.list("Evidence", &stuck.evidence);
             if let Some(command) = &stuck.command {
                 section.copied("Fix", command);
             }
@@ -199,7 +199,7 @@ pub(super) fn taint(taint: &DeviceTaintItem, now: Time) -> String {
     format!("{taint}{since}{rule}")
 }
 
-/// What reporters say of a device, a line each.
+/// Returns what reporters say of a device, a line each.
 pub(super) fn health(reports: &[HealthReport]) -> Vec<String> {
     reports
         .iter()
@@ -219,11 +219,11 @@ pub(super) fn eviction(doc: &mut Doc, eviction: &EvictionItem, now: Time) {
     doc.section("Eviction", |section| {
         section
             .toned("At", Tone::Bad, instant(eviction.at, now))
-            .list("Because Of", &eviction.reasons);
+            .list("Reasons", &eviction.reasons);
     });
 }
 
-/// How a device is called where it is listed.
+/// Name of a device in a list.
 type Name = fn(&DeviceItem) -> String;
 
 const DEVICES: &[Column<DeviceItem, Name>] = &[

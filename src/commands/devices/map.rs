@@ -136,7 +136,7 @@ fn letters(holders: &[MapHolder]) -> Vec<char> {
     letters
 }
 
-/// What stands for a device.
+/// Returns what stands for a device.
 fn sign(mark: Mark, letters: &[char], free: char) -> char {
     match mark {
         Mark::Held(Some(holder)) => letters.get(holder).copied().unwrap_or('+'),
@@ -158,7 +158,7 @@ fn tone(mark: Mark) -> Tone {
     }
 }
 
-/// Signs that are no letters, with what they say. Those that are seldom needed are told where they are.
+/// Signs that are not letters, with their meaning. Rare ones are explained where they occur.
 fn states(
     marks: &BTreeSet<Mark>,
     others: bool,
@@ -180,7 +180,7 @@ fn states(
 
 /// A driver's column.
 struct Wide {
-    /// Which of the map's drivers.
+    /// Index of the map's driver.
     driver: usize,
     header: String,
     /// Columns of a line of marks.
@@ -330,7 +330,7 @@ impl Drawing {
     }
 }
 
-/// What fills `columns` up behind `text`. A name with characters that terminals do not show may be wider than it was cut to be.
+/// Returns what fills `columns` up behind `text`. A name with characters that terminals do not show may be wider than it was cut to be.
 fn gap(columns: usize, text: &str) -> Span {
     padding(columns.saturating_sub(width_of(text)).max(1))
 }
@@ -400,10 +400,10 @@ fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], page: Page, doc:
 fn remarks(fold: Fold, (rows, nodes): (usize, usize), doc: &mut Doc) {
     let how = match fold {
         Fold::None => None,
-        Fold::Equal => Some("+N: as many more nodes look the same"),
-        Fold::Sorted => Some("+N: as many more nodes have the same, in whatever order"),
+        Fold::Equal => Some("+N: N more nodes look the same"),
+        Fold::Sorted => Some("+N: N more nodes have the same devices, in any order"),
         Fold::Anybody => Some(
-            "+N: as many more nodes have the same, in whatever order and whoever has them; kubectl dra status tells who",
+            "+N: N more nodes have the same devices, in any order and used by anyone; users: kubectl dra status",
         ),
     };
     if let Some(how) = how {
@@ -451,7 +451,7 @@ mod tests {
     /// 5,000 nodes with eight devices: all alike, in any order, held by anybody, and all different.
     #[test]
     fn thousands_of_nodes_fit_on_a_screen_and_each_is_counted() {
-        /// Who holds a device of a node.
+        /// Marks of a node's devices.
         type Marks = fn(usize, usize) -> Option<usize>;
         const NODES: usize = 5_000;
         let holder = |number| Mark::Held(Some(number));
@@ -469,7 +469,7 @@ mod tests {
             (Fold::Anybody, |node, device| {
                 (device < node % 8).then_some((node * 7 + device) % 40)
             }),
-            // Nodes with as many devices in use are one row whoever uses them, so that these need sizes of their own.
+            // Nodes with equal usage share a row, no matter who uses them, so these need sizes of their own.
             (Fold::Anybody, |_, _| None),
         ];
         for (number, (fold, held)) in kinds.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a terminal shows of devices: a heading for each pool, and below it those that are alike as one.
+//! Terminal output of devices: a heading for each pool, with equal devices joined below.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ struct Alike {
     look: Look,
 }
 
-/// Claims of a shared device that are told one by one.
+/// Number of claims of a shared device to print one by one.
 const USERS: usize = 8;
 
-/// What there is to say of a device but its name.
+/// Appearance of a device besides its name.
 #[derive(Default, PartialEq, Eq)]
 struct Look {
-    /// Where the devices of the pool have different ones.
+    /// Node, if the pool's devices differ.
     node: String,
     /// One of those that use it.
     used_by: String,
@@ -37,7 +37,7 @@ struct Look {
     health: Option<Health>,
     /// The words of who reports that it is not well.
     reported: String,
-    /// Where the devices of the pool have different ones.
+    /// Classes, if the pool's devices differ.
     classes: String,
 }
 
@@ -221,7 +221,7 @@ impl Look {
     }
 }
 
-/// What the first says who reports what the health is, unless that is good.
+/// Returns what the first says who reports what the health is, unless that is good.
 fn reported(item: &DeviceItem) -> String {
     let mut reports = item.health_reports.iter();
     let worst = reports.find(|report| Some(report.health) == item.health && !report.message.is_empty());

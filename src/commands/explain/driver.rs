@@ -1,4 +1,4 @@
-//! What `explain driver/NAME` tells: the way from the driver's classes to its devices.
+//! Output of `explain driver/NAME`: the path from the driver's classes to its devices.
 
 use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, View};
 use dra_reports::{DriverChain, DriverNodes, DriverVerdict};

@@ -7,7 +7,7 @@ use crate::context::{Ctx, SourceSetting};
 use crate::error::UsageError;
 use dra_reports::explanation::{Explanation, FixItem, Remake};
 
-/// What the API server writes into the metadata of an object, and a new object does not say.
+/// Metadata fields that the API server writes and a new object omits.
 const WRITTEN: [&str; 6] = [
     "creationTimestamp",
     "generation",
@@ -17,7 +17,7 @@ const WRITTEN: [&str; 6] = [
     "uid",
 ];
 
-/// Prints the objects that fix `number` makes again, as the cluster has them, with what changes.
+/// Prints the objects that fix `number` recreates, with its changes.
 pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyhow::Result<()> {
     let fix = chosen(&report.fixes, number)?;
     if fix.remakes.is_empty() {

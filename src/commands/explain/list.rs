@@ -1,4 +1,4 @@
-//! What `explain` tells without an argument: everything that waits, by cause.
+//! Output of `explain` without an argument: everything pending, by cause.
 
 use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
 use dra_model::Kind;

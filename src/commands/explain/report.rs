@@ -30,7 +30,7 @@ const REASONS: &[Column<AlikeReason>] = &[
 /// Devices of one reason that are named before the rest is counted.
 const NAMED: usize = 3;
 
-/// The document. `is_live` says whether `--emit-fix` can write what a fix makes again.
+/// The document. `is_live` says whether `--emit-fix` can write the objects that a fix recreates.
 pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
     let mut doc = Doc::new();
     doc.headline(
@@ -184,7 +184,7 @@ fn tells_all_of_nodes(explanation: &Explanation) -> bool {
 /// A line of the table of nodes: a request that has too few devices on a group of them, or another reason.
 struct NodeLine {
     nodes: String,
-    /// Whether requests have to be told apart.
+    /// True if requests must be distinguished.
     several: bool,
     count: Option<DeviceCount>,
     why: String,
@@ -222,7 +222,7 @@ const NODES: &[Column<NodeLine>] = &[
     Column::inner("WHY", |line, cell| cell.text(&line.why)),
 ];
 
-/// Groups of nodes that are told one by one.
+/// Number of node groups to print one by one.
 const GROUPS: usize = 8;
 
 fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
@@ -259,7 +259,7 @@ const FIXES: usize = 3;
 
 /// Fixes with their commands.
 fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
-    /// Where the text of a fix begins.
+    /// Indentation of a fix's text.
     const INDENT: &str = "     ";
     if report.fixes.is_empty() {
         return;

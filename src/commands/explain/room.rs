@@ -1,4 +1,4 @@
-//! What `explain node/NAME` tells: what could still be scheduled there.
+//! Output of `explain node/NAME`: what could still be scheduled there.
 
 use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted};
 use dra_reports::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};

@@ -1,4 +1,4 @@
-//! What the command line of `explain` names.
+//! Objects named on the command line of `explain`.
 
 use crate::commands::describe;
 use crate::commands::objects::{self, Named, is_called};
@@ -54,7 +54,7 @@ fn owner_kind(word: &str) -> Option<&'static str> {
     OWNERS.iter().find(is_one).map(|(_, kind, ..)| *kind)
 }
 
-/// How an object of a built-in kind is referred to.
+/// Returns how an object of a built-in kind is referred to.
 pub(super) fn reference(owner: &OwnerTarget) -> Option<OwnerReference> {
     let is_one =
         |(_, kind, _, version): &&(&str, &str, &str, &str)| *kind == owner.kind && !version.is_empty();
@@ -68,7 +68,7 @@ pub(super) fn reference(owner: &OwnerTarget) -> Option<OwnerReference> {
 }
 
 impl Wanted {
-    /// What `words` name; `has_files` says whether there are manifests.
+    /// Returns what `words` name; `has_files` says whether there are manifests.
     ///
     /// # Errors
     /// When they name nothing that can be explained.
@@ -136,14 +136,12 @@ impl Wanted {
                 }
             }
             [namespace, name] if !is_empty => Ok(Self::Owner(target(Key::new(*namespace, *name)))),
-            _ => Err(
-                UsageError::new(format!("`{kind}/{name}` does not name an object"))
-                    .hint("write `KIND/NAME` or `KIND/NAMESPACE/NAME`"),
-            ),
+            _ => Err(UsageError::new(format!("invalid object name `{kind}/{name}`"))
+                .hint("use `KIND/NAME` or `KIND/NAMESPACE/NAME`")),
         }
     }
 
-    /// The namespace of which objects are needed at least.
+    /// Namespace whose objects are needed at least.
     pub(super) fn namespace(&self, ctx: &Ctx) -> String {
         match self {
             Self::Named(named) => objects::judged_in(ctx, Some(named)),

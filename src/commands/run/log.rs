@@ -50,12 +50,12 @@ impl Log<'_> {
             )),
             (Json, Message::Started) => {
                 let controllers = names.join(" and ");
-                tracing::info!(cluster, controllers, dry_run, "at work");
+                tracing::info!(cluster, controllers, dry_run, "running");
             }
             (format, Message::Standby { holder, trouble }) => {
                 let why = match (trouble, holder.as_str()) {
                     (Some(trouble), _) => trouble,
-                    (None, "") => "nobody holds the lease yet".to_owned(),
+                    (None, "") => "no process holds the lease yet".to_owned(),
                     (None, holder) => format!("{holder} holds the lease"),
                 };
                 match format {
@@ -90,11 +90,17 @@ impl Log<'_> {
                     let controller = wish.controller().as_str();
                     match format {
                         Text => ctx.printer().note(&format!(
-                            "{}{write} for {object}, which was overdue",
+                            "{}{write} for {object} (overdue)",
                             if dry_run { "would " } else { "" }
                         )),
                         Json => {
-                            tracing::info!(controller, write, object, dry_run, "written, as it was overdue");
+                            tracing::info!(
+                                controller,
+                                write,
+                                object,
+                                dry_run,
+                                "written because it was overdue"
+                            );
                         }
                     }
                 }
@@ -116,10 +122,10 @@ impl Log<'_> {
                 trouble.message
             ),
             (Text, Message::WatchOpen(kind)) => {
-                tracing::debug!(resource = kind.plural(), "the watch is open");
+                tracing::debug!(resource = kind.plural(), "watch established");
             }
             (Json, Message::WatchOpen(kind)) => {
-                tracing::info!(resource = kind.plural(), "the watch is open");
+                tracing::info!(resource = kind.plural(), "watch established");
             }
             (Text, Message::Unreadable(object)) => ctx.warn(object.to_string()),
             (Json, Message::Unreadable(object)) => tracing::warn!(

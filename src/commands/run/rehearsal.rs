@@ -23,15 +23,15 @@ use dra_sources::{Needs, Successor};
 #[derive(Debug, clap::Args)]
 #[group(id = "rehearsal")]
 pub(super) struct Args {
-    /// With `--from`: rehearse for so long, on a virtual clock
+    /// With `--from`: rehearse this long on a virtual clock
     ///
-    /// The clock starts when the files were written.
+    /// The clock starts at the time when the files were written.
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = REHEARSAL)]
     until: Option<Duration>,
 
-    /// With `--from`: write the objects at the end here
+    /// With `--from`: write the final objects to this file
     ///
-    /// Compressed if the name ends in .gz or .zst. `-` is standard output, and the report then goes to standard error.
+    /// Compressed if the name ends in .gz or .zst. `-` is standard output; the report then goes to standard error.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = REHEARSAL)]
     out: Option<PathBuf>,
 }
@@ -41,7 +41,7 @@ const REHEARSAL: &str = "Rehearsal on files";
 /// Without these there is nothing that the controllers would do.
 const DECIDING: [Kind; 2] = [Kind::Pod, Kind::ResourceClaim];
 
-/// What the controllers look at besides, and the nodes, which tell whether a kubelet is there.
+/// Additional kinds for the controllers, and the nodes, which show whether a kubelet exists.
 const FURTHER: [Kind; 5] = [
     Kind::PodGroup,
     Kind::ResourceClaimTemplate,
@@ -58,22 +58,22 @@ impl Args {
             Self { out: Some(_), .. } => "--out",
             _ => return Ok(()),
         };
-        let error = UsageError::new(format!("`{flag}` is for a rehearsal, which needs `--from`"));
+        let error = UsageError::new(format!("`{flag}` needs `--from`"));
         Err(error.hint(
-            "name a file of `kubectl dra snapshot` with `--from`, or leave the flag out to watch the cluster",
+            "pass a `kubectl dra snapshot` file with `--from`, or remove the flag to watch the cluster",
         ))
     }
 
     fn time(&self, live_flag: Option<&str>) -> Result<Duration, UsageError> {
         if let Some(flag) = live_flag {
             let error = UsageError::new(format!(
-                "`{flag}` is for a cluster that is watched, and `--from` names files"
+                "`{flag}` needs a cluster and cannot be used with `--from`"
             ));
-            return Err(error.hint("`--until` says for how long the controllers are rehearsed on files"));
+            return Err(error.hint("use `--until` to rehearse the controllers on files"));
         }
         self.until.ok_or_else(|| {
-            UsageError::new("`run` watches a cluster, and `--from` names files")
-                .hint("`--until 30m` rehearses what the controllers do with them, on a virtual clock")
+            UsageError::new("`run --from` needs `--until`")
+                .hint("pass `--until 30m` to rehearse 30 minutes on a virtual clock")
         })
     }
 }
@@ -138,7 +138,7 @@ pub(super) async fn run(
     let before = ctx.load(needs).await?;
     if let Some(why) = too_much_to_simulate(&before, &[]) {
         return Err(Unread::new(format!(
-            "the rehearsal would take too much memory: {why}; rehearse on a file that has fewer rules"
+            "the rehearsal would take too much memory: {why}; use a file with fewer rules"
         ))
         .into());
     }
@@ -165,7 +165,7 @@ pub(super) async fn run(
             at: Some(end),
         };
         let objects = successor::write(ctx, &successor, out, Readers::Owner)
-            .context("cannot write the end of the rehearsal")?;
+            .context("cannot write the final state of the rehearsal")?;
         if let Destination::File(file) = out {
             let objects = counted(
                 usize::try_from(objects).unwrap_or(usize::MAX),
@@ -178,8 +178,7 @@ pub(super) async fn run(
             ));
         }
     }
-    ctx.printer()
-        .note("this is a rehearsal: nothing was changed in any cluster");
+    ctx.printer().note("rehearsal only; nothing was changed");
     let is_unknown = world.gave_up() || DECIDING.into_iter().any(|kind| before.gap(kind, "").is_some());
     Ok(if is_unknown {
         Outcome::Unknown

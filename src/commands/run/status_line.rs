@@ -18,7 +18,7 @@ pub(super) struct StatusLine<'a> {
 impl<'a> StatusLine<'a> {
     /// Lines on the terminal, if there is one.
     pub(super) fn begin(ctx: &Ctx, cluster: &'a str) -> Self {
-        // The cluster is read, and what goes on from here on is shown by these lines.
+        // The cluster was read; these lines show the following changes.
         ctx.end_computing();
         Self {
             view: ctx.printer().live_view(),
@@ -63,11 +63,11 @@ fn lines(status: &Status, findings: usize, cluster: &str) -> Vec<String> {
     }
     if let Some((due, under_way)) = status.queued {
         parts.push(format!("{due} due"));
-        parts.push(format!("{under_way} under way"));
+        parts.push(format!("{under_way} in progress"));
     }
     if let Some(JobCounts { carried_out, refused }) = status.jobs {
         parts.push(format!("{carried_out} done"));
-        parts.push(format!("{refused} refused"));
+        parts.push(format!("{refused} rejected"));
     }
     let mut lines = vec![format!("{} in {cluster}", parts.join(", "))];
     for (wish, since, is_overdue) in &status.oldest {

@@ -8,13 +8,13 @@ use dra_sources::Loaded;
 /// The Lease of a supplement, unless another one is named.
 const LEASE: &str = "kubectl-dra-supplement";
 
-/// What the command line says of a supplement.
+/// Flags of a supplement.
 #[derive(Debug, clap::Args)]
 #[group(id = "supplements")]
 pub(super) struct Flags {
-    /// Write what the built-in controllers leave undone
+    /// Do what the built-in controllers leave undone
     ///
-    /// `extended-resource-eviction`, which they do from Kubernetes 1.37.2 on, and `overdue-release`, once it is overdue.
+    /// `extended-resource-eviction`, which they do since Kubernetes 1.37.2, and `overdue-release`.
     #[arg(
         long,
         value_name = "PART",
@@ -44,7 +44,7 @@ const PARTS: [Part; 2] = [
     },
 ];
 
-/// What can stand for `--supplement`.
+/// Returns what can stand for `--supplement`.
 pub(in crate::commands) fn parts() -> impl Iterator<Item = &'static str> {
     PARTS.into_iter().map(|part| part.name)
 }
@@ -53,7 +53,7 @@ fn part(text: &str) -> Result<Part, String> {
     let part = PARTS.into_iter().find(|part| part.name == text);
     part.ok_or_else(|| {
         let names = PARTS.map(|part| part.name).join(" and ");
-        format!("no such part of a supplement; there are {names}")
+        format!("unknown supplement; expected {names}")
     })
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn run(run: &Run<'_>, mut flags: Flags, loaded: Loaded) -> anyh
         .filter(|name| is_asked_for(&flags.supplement, name))
         .collect();
     if names.is_empty() {
-        // It goes on all the same: in a Deployment it would be started again and again.
+        // It continues: a Deployment would restart it again and again.
         names.push("nothing to supplement");
     }
     let log = run.log(&names);

@@ -19,50 +19,50 @@ const HEADING: &str = "Take-over";
 /// The Lease of a take-over, unless another one is named.
 const LEASE: &str = "kubectl-dra-run";
 
-/// How long the built-in controllers are watched before they are replaced.
+/// Time to watch the built-in controllers before replacing them.
 const OBSERVE: &str = "30s";
 
-/// What the command line says of a take-over.
+/// Flags of a take-over.
 #[derive(Debug, clap::Args)]
 pub(super) struct Flags {
-    /// Work instead of the built-in controllers
+    /// Run in place of the built-in controllers
     ///
-    /// They have to be off.
+    /// They must be disabled.
     #[arg(long, conflicts_with = "overdue", help_heading = HEADING)]
     pub(super) take_over: bool,
 
-    /// `resourceclaim`, `device-taint-eviction`
+    /// `resourceclaim` or `device-taint-eviction`
     ///
-    /// Only this one of the two.
+    /// Runs only this controller.
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', value_parser = controller, requires = "take_over", help_heading = HEADING)]
     controllers: Vec<ControllerName>,
 
-    /// Watch first for so long
+    /// Watch this long before taking over
     ///
-    /// Whether the built-in controllers are off is seen by that.
+    /// Detects whether the built-in controllers are disabled.
     #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]
     observe: Duration,
 
-    /// Do not watch first: they are off
+    /// Skip the watch: they are disabled
     #[arg(long, requires = "take_over", conflicts_with = "observe", help_heading = HEADING)]
     assume_builtin_disabled: bool,
 
-    /// Jobs of a controller at once
+    /// Concurrent jobs of a controller
     ///
     /// By default `resourceclaim=50,device-taint-eviction=8`.
     #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = workers, requires = "take_over", help_heading = HEADING)]
     workers: Vec<(ControllerName, usize)>,
 
-    /// Hold a rule that would evict more pods
+    /// Pause a rule that would evict more pods
     ///
-    /// Its condition and an event say so.
+    /// Its condition and an event report it.
     #[arg(long, value_name = "NUMBER", requires = "take_over", help_heading = HEADING)]
     eviction_limit: Option<usize>,
 
     /// Deviations: `extended-resource-eviction`
     ///
-    /// What to do better than kube-controller-manager; with a minus what to do as it does although that is wrong, as in
-    /// `-terminal-reservations`. docs/commands/run.md lists them. `extended-resource-eviction` has no effect from Kubernetes 1.37.2 on.
+    /// Behaves better than kube-controller-manager; with a minus sign, repeats its wrong behavior, such as
+    /// `-terminal-reservations`. docs/commands/run.md lists them. `extended-resource-eviction` has no effect since Kubernetes 1.37.2.
     #[arg(long, value_name = "FIX", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
     fix: Vec<Fix>,
 }
@@ -97,16 +97,16 @@ fn fix(text: &str) -> Result<Fix, String> {
     let found = found.map(|(name, set)| Fix { name, set: *set, on });
     found.ok_or_else(|| {
         let names = FIXES.map(|(name, _)| name).join(", ");
-        format!("no such fix; there are {names}")
+        format!("unknown fix; expected {names}")
     })
 }
 
-/// What can stand for `--controllers`.
+/// Returns what can stand for `--controllers`.
 pub(in crate::commands) fn controllers() -> impl Iterator<Item = &'static str> {
     ControllerName::ALL.into_iter().map(ControllerName::as_str)
 }
 
-/// What can stand for `--fix`: what is better than upstream, and with a minus what is as upstream.
+/// Returns what can stand for `--fix`: what is better than upstream, and with a minus what is as upstream.
 pub(in crate::commands) fn fixes() -> impl Iterator<Item = &'static str> {
     FIXES.iter().map(|(name, _)| *name)
 }
@@ -118,17 +118,17 @@ fn controller(text: &str) -> Result<ControllerName, String> {
     };
     ControllerName::ALL.into_iter().find(is_it).ok_or_else(|| {
         let names = ControllerName::ALL.map(ControllerName::as_str).join(" and ");
-        format!("no such controller; there are {names}")
+        format!("unknown controller; expected {names}")
     })
 }
 
 fn workers(text: &str) -> Result<(ControllerName, usize), String> {
     let (name, number) = text
         .split_once('=')
-        .ok_or("a controller and a number are needed, as in resourceclaim=50")?;
+        .ok_or("expected CONTROLLER=NUMBER, as in resourceclaim=50")?;
     match number.parse() {
         Ok(number) if number > 0 => Ok((controller(name)?, number)),
-        _ => Err("a number of at least 1 is needed".to_owned()),
+        _ => Err("expected a number of at least 1".to_owned()),
     }
 }
 
@@ -141,7 +141,7 @@ impl Flags {
         }
     }
 
-    /// The controllers, each with the number of jobs that may be under way at once.
+    /// The controllers, each with its maximum number of concurrent jobs.
     pub(super) fn workers(&self) -> Result<BTreeMap<ControllerName, usize>, UsageError> {
         let names = self.names().into_iter();
         let mut workers: BTreeMap<ControllerName, usize> = names
@@ -149,7 +149,7 @@ impl Flags {
             .collect();
         for (name, number) in &self.workers {
             let known = workers.get_mut(name).ok_or_else(|| {
-                UsageError::new(format!("`--workers` names {name}, and `--controllers` does not"))
+                UsageError::new(format!("`--workers` names {name}, but `--controllers` does not"))
             })?;
             *known = *number;
         }
@@ -177,7 +177,7 @@ pub(super) async fn run(
     run.check_rights(rights).await?;
     if !flags.assume_builtin_disabled && !is_led(run, lease).await? {
         ctx.printer().note(&format!(
-            "watching {} for {} s: are the built-in controllers off?",
+            "watching {} for {} s to see whether the built-in controllers are off",
             live.name(),
             flags.observe.as_secs_f64()
         ));
@@ -251,7 +251,7 @@ fn words(proof: &Proof) -> String {
             format!("{} undone", counted(writes, "write is", "writes are"))
         }
         Proof::Arguments(pods) => format!(
-            "the arguments of {} say so",
+            "according to the arguments of {}",
             counted(*pods, "kube-controller-manager", "kube-controller-managers")
         ),
     }

@@ -12,31 +12,31 @@ const NAMESPACE: &str = "kube-system";
 #[derive(Debug, clap::Args)]
 #[group(id = "writing")]
 pub(super) struct Flags {
-    /// Work only while holding this Lease
+    /// Run only while holding this Lease
     ///
-    /// So several replicas can stand by. By default `kube-system/kubectl-dra-run`, of a supplement `kube-system/kubectl-dra-supplement`.
+    /// Allows several replicas. By default `kube-system/kubectl-dra-run`, and for a supplement `kube-system/kubectl-dra-supplement`.
     #[arg(long, value_name = "NAMESPACE/NAME", value_parser = lease, requires = "writes", help_heading = HEADING)]
     lease: Option<Key>,
 
-    /// Work without a Lease: no other replica runs
+    /// Run without a Lease: no other replica runs
     #[arg(long, requires = "writes", conflicts_with = "lease", help_heading = HEADING)]
     no_lease: bool,
 
-    /// Send each write once, as a dry run
+    /// Send each write once as a dry run
     ///
-    /// The server checks it and keeps nothing.
+    /// The API server validates it without persisting it.
     #[arg(long, requires = "writes", help_heading = HEADING)]
     pub(super) dry_run: bool,
 
-    /// Requests per second, 0: any
+    /// Requests per second; 0: no limit
     ///
-    /// Of each controller, or of the supplement. 0 is no limit.
+    /// For each controller, or for the supplement.
     #[arg(long, value_name = "NUMBER", default_value_t = 200, requires = "writes", help_heading = HEADING)]
     kube_api_qps: u32,
 
-    /// Requests at once
+    /// Burst of requests
     ///
-    /// That each controller or the supplement may send beyond the rate.
+    /// Requests that each controller or the supplement may send beyond the rate.
     #[arg(long, value_name = "NUMBER", default_value_t = 400, requires = "writes", help_heading = HEADING)]
     kube_api_burst: u32,
 }
@@ -61,6 +61,6 @@ fn lease(text: &str) -> Result<Key, String> {
         Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
             Ok(Key::new(namespace, name))
         }
-        _ => Err("a namespace and a name are needed, as in kube-system/kubectl-dra-run".to_owned()),
+        _ => Err("expected NAMESPACE/NAME, as in kube-system/kubectl-dra-run".to_owned()),
     }
 }

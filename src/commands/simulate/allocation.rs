@@ -1,4 +1,4 @@
-//! `kubectl dra simulate allocation`: does it fit, where, and with which devices.
+//! `kubectl dra simulate allocation`: whether it fits, where, and with which devices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,26 +22,28 @@ use dra_sources::Needs;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Where a waiting pod fits, and with which devices
+  # Find out where a pending pod fits, and with which devices
   kubectl dra simulate allocation pod/trainer-0 -n training
-  # How many more pods of a manifest fit
+  # Find out how many more pods of a manifest fit
   kubectl dra simulate allocation -f job.yaml --max
-  # What if another claim were gone
-  kubectl dra simulate allocation pod/trainer-0 --release claim/notebook-gpu
-  # What if the devices of a node were tainted
-  kubectl dra simulate allocation pod/trainer-0 --taint 'gpu.example.com/gpu-node-1/*=maintenance:NoSchedule'";
+  # Assume that another claim is deallocated
+  kubectl dra simulate allocation pod/trainer-0 \\
+    --release claim/notebook-gpu
+  # Assume that the devices of a node are tainted
+  kubectl dra simulate allocation pod/trainer-0 \\
+    --taint 'gpu.example.com/gpu-node-1/*=maintenance:NoSchedule'";
 
-/// Say whether claims and pods fit, on which nodes, and with which devices
+/// Simulate whether claims and pods fit, on which nodes, with which devices
 ///
-/// Gives the answer of kube-scheduler for each node, device for device, from the cluster as it is now. Claims named together are
-/// allocated as if one pod used them. Several pods are placed one after the other: where the scheduler could choose between nodes,
-/// the first by name is assumed. With `-f` manifests are judged that need not exist; of workloads the pods are judged: of Deployments,
-/// Jobs, DaemonSets and whatever else holds a template of pods. Nothing is changed.
+/// Computes the decision of kube-scheduler for each node, device by device, from the current state of the cluster. Claims named together
+/// are allocated as if one pod used them. Several pods are placed one after the other; if kube-scheduler could choose between nodes,
+/// the first by name is assumed. With `-f`, simulates manifests before they are applied, including the pods of Deployments, Jobs,
+/// DaemonSets and other workloads. Changes nothing.
 ///
-/// Releases from 1.34 on are judged by their own rules. Up to 1.35 kube-scheduler takes pools in an order that only it knows: whether it
-/// fits is certain then, and the devices are one of several choices, which are told.
+/// Each release since 1.34 is simulated with its own rules. Up to 1.35, kube-scheduler iterates over pools in random order: the result is
+/// certain, but the devices are one of several possible choices, which the output reports.
 ///
-/// Exit code 0: it fits. 1: it does not, or the scheduler would fail. 4: not known, since data is missing or the budget ran out.
+/// Exit code 0: it fits. 1: it does not fit, or kube-scheduler would fail. 4: unknown, because data is missing or the budget is exhausted.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -49,59 +51,59 @@ pub(crate) struct Args {
     #[arg(value_name = "OBJECT")]
     targets: Vec<String>,
 
-    /// Judge the claims, pods and workloads of this file
+    /// Simulate the claims, pods and workloads in this file
     ///
-    /// May be repeated, `-` is standard input.
+    /// Can be repeated; `-` reads standard input.
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Only on this node; may be repeated
+    /// Only on this node; can be repeated
     #[arg(long, value_name = "NODE", value_parser = objects::node_name())]
     node: Vec<String>,
 
-    /// How many copies fit, and what runs out first
+    /// Find how many copies fit, and what runs out first
     ///
-    /// Of several pods, of the first.
+    /// With several pods, uses the first.
     #[arg(long)]
     max: bool,
 
-    /// As if this claim were deallocated
+    /// Assume that this claim is deallocated
     ///
-    /// `NAME` or `claim/NAMESPACE/NAME`; may be repeated.
+    /// `NAME` or `claim/NAMESPACE/NAME`; can be repeated.
     #[arg(long, value_name = "CLAIM", help_heading = WHAT_IF)]
     release: Vec<String>,
 
-    /// As if drivers had put this taint on devices
+    /// Assume that drivers add this taint to devices
     ///
-    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated.
+    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; can be repeated.
     #[arg(long, value_name = "TAINT", help_heading = WHAT_IF)]
     taint: Vec<TaintDevices>,
 
-    /// As if devices had lost this taint
+    /// Assume that devices lose this taint
     ///
-    /// `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; may be repeated.
+    /// `DRIVER/POOL/DEVICE=KEY[:EFFECT]`, or `rule/NAME`; can be repeated.
     #[arg(long, value_name = "TAINT|RULE", help_heading = WHAT_IF)]
     untaint: Vec<Untaint>,
 
-    /// As if the nodes and slices of this file were there
+    /// Assume that the nodes and slices in this file exist
     ///
-    /// May be repeated.
+    /// Can be repeated.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = WHAT_IF)]
     add_node: Vec<String>,
 
-    /// As if this node and its slices were gone
+    /// Assume that this node and its slices do not exist
     ///
-    /// May be repeated.
+    /// Can be repeated.
     #[arg(long, value_name = "NODE", value_parser = objects::node_name(), help_heading = WHAT_IF)]
     remove_node: Vec<String>,
 
-    /// As if the pods that are named had no node and no devices yet
+    /// Assume that the named pods are not scheduled and have no devices
     ///
-    /// Claims that others use too keep theirs.
+    /// Claims that other pods use keep their devices.
     #[arg(long, help_heading = WHAT_IF)]
     as_new: bool,
 
-    /// Steps that all searches may take together
+    /// Limit of search steps
     #[arg(long, value_name = "STEPS")]
     budget: Option<u64>,
 }
@@ -143,7 +145,7 @@ fn named(ctx: &Ctx, targets: &[String]) -> Result<Vec<Named>, UsageError> {
 
 async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     let targets = named(ctx, &args.targets)?;
-    // Everything that decides, of all namespaces; whoever may not read that still learns what their own holds.
+    // Everything relevant in all namespaces; without that permission, the own namespace is still shown.
     let needs = Needs::kinds(ALLOCATION_NEEDS)
         .with_gates()
         .with_schedulers()
@@ -154,7 +156,7 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         .await?;
     let mut changes = what_ifs(ctx, &cluster, args)?;
     if args.as_new {
-        // A pod that does not exist is told of like any other that is named.
+        // A pod that does not exist is reported like any other named object.
         let pods = targets.iter().filter_map(|target| match target {
             Named::Pod(key) if cluster.pod(key).is_some() => Some(WhatIf::Unplace(key.clone())),
             _ => None,
@@ -194,7 +196,7 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     Ok(report)
 }
 
-/// What the changes that the flags ask for are about.
+/// Returns what the changes that the flags ask for are about.
 fn assumed_of(ctx: &Ctx, args: &Args) -> anyhow::Result<Vec<Mention>> {
     let mut mentions = Vec::new();
     for claim in &args.release {
@@ -328,7 +330,7 @@ const NODES: &[Column<NodeResult>] = &[
     Column::inner("REASON", |node, cell| cell.option(node.message.as_deref())),
 ];
 
-/// Where claims have alternatives.
+/// Columns for claims with alternatives.
 const SCORED: &[Column<NodeResult>] = &[
     Column::inner("NODE", |node, cell| cell.text(&node.node)),
     Column::inner("RESULT", |node, cell| {

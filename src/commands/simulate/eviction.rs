@@ -1,4 +1,4 @@
-//! `kubectl dra simulate eviction`: whom the taints of devices drive away, now or if there were more of them.
+//! `kubectl dra simulate eviction`: pods that current or additional device taints evict.
 
 mod answer;
 mod evidence;
@@ -26,35 +26,36 @@ use super::super::{judging, objects, presence};
 
 const EXAMPLES: &str = "\
 Examples:
-  # What the taints that there are lead to
+  # Simulate the current taints
   kubectl dra simulate eviction
-  # Which pods go if the devices of a node are tainted
+  # Find out which pods are evicted if the devices of a node are tainted
   kubectl dra simulate eviction --node gpu-node-1
-  # One device; fail if a pod has to go
-  kubectl dra simulate eviction --pool gpu-node-1 --device gpu-3 --fail-on-eviction
-  # Make the rule, which evicts no pod yet
-  kubectl dra simulate eviction --node gpu-node-1 --emit-rule | kubectl apply -f -";
+  # Test one device, and fail if a pod is evicted
+  kubectl dra simulate eviction --pool gpu-node-1 --device gpu-3 \\
+    --fail-on-eviction
+  # Create the rule without evicting pods yet
+  kubectl dra simulate eviction --node gpu-node-1 --emit-rule |
+    kubectl apply -f -";
 
-/// Simulate which pods the taints of devices drive away, when, and what follows
+/// Simulate which pods device taints evict, when, and what happens next
 ///
-/// Starts from the taints that there are, with those that the flags add, and lets the controllers run on a virtual clock: which pods are
-/// deleted when and why, which claims are released, which PodDisruptionBudgets are broken, what becomes of replacements, and what the
-/// condition of each DeviceTaintRule says. Nothing is changed. `--node`, `--driver`, `--pool` and `--device` together choose the devices of
-/// a DeviceTaintRule that is not there; `--emit-rule` prints it.
+/// Runs the controllers on a virtual clock with the current taints and the taints from flags. Reports when and why each pod is deleted,
+/// released claims, violated PodDisruptionBudgets, replacement pods, and the condition of each DeviceTaintRule. Changes nothing. `--node`,
+/// `--driver`, `--pool` and `--device` together select the devices of a simulated DeviceTaintRule; `--emit-rule` prints it.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Let drivers put this taint on devices
+    /// Assume that drivers add this taint to devices
     ///
-    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; may be repeated.
+    /// `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`, `*` for any; can be repeated.
     #[arg(long = "taint", value_name = "TAINT")]
     taints: Vec<TaintDevices>,
-    /// Add the DeviceTaintRules of this file
+    /// Add the DeviceTaintRules in this file
     ///
-    /// `-` is standard input; may be repeated.
+    /// `-` reads standard input; can be repeated.
     #[arg(long = "rule", value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     rules: Vec<String>,
-    /// Taint the devices that only this node reaches
+    /// Taint the devices of this node
     #[arg(long)]
     node: Option<String>,
     /// Taint the devices of this driver
@@ -63,23 +64,23 @@ pub(crate) struct Args {
     /// Taint the devices of this pool
     #[arg(long)]
     pool: Option<String>,
-    /// Taint the device of this name
+    /// Taint the device with this name
     #[arg(long, value_name = "DEVICE-NAME")]
     device: Option<String>,
-    /// The taint that the chosen devices get
+    /// Taint of the selected devices
     ///
     /// Tolerations are compared with it.
     #[arg(long, value_name = "KEY[=VALUE]", default_value = "kubectl-dra/simulated")]
     key: KeyArgument,
-    /// Show also who tolerates which taint until when
+    /// Also show which pods tolerate which taint, and until when
     #[arg(long)]
     toleration_report: bool,
-    /// Print the DeviceTaintRule of the flags as a manifest
+    /// Print the simulated DeviceTaintRule as a manifest
     ///
-    /// With the effect None, so that the controller counts first.
+    /// Its effect is None, so that the controller first counts the pods.
     #[arg(long)]
     emit_rule: bool,
-    /// End with exit code 1 when a pod has to go
+    /// Exit with code 1 if a pod is evicted
     #[arg(long)]
     fail_on_eviction: bool,
 }
@@ -106,7 +107,7 @@ impl std::str::FromStr for KeyArgument {
     }
 }
 
-/// Kinds without which there is no verdict.
+/// Kinds that a verdict requires.
 const DECIDING: [Kind; 5] = [
     Kind::ResourceSlice,
     Kind::DeviceTaintRule,
@@ -123,10 +124,10 @@ const FURTHER: [Kind; 4] = [
     Kind::PodDisruptionBudget,
 ];
 
-/// What the rules of the flags are called, with a number behind it where there are several.
+/// Name of the rules from flags, followed by a number if there are several.
 const SIMULATED: &str = "kubectl-dra-simulated";
 
-/// How many objects the dry run of replacements may look at, which bounds its time to some seconds: 20 replacements in a cluster of
+/// Number of objects the dry run of replacements may look at, which bounds its time to some seconds: 20 replacements in a cluster of
 /// 250,000 objects, all of them in one of the usual size.
 const OBJECTS_TO_PLACE: usize = 5_000_000;
 
@@ -152,8 +153,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if args.emit_rule {
         anyhow::ensure!(
             !rules.is_empty() || is_empty,
-            UsageError::new("`--emit-rule` has no rule to print")
-                .hint("choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`")
+            UsageError::new("`--emit-rule` needs a rule").hint(
+                "select devices with `--node`, `--driver`, `--pool` or `--device`, or pass a file with \
+                      `--rule`"
+            )
         );
         // A manifest has no place for a doubt.
         if is_empty {
@@ -222,7 +225,7 @@ impl Report for EvictionReport {
     }
 }
 
-/// What the flags name.
+/// Returns what the flags name.
 fn mentions(args: &Args, selection: &Selection) -> Vec<Mention> {
     let text = |part: &Option<String>| part.as_deref().map(Str::from);
     let chosen = DevicePattern {
@@ -286,7 +289,7 @@ fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
     };
     let needs = Needs::kinds([Kind::DeviceTaintRule]);
     let loaded = dra_sources::load(&request, &needs, Arc::new(Unobserved))
-        .with_context(|| format!("cannot read the rules of {file}"))?;
+        .with_context(|| format!("cannot read rules from {file}"))?;
     let rules: Vec<TaintRule> = loaded.cluster.rules().map(|rule| (**rule).clone()).collect();
     anyhow::ensure!(
         !rules.is_empty(),
@@ -295,7 +298,7 @@ fn read_rules(ctx: &Ctx, file: &str) -> anyhow::Result<Vec<TaintRule>> {
     Ok(rules)
 }
 
-/// What the flags change in the cluster.
+/// Returns what the flags change in the cluster.
 fn changes(
     ctx: &Ctx,
     args: &Args,

@@ -12,12 +12,12 @@ pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
 const EXAMPLES: &str = "\
 Examples:
-  # Does a pod fit, where, and with which devices
+  # Find out where a pod fits, and with which devices
   kubectl dra simulate allocation pod/trainer-0 -n training
-  # Which pods go if the devices of a node are tainted
+  # Find out which pods are evicted if the devices of a node are tainted
   kubectl dra simulate eviction --node gpu-node-1";
 
-/// Simulate what would happen; nothing is changed
+/// Simulate allocation or eviction; changes nothing
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     what: What,
 }
 
-/// What can be simulated.
+/// Simulations.
 #[derive(Debug, clap::Subcommand)]
 enum What {
     #[command(visible_alias = "fit")]

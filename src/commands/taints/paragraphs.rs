@@ -1,4 +1,4 @@
-//! What a terminal shows of taints: a paragraph for each, with the pods that it evicts and when.
+//! Terminal output of taints: a paragraph for each, with evicted pods and times.
 
 use super::{Previewed, Source, tone};
 use crate::commands::shown;
@@ -7,7 +7,7 @@ use dra_model::{NO_EFFECT, Time};
 use dra_reports::findings::some;
 use dra_reports::{TaintItem, TaintList, Tolerated, Tolerates};
 
-/// How far the sentences of a paragraph are indented, and how far what does not fit into a line of them.
+/// Indentation of a paragraph's sentences, and of their continuation.
 const INDENT: &str = "    ";
 const HANGING: usize = 6;
 
@@ -56,17 +56,20 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
     }
     match &item.pods {
         Some(pods) => of_pods(item, pods, now, &mut say),
-        None => say(Tone::Notice, "which pods it is about is not known".to_owned()),
+        None => say(Tone::Notice, "affected pods are unknown".to_owned()),
     }
     match &item.preview {
         Some(preview) if preview.pods > 0 => {
             let text = format!("with NoExecute it would evict {}", Previewed(preview));
             say(Tone::Notice, text);
         }
-        Some(_) => say(Tone::Plain, "with NoExecute it would evict no pod".to_owned()),
+        Some(_) => say(
+            Tone::Plain,
+            "with NoExecute it would not evict any pod".to_owned(),
+        ),
         None if item.rule.is_some() && item.effect == NO_EFFECT => say(
             Tone::Notice,
-            "how many pods it would evict with NoExecute is not known".to_owned(),
+            "the number of pods it would evict with NoExecute is unknown".to_owned(),
         ),
         None => {}
     }

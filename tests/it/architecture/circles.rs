@@ -136,7 +136,7 @@ fn problems(crates: &[Crate], known: &[(&str, &[&str], &str)]) -> Vec<String> {
     found
 }
 
-/// Which files of a folder import which others of it, and where they first do.
+/// Returns which files of a folder import which others of it, and where they first do.
 fn neighbours(krate: &Crate) -> Neighbours {
     let mut found = Neighbours::new();
     for file in krate.files.iter().filter(|file| !file.module.is_empty()) {

@@ -92,7 +92,7 @@ struct Claimed {
     /// Ours.
     file: String,
     line: usize,
-    /// Whether the comment is about the whole file.
+    /// True if the comment is about the whole file.
     is_about_file: bool,
 }
 
@@ -259,7 +259,7 @@ fn problems(crates: &[Crate], split: &[(&str, &str, &str)]) -> Vec<String> {
     found
 }
 
-/// What the files mirror. What a file says of itself is left out where one of its items says it too.
+/// Returns what the files mirror. What a file says of itself is left out where one of its items says it too.
 fn all_claimed(files: &[File]) -> Vec<Claimed> {
     let mut found: Vec<Claimed> = Vec::new();
     let mut homes: BTreeMap<&[String], String> = BTreeMap::new();
@@ -344,7 +344,7 @@ fn comments(text: &str) -> Vec<Comment> {
     found
 }
 
-/// What the sentences of a comment that begin with "Mirrors" name: files, and functions with their files. A file is empty where the
+/// Returns what the sentences of a comment that begin with "Mirrors" name: files, and functions with their files. A file is empty where the
 /// sentence has none, and a function absent where it names the file alone.
 fn mirrored(comment: &str) -> Vec<(String, Option<String>)> {
     let mut found = Vec::new();
@@ -385,7 +385,7 @@ fn mirrored(comment: &str) -> Vec<(String, Option<String>)> {
     found
 }
 
-/// What stands between backticks until the sentence, or the part of it, ends.
+/// Returns what stands between backticks until the sentence, or the part of it, ends.
 fn quoted(sentence: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut open = None;

@@ -10,12 +10,12 @@ use std::path::Path;
 use crate::support::rust_crate::{Crate, File, rust_files};
 use crate::support::rust_source::{find_word, is_public, uses, without_comments_and_texts, words};
 
-/// What can be public and has a name.
+/// Items that can be public and have a name.
 const ITEMS: [&str; 8] = [
     "fn", "struct", "enum", "const", "static", "type", "trait", "union",
 ];
 
-/// What only tests use, and what for. The table only shrinks.
+/// Items used only by tests, with the reason. The table only shrinks.
 const FOR_TESTS: &[(&str, &str)] = &[
     ("spent", "that a computation takes its steps from the meter"),
     (
@@ -144,7 +144,7 @@ fn without_mere_mentions(code: &str) -> String {
     code
 }
 
-/// How long the parameters of an `impl` are that `header` begins with.
+/// Returns how long the parameters of an `impl` are that `header` begins with.
 fn generics_length(header: &str) -> usize {
     if !header.starts_with('<') {
         return 0;

@@ -87,7 +87,7 @@ fn writes(server: &Fake) -> Vec<String> {
     server.asked().into_iter().filter(is_write).collect()
 }
 
-/// What happens between plan and apply, the flags of the plan, then the rows, the exit code and the number of writes.
+/// Changes between plan and apply, the flags of the plan, then the rows, the exit code and the number of writes.
 type Case<'a> = (&'a str, Vec<Value>, &'a [&'a str], [&'a str; 2], i32, usize);
 
 const ALL: &[&str] = &["--all-kinds"];

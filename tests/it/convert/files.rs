@@ -200,9 +200,9 @@ fn what_cannot_be_written_leaves_nothing() {
     assert!(run.stderr.contains("cannot write"), "{}", run.stderr);
     let out = folder.path().join("out.yaml");
     for (from, flags, words) in [
-        ("-", &[][..], "standard input comes once"),
-        ("/dev/null", &[], "`/dev/null` is no regular file"),
-        (from, &["--from", "-"], "standard input comes once"),
+        ("-", &[][..], "standard input can be read only once"),
+        ("/dev/null", &[], "`/dev/null` is not a regular file"),
+        (from, &["--from", "-"], "standard input can be read only once"),
     ] {
         let run = rehearse(from, &out, flags).stdin("").run();
         assert_eq!(run.code, Some(2), "{from}: {}", run.stderr);
@@ -224,7 +224,7 @@ const ANCHORED: [&str; 2] = [
 ];
 
 #[test]
-fn files_and_folders_become_one_snapshot_however_they_are_written() {
+fn files_and_directories_become_one_snapshot_in_any_format() {
     let folder = tempfile::tempdir().expect("a folder");
     let from = folder.path().join("from");
     std::fs::create_dir(&from).expect("a folder");

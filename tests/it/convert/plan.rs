@@ -1,4 +1,4 @@
-//! What is to be done with each claim, and why.
+//! Actions for each claim, with reasons.
 
 use serde_json::json;
 
@@ -13,13 +13,13 @@ fn groups_become_pods_and_what_cannot_is_refused() {
     ----- stdout -----
     NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD             REASON
     default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   both-0,both-1   <none>
-    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup both
+    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup both
     default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
     default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only
     default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    mix-0           <none>
     default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   pair-0          <none>
-    default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw have no node yet: pod raw-late
-    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup sim
+    default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw are not scheduled yet: pod raw-late
+    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup sim
     team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   team-0          <none>
 
     ----- stderr -----
@@ -35,13 +35,13 @@ fn the_wide_table_says_what_helps() {
     ----- stdout -----
     NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD             REASON                                                               KEPT               UID                                    VERSION   WAY OUT
     default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   both-0,both-1   <none>                                                               <none>             64c822e7-2134-4966-90a5-346483dd7189   382       <none>
-    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup both                                               <none>             c86c35c2-a0c6-4462-888a-30717bcbe081   393       end its pods and delete the PodGroup while the gates are on; or, where only a gate goes off, convert it with --include-generated
-    default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it   <none>             a893f2b7-bdfc-478f-9436-8b0adf583a5c   387       delete the PodGroup while the gate is on, which frees the claim; or release it with --release-unused
-    default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only                                         jobs.batch/sweep   50816efd-f072-4ce7-943e-8474bb682b2f   469       its owner removes the entry; or select it with --kind jobs.batch
+    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup both                                               <none>             c86c35c2-a0c6-4462-888a-30717bcbe081   393       delete its pods and the PodGroup while the gates are on, or, if only a feature gate is disabled, convert it with --include-generated
+    default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it   <none>             a893f2b7-bdfc-478f-9436-8b0adf583a5c   387       delete the PodGroup while the gate is on, which releases the claim, or use --release-unused
+    default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only                                         jobs.batch/sweep   50816efd-f072-4ce7-943e-8474bb682b2f   469       ask its owner to remove the entry, or select it with --kind jobs.batch
     default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    mix-0           <none>                                                               <none>             d05f30dd-9a05-4193-adba-c874376cc58b   354       <none>
     default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   pair-0          <none>                                                               <none>             05f68e0c-f8b3-4931-bee8-d05efed0cc8b   367       <none>
-    default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw have no node yet: pod raw-late               <none>             f3b7218c-68c7-4572-9437-c65dbbd57ba5   293       wait until they have a node (--wait), delete them, or turn the gate off first
-    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          made for PodGroup sim                                                <none>             6661e984-636c-4bbf-9ebd-7fe11f217b0f   321       end its pods and delete the PodGroup while the gates are on; or, where only a gate goes off, convert it with --include-generated
+    default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw are not scheduled yet: pod raw-late               <none>             f3b7218c-68c7-4572-9437-c65dbbd57ba5   293       wait until they are scheduled (--wait), delete them, or turn the gate off first
+    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup sim                                                <none>             6661e984-636c-4bbf-9ebd-7fe11f217b0f   321       delete its pods and the PodGroup while the gates are on, or, if only a feature gate is disabled, convert it with --include-generated
     team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   team-0          <none>                                                               <none>             3de129a0-c2de-46a8-a30f-954a38b627dc   431       <none>
 
     ----- stderr -----
@@ -66,7 +66,7 @@ fn a_gate_alone_need_not_refuse_claims_of_groups() {
     exit_code: 1
     ----- stdout -----
     NAMESPACE   CLAIM           ACTION   CODE                 REMOVE   ADD      REASON
-    default     sim-gpu-2z6cl   Refuse   UnscheduledMembers   <none>   <none>   members of PodGroup sim have no node yet: pod sim-late
+    default     sim-gpu-2z6cl   Refuse   UnscheduledMembers   <none>   <none>   members of PodGroup sim are not scheduled yet: pod sim-late
 
     ----- stderr -----
     1 claim refused
@@ -121,18 +121,18 @@ fn the_older_server_is_repaired_by_the_same_planner() {
     exit_code: 1
     ----- stdout -----
     NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD      REASON
-    default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   <none>   PodGroups are not served, so every pod that uses the claim counts
-    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>   made for PodGroup both; its devices may be in use by pods both-0, both-1, for which an older claim controller has made other claims
+    default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
+    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>   created for PodGroup both; its devices may be in use by pods both-0, both-1, whose claims were created again by an older claim controller
     default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>   reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
     default     foreign          Keep      KindNotSelected        <none>                             <none>   reserved for jobs.batch only
-    default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    <none>   PodGroups are not served, so every pod that uses the claim counts
-    default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   <none>   PodGroups are not served, so every pod that uses the claim counts
-    default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>   members of PodGroup raw have no node yet: pod raw-late
-    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>   made for PodGroup sim; its devices may be in use by pods sim-0, sim-1, for which an older claim controller has made other claims
-    team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   <none>   PodGroups are not served, so every pod that uses the claim counts
+    default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
+    default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
+    default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>   members of PodGroup raw are not scheduled yet: pod raw-late
+    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>   created for PodGroup sim; its devices may be in use by pods sim-0, sim-1, whose claims were created again by an older claim controller
+    team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
 
     ----- stderr -----
-    warning: whether DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager is not known, so it counts as on: say it with `--scheduler-feature-gates` and `--kcm-feature-gates`
+    warning: DRAWorkloadResourceClaims is unknown for kube-scheduler and kube-controller-manager and assumed on: set it with `--scheduler-feature-gates` and `--kcm-feature-gates`
     4 claims to convert, 1 claim kept, 4 claims refused
     ");
 }
@@ -150,7 +150,7 @@ fn devices_of_pods_that_were_given_other_claims_stay_theirs() {
         // On 1.35 the pods of the second one still name it.
         for (claim, why) in [
             ("both-nic-94rpf", "may be in use by pods both-0, both-1"),
-            ("sim-gpu-2z6cl", "made for PodGroup sim"),
+            ("sim-gpu-2z6cl", "created for PodGroup sim"),
         ] {
             let line = run.stdout.lines().find(|line| line.contains(claim));
             let line = line.unwrap_or_else(|| panic!("{claim}: {}", run.stdout));
@@ -168,7 +168,7 @@ fn a_prepared_cluster_needs_nothing() {
     ----- stdout -----
 
     ----- stderr -----
-    No claims are reserved for anything else than pods
+    All claims are reserved for pods only
     ");
 }
 

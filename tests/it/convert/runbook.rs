@@ -34,44 +34,44 @@ fn outline(plan: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_downgrade_is_told_step_by_step() {
+fn a_downgrade_is_printed_step_by_step() {
     let args = ["convert", "plan", "--to-version", "1.36"];
     dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @r#"
     exit_code: 1
     ----- stdout -----
-    x not ready for a downgrade to 1.36: something has to be decided
-      end      4 groups (6 running pods, 1 waiting), to be decided with the owners: default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has a node
-      ask      1 claim reserved for other kinds, which `convert --kind` selects: default/foreign
+    x not ready for a downgrade to 1.36: decisions needed
+      end      4 groups (6 running pods, 1 waiting) to resolve with their owners: default/both, default/ended, default/gen, default/sim
+      convert  4 claims while their pods run; 1 more once raw-late has scheduled
+      ask      1 claim reserved for other kinds (see `convert --kind`): default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
 
     Claims:
       convert   default/both-gpu: podgroups.scheduling.k8s.io/both becomes both-0, both-1
-      refuse    default/both-nic-94rpf: made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
-                way out: end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims
+      refuse    default/both-nic-94rpf: created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
+                way out: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
       refuse    default/ended-gpu: reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-                way out: delete the PodGroup while the gate is on, which frees the claim; or release it with --release-unused
+                way out: delete the PodGroup while the gate is on, which releases the claim, or use --release-unused
       keep      default/foreign: reserved for jobs.batch only
-                way out: its owner removes the entry; or select it with --kind jobs.batch
-      refuse    default/gen-gpu-6lrvq: made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
-                way out: end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims
+                way out: ask its owner to remove the entry, or select it with --kind jobs.batch
+      refuse    default/gen-gpu-6lrvq: created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
+                way out: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
       convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0
       convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0
-      refuse    default/raw-gpu: members of PodGroup raw have no node yet: pod raw-late
-                way out: wait until they have a node (--wait), delete them, or turn the gate off first
-      refuse    default/sim-gpu-2z6cl: made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
-                way out: end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims
+      refuse    default/raw-gpu: members of PodGroup raw are not scheduled yet: pod raw-late
+                way out: wait until they are scheduled (--wait), delete them, or turn the gate off first
+      refuse    default/sim-gpu-2z6cl: created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
+                way out: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
       convert   team/team-gpu: podgroups.scheduling.k8s.io/team becomes team-0
     Groups:
-      end       default/both: both-0, both-1; claim both-nic-94rpf made for PodGroup both, whose running pods get new, unallocated claims from the older claim controller
+      end       default/both: both-0, both-1; claim both-nic-94rpf created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
       leave     default/conv: conv-0, conv-1
       end       default/ended: no running pod; claim ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-      end       default/gen: gen-0, gen-1; claim gen-gpu-6lrvq made for PodGroup gen, whose running pods get new, unallocated claims from the older claim controller
+      end       default/gen: gen-0, gen-1; claim gen-gpu-6lrvq created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
       run on    default/mix: mix-0
       run on    default/pair: pair-0
-      run on    default/raw: raw-0, raw-1; without a node: raw-late
-      end       default/sim: sim-0, sim-1; without a node: sim-late; claim sim-gpu-2z6cl made for PodGroup sim, whose running pods get new, unallocated claims from the older claim controller
+      run on    default/raw: raw-0, raw-1; not scheduled: raw-late
+      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim sim-gpu-2z6cl created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
       run on    team/team: team-0
     Step 1a: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
@@ -134,7 +134,7 @@ fn a_downgrade_is_told_step_by_step() {
         kubectl delete podgroups.scheduling.k8s.io/team --namespace=team --ignore-not-found --wait=false
     Step 5b: Take the finalizer from PodGroups whose pods run on:
       Why:       it keeps a PodGroup as long as it has pods
-      Stop:      read first what is said to be done by hand
+      Stop:      finish the manual steps first
       By hand:   only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it takes the devices from running pods while the gate is on
       Decide:
         kubectl patch podgroups.scheduling.k8s.io/conv --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
@@ -187,8 +187,8 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
     dra_snapshot!(on(&args, "podgroups", &GATES_ON), @"
     exit_code: 1
     ----- stdout -----
-    x not ready for switching off DRAWorkloadResourceClaims: something has to be decided
-      end      1 group (2 running pods, 1 waiting), to be decided with the owners: default/sim
+    x not ready for switching off DRAWorkloadResourceClaims: decisions needed
+      end      1 group (2 running pods, 1 waiting) to resolve with their owners: default/sim
       convert  3 claims while their pods run
     Next: step 1: kubectl dra snapshot --no-redact --out=before-downgrade.json
 
@@ -196,13 +196,13 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       convert   default/llm-gpus: podgroups.scheduling.k8s.io/llm-workers becomes llm-0, llm-1, llm-2
       convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0, mix-other-name
       convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0, pair-1
-      refuse    default/sim-gpu-579qp: made for PodGroup sim
-                way out: end its pods and delete the PodGroup while the gates are on; or, where only a gate goes off, convert it with --include-generated
+      refuse    default/sim-gpu-579qp: created for PodGroup sim
+                way out: delete its pods and the PodGroup while the gates are on, or, if only a feature gate is disabled, convert it with --include-generated
     Groups:
       run on    default/llm-workers: llm-0, llm-1, llm-2
       run on    default/mix: mix-0, mix-other-name
       run on    default/pair: pair-0, pair-1
-      end       default/sim: sim-0, sim-1; without a node: sim-late; claim sim-gpu-579qp made for PodGroup sim
+      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim sim-gpu-579qp created for PodGroup sim
     Step 1: End the groups that cannot go on, while the gates are on:
       Why:      older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
       Stop:     agree with the owners first

@@ -1,4 +1,4 @@
-//! Whether anything is left to do.
+//! Verification that nothing is left to do.
 
 use super::on;
 use crate::support::command::dra_snapshot;
@@ -13,8 +13,8 @@ fn each_defect_is_named() {
     default     foreign         NonPodEntry            still reserved for jobs.batch/render
     default     pod-done        EntryWithoutConsumer   reserved for pod done, which has ended
     default     pod-gone        EntryWithoutConsumer   reserved for pod gone, which does not exist
-    default     pod-recreated   ConsumerNotListed      pod again uses it and is not listed
-    default     pod-recreated   EntryWithoutConsumer   reserved for pod again, which is another one of that name
+    default     pod-recreated   ConsumerNotListed      pod again uses it without an entry
+    default     pod-recreated   EntryWithoutConsumer   reserved for pod again, which was recreated
 
     ----- stderr -----
     5 defects in 6 claims
@@ -24,7 +24,7 @@ fn each_defect_is_named() {
     ----- stdout -----
     NAMESPACE   CLAIM      CODE                MESSAGE
     team        team-gpu   NonPodEntry         still reserved for podgroups.scheduling.k8s.io/team
-    team        team-gpu   ConsumerNotListed   pod team-0 uses it and is not listed
+    team        team-gpu   ConsumerNotListed   pod team-0 uses it without an entry
 
     ----- stderr -----
     2 defects in 1 claim

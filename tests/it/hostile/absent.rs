@@ -226,7 +226,7 @@ fn a_snapshot_that_lost_an_object_says_which_kind_and_how_many() {
         assert!(matches!(run.code, Some(1 | 4)), "{kind}: {}", run.stdout);
         let run = ask(&["status"], &[cut.to_string()]).exits(0);
         let told = format!(
-            "is damaged: its snapshot lists {said} {plural}, and {} are there",
+            "is damaged: its snapshot lists {said} {plural}, but contains {}",
             said - 1
         );
         assert!(run.stderr.contains(&told), "{}", run.stderr);
@@ -234,7 +234,7 @@ fn a_snapshot_that_lost_an_object_says_which_kind_and_how_many() {
 }
 
 #[test]
-fn a_snapshot_of_one_namespace_says_nothing_about_the_others() {
+fn a_snapshot_of_one_namespace_leaves_the_others_unknown() {
     let info = json!({"apiVersion": "dra.kubectl.io/v1", "kind": "SnapshotInfo", "metadata": {"name": "snapshot"},
         "namespace": "n", "lists": [
             {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "count": 1},
@@ -276,7 +276,7 @@ fn a_few_bytes_that_unpack_to_much_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn what_waits_or_never_ends_is_not_read_with_a_folder() {
+fn blocking_and_endless_files_are_not_read_with_a_directory() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = folder.path().join("a.yaml");
     let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");

@@ -33,7 +33,7 @@ fn with_selector(expression: &str, devices: usize) -> Vec<u8> {
 }
 
 fn run_on(content: &[u8], args: &[&str]) -> Run {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let path = folder.path().join("cluster.json");
     std::fs::write(&path, content).expect("a file");
     let from = path.to_str().expect("a path in UTF-8");
@@ -142,7 +142,7 @@ fn costly_selector() -> String {
 
 #[test]
 fn selectors_that_take_too_much_work_leave_the_answer_unknown() {
-    const TOO_MUCH: &str = "selectors take more work than one command spends on them";
+    const TOO_MUCH: &str = "selectors exceed the work limit of one command";
     let selector = costly_selector();
     let content = with_selector(&selector, 200);
     // Lists and descriptions end with 0 and warn; verdicts are unknown.
@@ -310,17 +310,14 @@ fn silent_pipe(folder: &Path) -> String {
 #[cfg(unix)]
 #[test]
 fn a_timeout_ends_what_waits_and_what_computes_and_says_what_was_done() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let pipe = silent_pipe(folder.path());
     for command in [&["claims"][..], &["check"], &["convert", "plan"]] {
         let args = [command, &["--from", &pipe, "--timeout", "300ms"]].concat();
         let run = dra(&args).run().exits(3);
         assert_eq!(
             run.stderr.lines().next(),
-            Some(
-                format!("error: the time of 0.3 s that `--timeout` gives is over, while reading {pipe}")
-                    .as_str()
-            ),
+            Some(format!("error: timed out after 0.3 s (`--timeout`), while reading {pipe}").as_str()),
             "{command:?}"
         );
         assert_eq!(run.stdout, "");
@@ -385,7 +382,7 @@ pub(super) fn endless_search() -> Vec<u8> {
 #[cfg(unix)]
 #[test]
 fn signals_end_every_command_that_reads_a_silent_pipe() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let pipe = silent_pipe(folder.path());
     let commands = [
         &["status"][..],
@@ -416,7 +413,7 @@ fn signals_end_every_command_that_reads_a_silent_pipe() {
 #[cfg(unix)]
 #[test]
 fn completion_reads_no_pipe() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let pipe = silent_pipe(folder.path());
     // No process ever opens the other end, so that reading it would last for ever.
     for from in [pipe.as_str(), "-", folder.path().to_str().expect("UTF-8")] {

@@ -9,7 +9,7 @@ use crate::support::process::Run;
 
 const FITS: &[&str] = &["simulate", "allocation", "claim/default/want"];
 
-/// What a command says of files of the folder.
+/// Returns what a command says of files of the folder.
 fn ask(command: &[&str], files: &[&str]) -> Run {
     let paths: Vec<String> = files
         .iter()
@@ -84,7 +84,7 @@ fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
 }
 
 #[test]
-fn what_is_not_read_of_a_folder_may_be_of_any_kind() {
+fn unread_files_of_a_directory_may_be_of_any_kind() {
     let run = ask(FITS, &["folder-ndjson/"]).exits(1);
     assert!(!run.stderr.contains("is not read"), "{}", run.stderr);
     assert!(
@@ -154,8 +154,7 @@ fn what_names_no_device_is_in_no_api_server() {
     let file = "result-without-device.json";
     for command in [FITS, &["devices", "--free"], &["convert", "verify"]] {
         let run = ask(command, &[file]).exits(2);
-        let told =
-            "results[0].device: Required value: no API server has a result without driver, pool and device";
+        let told = "results[0].device: Required value: no API server accepts a result without driver, pool and device";
         assert!(run.stderr.contains(told), "{command:?}: {}", run.stderr);
     }
     let results = |items: &mut Vec<Value>| {
@@ -281,7 +280,7 @@ fn lists_that_contradict_each_other_make_no_cluster() {
             );
         }
         let run = ask(&["convert", "verify"], &files).exits(4);
-        let told = "snapshot-older.json: `Pod/default/user`: is there, and not in `tests/data/hostile/snapshot-newer.json`, which lists all pods";
+        let told = "snapshot-older.json: `Pod/default/user`: exists, but not in `tests/data/hostile/snapshot-newer.json`, which lists all pods";
         assert!(run.stderr.contains(told), "{}", run.stderr);
         ask(&["convert", "verify", "--strict"], &files).exits(3);
     }
@@ -334,7 +333,7 @@ fn lists_of_two_clusters_make_none() {
             .map(|file| format!("--from={}", file.path().display()));
         let run = dra(&["convert", "verify"]).args(paths).run().exits(4);
         let told = format!(
-            "`Namespace/{namespace}`: has another UID in `{}`: they are of two clusters",
+            "`Namespace/{namespace}`: has a different UID in `{}`: the files are from different clusters",
             files[0].path().display()
         );
         assert_eq!(
@@ -347,7 +346,7 @@ fn lists_of_two_clusters_make_none() {
 }
 
 #[test]
-fn a_configuration_of_the_scheduler_that_is_none_is_told() {
+fn an_invalid_scheduler_configuration_is_reported() {
     let folder = with_cluster();
     let file = folder.path().join("scheduler.yaml");
     for (profiles, code) in [

@@ -1,4 +1,4 @@
-//! What is fed to the program when something went wrong before: files that are cut off, damaged, or say what cannot be.
+//! Hostile input: files that are truncated, damaged, or contradict themselves.
 //!
 //! Every command that looks gets every input. It may answer, say what is missing, or give up; it may not panic, hang or stay silent.
 
@@ -32,7 +32,7 @@ const COMMANDS: [&str; 7] = [
 /// Reads what the others read.
 const STRICT: [&str; 1] = ["devices"];
 
-/// What the commands say of `input`, which stands in a file of that name unless it is a directory or missing.
+/// Returns what the commands say of `input`, which stands in a file of that name unless it is a directory or missing.
 fn answers(title: &str, path: &Path, more: &[&str]) -> String {
     let from = path.to_str().expect("a path in UTF-8");
     let name = path.file_name().expect("a name").to_str().expect("UTF-8");
@@ -62,9 +62,8 @@ fn answers(title: &str, path: &Path, more: &[&str]) -> String {
                 "{args:?}: silent failure"
             );
             // That nothing was found or changed is not the point here.
-            let is_told = |line: &&str| {
-                !line.starts_with("No ") && *line != "this is a simulation: nothing was changed"
-            };
+            let is_told =
+                |line: &&str| !line.starts_with("No ") && *line != "simulation only; nothing was changed";
             let stderr: Vec<_> = run.stderr.lines().filter(is_told).collect();
             let words = format!("{code}\n{}\n", stderr.join("\n").replace(&folder, ""));
             let words = words.replace("\n\n", "\n");
@@ -87,7 +86,7 @@ fn answers(title: &str, path: &Path, more: &[&str]) -> String {
 
 /// The answers to inputs, each the content of a file.
 fn told(inputs: &[(&str, &str, Vec<u8>)]) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let mut text = String::new();
     for (title, name, content) in inputs {
         let path = folder.path().join(name);
@@ -128,8 +127,8 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn places_without_objects_are_told() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+fn places_without_objects_are_reported() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let folder = folder.path();
     std::fs::create_dir(folder.join("hollow")).expect("a folder");
     std::fs::create_dir(folder.join("other")).expect("a folder");
@@ -141,30 +140,30 @@ fn places_without_objects_are_told() {
     ## missing
     all missing.yaml: 3
     error: cannot open `missing.yaml`: No such file or directory (os error 2)
-    hint: check the path; `-` stands for standard input
+    hint: check the path; `-` reads standard input
     devices missing.yaml --strict: 3
     error: cannot open `missing.yaml`: No such file or directory (os error 2)
-    hint: check the path; `-` stands for standard input
+    hint: check the path; `-` reads standard input
     ## a folder without files
     all hollow: 3
-    error: directory `hollow` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst
-    hint: name the files themselves if their names end in something else
+    error: directory `hollow` contains no .yaml, .yml, .json, .ndjson or .jsonl files (plain, .gz or .zst)
+    hint: name files with other extensions explicitly
     devices hollow --strict: 3
-    error: directory `hollow` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst
-    hint: name the files themselves if their names end in something else
+    error: directory `hollow` contains no .yaml, .yml, .json, .ndjson or .jsonl files (plain, .gz or .zst)
+    hint: name files with other extensions explicitly
     ## a folder with other files
     all other: 3
-    error: directory `other` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst
-    hint: name the files themselves if their names end in something else
+    error: directory `other` contains no .yaml, .yml, .json, .ndjson or .jsonl files (plain, .gz or .zst)
+    hint: name files with other extensions explicitly
     devices other --strict: 3
-    error: other/notes.txt: is not read, as its name ends in none of .yaml, .yml, .json, .ndjson and .jsonl, plain, .gz or .zst; name it with a further --from, or take it out of the directory
-    hint: without --strict the object is left out and the rest is read
+    error: other/notes.txt: is ignored: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst); name it with another --from, or move it out of the directory
+    hint: without --strict the object is skipped
     "#);
 }
 
 #[test]
 fn a_clock_before_the_creation_makes_no_ages() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("claims.json");
     std::fs::write(&file, list(&json!([claim("c", &json!({}))]))).expect("a file");
     let from = file.to_str().expect("UTF-8");

@@ -136,9 +136,9 @@ fn objects_that_cannot_be_are_named() {
     devices none.json --strict: 0
     ## items that are no list
     all items.json: 3
-    error: `items.json` is not valid JSON at line 1: `items` of the list is no array
+    error: `items.json` is not valid JSON at line 1: `items` of the list is not an array
     devices items.json --strict: 3
-    error: `items.json` is not valid JSON at line 1: `items` of the list is no array
+    error: `items.json` is not valid JSON at line 1: `items` of the list is not an array
     ## items that are no objects
     status scalars.json: 0
     warning: scalars.json:1 (items[0]): not an object
@@ -177,7 +177,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 4 parts of the input may be of any kind
     devices scalars.json --strict: 3
     error: scalars.json:1 (items[0]): not an object
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## no kind
     status kindless.json: 0
     warning: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
@@ -198,28 +198,28 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind
     devices kindless.json --strict: 3
     error: kindless.json:1 (items[0]): `object/n/c`: has no `kind`
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## another version
     status version.json: 0
-    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
     warning: claims and free devices are unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     claims, reserved version.json: 0
-    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
     devices version.json: 0
-    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
     warning: whether a device is free is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     taints version.json: 0
-    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check version.json: 4
-    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
     warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
-    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
     warning: resourceclaims of namespace `n` could not be read: 1 malformed object
     devices version.json --strict: 3
-    error: version.json:1 (items[0]): `ResourceClaim/n/c`: `resource.k8s.io/v9` is no version of ResourceClaim that can be read; known are v1, v1beta2, v1beta1
-    hint: without --strict the object is left out and the rest is read
+    error: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    hint: without --strict the object is skipped
     ## another group
     all group.json: 0
     warning: group.json has no object of a kind that matters, only 1 ResourceClaim of resource.example.com/v1
@@ -250,7 +250,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceclaims could not be read: 1 malformed object
     devices nameless.json --strict: 3
     error: nameless.json:1 (items[0]): has no `metadata.name`
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## metadata of the wrong type
     status metadata.json: 0
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
@@ -271,7 +271,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceclaims could not be read: 1 malformed object
     devices metadata.json --strict: 3
     error: metadata.json:1 (items[0]): metadata: must be an object, not a list
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a status of the wrong type
     status status.json: 0
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
@@ -292,7 +292,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceclaims of namespace `n` could not be read: 1 malformed object
     devices status.json --strict: 3
     error: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a time that is none
     status time.json: 0
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
@@ -313,29 +313,29 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceclaims could not be read: 1 malformed object
     devices time.json --strict: 3
     error: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## two of a name
     status duplicates.json: 0
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: claims and free devices are unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
+    warning: claims and free devices are unknown: resourceclaims of namespace `n` could not be read: several objects share this name and differ
     claims, reserved duplicates.json: 0
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
+    warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
     devices duplicates.json: 0
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: whether a device is free is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
+    warning: whether a device is free is unknown: resourceclaims of namespace `n` could not be read: several objects share this name and differ
     taints duplicates.json: 0
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
+    warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: several objects share this name and differ
     check duplicates.json: 1
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
-    1 error, 1 warning in all namespaces; not everything could be found out
+    warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
+    warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: several objects share this name and differ
+    1 error, 1 warning in all namespaces; some checks could not run
     simulate eviction duplicates.json: 4
-    warning: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    warning: resourceclaims of namespace `n` could not be read: there are several of one name that say different things
+    warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
+    warning: resourceclaims of namespace `n` could not be read: several objects share this name and differ
     devices duplicates.json --strict: 3
-    error: duplicates.json: `ResourceClaim/n/c`: is there more than once and says different things; the last one counts, and what depends on it is unknown
-    hint: without --strict the object is left out and the rest is read
+    error: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
+    hint: without --strict the object is skipped
     ## a claim that points to nothing
     status, claims, reserved, devices, taints, simulate eviction nothing.json: 0
     check nothing.json: 1
@@ -375,7 +375,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceslices could not be read: 1 malformed object
     devices devices.json --strict: 3
     error: devices.json:1 (items[0]): `ResourceSlice/s`: spec.devices: must be a list, not a number
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## two devices of a name
     status, claims, reserved, devices, taints, simulate eviction same.json: 0
     check same.json: 1
@@ -400,7 +400,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceslices could not be read: 1 malformed object
     devices huge.json --strict: 3
     error: huge.json:1 (items[0]): `ResourceSlice/s`: number out of range
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a quantity that is none
     status quantity.json: 0
     warning: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
@@ -420,7 +420,7 @@ fn objects_that_cannot_be_are_named() {
     warning: resourceslices could not be read: 1 malformed object
     devices quantity.json --strict: 3
     error: quantity.json:1 (items[0]): `ResourceSlice/s`: spec.devices[0].capacity[m].value: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a quantity beyond all bounds
     status, claims, reserved, devices, taints, simulate eviction exponent.json: 0
     check exponent.json: 1

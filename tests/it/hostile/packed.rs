@@ -21,7 +21,7 @@ fn zstd_with_window(bytes: &[u8], log: u32) -> Vec<u8> {
 }
 
 fn claims_of(name: &str, content: &[u8]) -> Run {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let path = folder.path().join(name);
     std::fs::write(&path, content).expect("a file");
     let path = path.to_str().expect("UTF-8");

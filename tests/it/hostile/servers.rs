@@ -162,7 +162,7 @@ fn a_list_in_place_of_an_object_is_malformed_from_a_server_too() {
     }
 }
 
-/// What is wrong with a list that is not whole.
+/// Fault of an incomplete list.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// Some items are left out, and their number stands in the head.

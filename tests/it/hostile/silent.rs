@@ -50,7 +50,7 @@ fn a_timeout_ends_every_command_that_asks_a_silent_server() {
                 let timeout = format!("--timeout={seconds}s");
                 let args = [command, &["--server", &server, &timeout]].concat();
                 let run = dra(&args).run().exits(3);
-                let expected = format!("error: the time of {seconds} s that `--timeout` gives is over");
+                let expected = format!("error: timed out after {seconds} s (`--timeout`)");
                 (run, expected)
             });
             let found = told.find(|(run, expected)| {
@@ -70,7 +70,7 @@ fn a_timeout_ends_every_command_that_asks_a_silent_server() {
 
 #[test]
 fn a_snapshot_that_is_cut_off_leaves_no_file_and_the_old_one_as_it_was() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let out = folder.path().join("cluster.yaml.gz");
     let name = out.to_str().expect("UTF-8");
     for old in [None, Some("old")] {

@@ -110,7 +110,7 @@ struct Clusters {
 
 impl Clusters {
     fn new(names: &[&str]) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         let clusters = Self { folder };
         for name in names {
             let list = json!({"apiVersion": "v1", "kind": "List", "items": objects(name)});
@@ -391,7 +391,7 @@ fn help_and_scripts_lose_no_word_on_the_narrowest_terminal() {
 }
 
 #[test]
-fn each_stream_is_judged_by_itself() {
+fn each_stream_is_judged_separately() {
     let clusters = Clusters::new(&["device-taints-marked"]);
     let command = || clusters.command(&args("simulate eviction -A -otable"), "device-taints-marked");
     let piped = command().run();
@@ -415,7 +415,7 @@ fn each_stream_is_judged_by_itself() {
 
 #[test]
 fn progress_shows_no_name_as_it_is_and_needs_no_width() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let pipe = folder.path().join(format!("pipe{HOSTILE}"));
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
     for columns in [0, 1, 80] {
@@ -458,7 +458,7 @@ fn progress_shows_no_name_as_it_is_and_needs_no_width() {
 
 #[test]
 fn a_message_cannot_pretend_to_be_another() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let from = folder.path().join("x.json");
     let forged = "x\nerror: all is lost\nwarning: run this";
     let slice = |name: &str| {
@@ -499,7 +499,7 @@ fn folder_with_one_claim(folder: &Path) -> PathBuf {
     path
 }
 
-/// What stands on a screen after `text`: lines, of which the last is open.
+/// Returns what stands on a screen after `text`: lines, of which the last is open.
 fn screen_after(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut row = 0;
@@ -537,7 +537,7 @@ fn screen_after(text: &str) -> Vec<String> {
 
 #[test]
 fn computing_is_shown_on_a_terminal_only_and_leaves_nothing_there() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let from = folder.path().join("cluster.json");
     std::fs::write(&from, super::computing::endless_search()).expect("a file");
     let budget = format!("--budget={}", u64::MAX);
@@ -574,7 +574,7 @@ fn computing_is_shown_on_a_terminal_only_and_leaves_nothing_there() {
             let said = if command == ["explain"] {
                 ""
             } else {
-                "simulated; nothing is changed"
+                "simulation only; nothing was changed"
             };
             assert_eq!(left.trim(), said, "{screen:?}");
             assert_eq!(piped, "", "no part of a report");

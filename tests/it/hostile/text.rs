@@ -82,82 +82,82 @@ fn text_that_is_broken_is_located() {
     insta::assert_snapshot!(told(&inputs), @"
     ## empty
     all empty.yaml: 3
-    error: `empty.yaml` has no objects in it
-    hint: save the cluster with `kubectl dra snapshot` or `kubectl get … -o yaml` and look whether that failed
+    error: `empty.yaml` contains no objects
+    hint: save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check that the command succeeded
     devices empty.yaml --strict: 3
-    error: `empty.yaml` has no objects in it
-    hint: save the cluster with `kubectl dra snapshot` or `kubectl get … -o yaml` and look whether that failed
+    error: `empty.yaml` contains no objects
+    hint: save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check that the command succeeded
     ## only a comment
     all comment.yaml: 3
-    error: `comment.yaml` has no objects in it
-    hint: save the cluster with `kubectl dra snapshot` or `kubectl get … -o yaml` and look whether that failed
+    error: `comment.yaml` contains no objects
+    hint: save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check that the command succeeded
     devices comment.yaml --strict: 3
-    error: `comment.yaml` has no objects in it
-    hint: save the cluster with `kubectl dra snapshot` or `kubectl get … -o yaml` and look whether that failed
+    error: `comment.yaml` contains no objects
+    hint: save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check that the command succeeded
     ## JSON that ends early
     all cut.json: 3
     error: `cut.json` is not valid JSON at line 1: the text ends in the middle of `items`, in or after item 0
-    hint: the file is incomplete: save it again and look whether that failed
+    hint: the file is incomplete: save it again, and check that the command succeeded
     devices cut.json --strict: 3
     error: `cut.json` is not valid JSON at line 1: the text ends in the middle of `items`, in or after item 0
-    hint: the file is incomplete: save it again and look whether that failed
+    hint: the file is incomplete: save it again, and check that the command succeeded
     ## JSON with a tail
     all tail.json: 3
-    error: `tail.json` is not valid JSON at line 1: unexpected `}` where an object should be
+    error: `tail.json` is not valid JSON at line 1: expected an object, found `}`
     devices tail.json --strict: 3
-    error: `tail.json` is not valid JSON at line 1: unexpected `}` where an object should be
+    error: `tail.json` is not valid JSON at line 1: expected an object, found `}`
     ## YAML that ends early
     all cut.yaml: 3
     error: `cut.yaml` is not valid YAML at line 4, column 42: unclosed bracket '['
-    hint: correct the file or save it again; the items after this line cannot be read
+    hint: fix the file or save it again; the items after this line cannot be read
     devices cut.yaml --strict: 3
     error: `cut.yaml` is not valid YAML at line 4, column 42: unclosed bracket '['
-    hint: correct the file or save it again; the items after this line cannot be read
+    hint: fix the file or save it again; the items after this line cannot be read
     ## YAML with a tab
     all tab.yaml: 3
-    error: no object can be read: tab.yaml:1: line 4, column 2: tabs disallowed within this context (block indentation)
+    error: no readable objects: tab.yaml:1: line 4, column 2: tabs disallowed within this context (block indentation)
     devices tab.yaml --strict: 3
     error: tab.yaml:1: line 4, column 2: tabs disallowed within this context (block indentation)
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a key twice
     all twice.yaml: 3
-    error: no object can be read: twice.yaml:1: line 3: key `name` appears twice
+    error: no readable objects: twice.yaml:1: line 3: key `name` appears twice
     devices twice.yaml --strict: 3
     error: twice.yaml:1: line 3: key `name` appears twice
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## text
     all text.yaml: 3
-    error: no object can be read: text.yaml:1: not an object
+    error: no readable objects: text.yaml:1: not an object
     devices text.yaml --strict: 3
     error: text.yaml:1: not an object
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a number
     all number.json: 3
-    error: no object can be read: number.json:1: not an object
+    error: no readable objects: number.json:1: not an object
     devices number.json --strict: 3
     error: number.json:1: not an object
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## no UTF-8
     all latin1.json: 3
     error: `latin1.json` is not UTF-8: invalid byte 0xe9 at offset 13
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
+    hint: if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`
     devices latin1.json --strict: 3
     error: `latin1.json` is not UTF-8: invalid byte 0xe9 at offset 13
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
+    hint: if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`
     ## no UTF-8 in YAML
     all latin1.yaml: 3
     error: `latin1.yaml` is not UTF-8: invalid byte 0xe9 at offset 9
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
+    hint: if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`
     devices latin1.yaml --strict: 3
     error: `latin1.yaml` is not UTF-8: invalid byte 0xe9 at offset 9
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
+    hint: if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`
     ## bytes
     all bytes.yaml: 3
     error: `bytes.yaml` is not UTF-8: invalid byte 0x80 at offset 128
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
+    hint: if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`
     devices bytes.yaml --strict: 3
     error: `bytes.yaml` is not UTF-8: invalid byte 0x80 at offset 128
-    hint: convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all
+    hint: if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`
     ## nested JSON
     status nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
@@ -178,33 +178,33 @@ fn text_that_is_broken_is_located() {
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind
     devices nested.json --strict: 3
     error: nested.json:1 (items[0]): nested more than 127 levels deep
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## nested objects
     all nested-objects.json: 3
     error: `nested-objects.json` is not valid JSON at line 1: the text ends in the middle of an object
-    hint: the file is incomplete: save it again and look whether that failed
+    hint: the file is incomplete: save it again, and check that the command succeeded
     devices nested-objects.json --strict: 3
     error: `nested-objects.json` is not valid JSON at line 1: the text ends in the middle of an object
-    hint: the file is incomplete: save it again and look whether that failed
+    hint: the file is incomplete: save it again, and check that the command succeeded
     ## nested YAML
     all nested.yaml: 3
-    error: no object can be read: nested.yaml:1: line 1, column 269: recursion limit exceeded
+    error: no readable objects: nested.yaml:1: line 1, column 269: recursion limit exceeded
     devices nested.yaml --strict: 3
     error: nested.yaml:1: line 1, column 269: recursion limit exceeded
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## a YAML bomb
     all bomb.yaml: 3
-    error: no object can be read: bomb.yaml:1: line 7: anchors and aliases add more than 8388608 bytes to the document
+    error: no readable objects: bomb.yaml:1: line 7: anchors and aliases add more than 8388608 bytes to the document
     devices bomb.yaml --strict: 3
     error: bomb.yaml:1: line 7: anchors and aliases add more than 8388608 bytes to the document
-    hint: without --strict the object is left out and the rest is read
+    hint: without --strict the object is skipped
     ## gzip that ends early
     all cut.json.gz: 3
-    error: `cut.json.gz` is cut off: its gzip data ends after 0 bytes of text
-    hint: copy or download the file again; the part before the damage is not used
+    error: `cut.json.gz` is truncated: its gzip data ends after 0 bytes of text
+    hint: copy or download the file again; none of it was used
     devices cut.json.gz --strict: 3
-    error: `cut.json.gz` is cut off: its gzip data ends after 0 bytes of text
-    hint: copy or download the file again; the part before the damage is not used
+    error: `cut.json.gz` is truncated: its gzip data ends after 0 bytes of text
+    hint: copy or download the file again; none of it was used
     ## no gzip
     status, claims, reserved, devices, taints, simulate eviction plain.json.gz: 0
     check plain.json.gz: 1

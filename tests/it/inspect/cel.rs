@@ -33,7 +33,7 @@ fn devices_match_or_not_and_say_why() {
     gpu.example.com   NoMatch   1       gpu-node-1/gpu-7         index is 7
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     "
     );
     dra_snapshot!(
@@ -56,7 +56,7 @@ fn devices_match_or_not_and_say_why() {
                 ]
             },
             "warnings": [
-                "tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)"
+                "tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)"
             ],
             "newObjects": {
                 "accepted": true,
@@ -94,7 +94,7 @@ fn devices_match_or_not_and_say_why() {
         }
 
         ----- stderr -----
-        warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+        warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
         "#
     );
 }
@@ -117,7 +117,7 @@ fn an_error_on_a_device_is_a_bad_verdict() {
           tried: matches 0 of 1, fails on none
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     "#
     );
 }
@@ -134,7 +134,7 @@ fn an_expression_that_does_not_compile_is_a_bad_verdict() {
      | ......^
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -155,7 +155,7 @@ fn what_costs_too_much_is_refused_in_new_objects_only() {
     gpu.example.com   Error    1       gpu-node-1/gpu-0   operation cancelled: actual cost limit exceeded
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     "
     );
 }

@@ -100,9 +100,9 @@ fn claims_are_found_by_name_in_kubectls_forms() {
     ----- stdout -----
 
     ----- stderr -----
-    error: a claim cannot be found by its name in all namespaces
+    error: a claim cannot be found by name across all namespaces
 
-    hint: name the namespace with `-n`, or write `claim/NAMESPACE/NAME`
+    hint: pass `-n NAMESPACE`, or use `claim/NAMESPACE/NAME`
     ");
     dra_snapshot!(look(&["claims", "pod/notebook"], "bound-pods"), @r"
     exit_code: 2
@@ -111,7 +111,7 @@ fn claims_are_found_by_name_in_kubectls_forms() {
     ----- stderr -----
     error: `pod/notebook` does not name a claim
 
-    hint: write `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
+    hint: use `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
     ");
 }
 

@@ -118,7 +118,7 @@ fn a_device_must_be_named_clearly() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `gpu-0` is the name of 3 devices
+    error: 3 devices are named `gpu-0`
 
     hint: name one of them: gpu.example.com/gpu-node-1/gpu-0, gpu.example.com/gpu-node-2/gpu-0, gpu.example.com/gpu-node-3/gpu-0
     ");

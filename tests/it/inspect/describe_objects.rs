@@ -404,16 +404,16 @@ fn what_is_not_there_is_said() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `service` cannot be described
+    error: cannot describe `service`
 
-    hint: write `KIND NAME` or `KIND/NAME`, where KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`
+    hint: use `KIND NAME` or `KIND/NAME`; KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`
     ");
     dra_snapshot!(look(&["describe", "claim"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: a claim has to be named
+    error: missing claim name
 
     hint: write `claim NAME`
     ");

@@ -106,7 +106,7 @@ fn a_device_may_not_be_attached_yet() {
 }
 
 #[test]
-fn tainted_devices_are_told() {
+fn tainted_devices_are_reported() {
     dra_snapshot!(look(&["devices", "--tainted", "--node", "gpu-node-2"], "device-taints-marked"), @r"
     exit_code: 0
     ----- stdout -----

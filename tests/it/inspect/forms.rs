@@ -15,7 +15,7 @@ const LISTS: [(&str, &str); 5] = [
     ("taints", "taint-rules-noexecute"),
 ];
 
-/// What can be described, with a snapshot that has it.
+/// Kinds that can be described, with a snapshot that has them.
 const DESCRIBED: [(&str, &str); 6] = [
     ("claim/training/trainer-1-extra-zp8bf", "bound-pods"),
     ("pod/training/trainer-1", "bound-pods"),
@@ -91,7 +91,7 @@ fn headers_are_left_out_only_where_there_could_be_some() {
         for format in ["json", "yaml"] {
             let args = [command, "-A", "-o", format, "--no-headers"];
             let run = look(&args, snapshot).run().exits(2);
-            let said = format!("`--no-headers` is for tables and has no meaning for `-o {format}`");
+            let said = format!("`--no-headers` applies to tables, not to `-o {format}`");
             assert!(run.stderr.contains(&said), "{command}: {}", run.stderr);
         }
         // As kubectl does.
@@ -297,7 +297,7 @@ fn several_objects_of_a_kind_are_described_one_after_the_other() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `gpu-node-1` is the name of 2 pools
+    error: 2 pools are named `gpu-node-1`
 
     hint: name one of them: gpu.example.com/gpu-node-1, nic.example.com/gpu-node-1
     "#);

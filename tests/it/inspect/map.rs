@@ -114,7 +114,7 @@ fn a_map_refuses_what_it_could_only_ignore() {
         (&["-o", "name"], "`--output` has no meaning for a map"),
         (&["--sort-by", "NODE"], "`--sort-by` has no meaning for a map"),
         (&["--no-headers"], "`--no-headers` has no meaning for a map"),
-        (&["--by", "node"], "the rows of a map are nodes already"),
+        (&["--by", "node"], "the rows of a map are already nodes"),
     ] {
         let args = [&["devices", "--map"], more].concat();
         let run = look(&args, "bound-pods").run().exits(2);
@@ -151,7 +151,7 @@ fn no_line_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn use_is_told_by_what_is_asked_for() {
+fn usage_is_grouped_by_the_requested_key() {
     dra_snapshot!(look(&["status", "--by", "owner"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
@@ -184,7 +184,7 @@ fn use_is_told_by_what_is_asked_for() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status", "--by", "node"], "bound-pods"), @"
     exit_code: 0
@@ -214,7 +214,7 @@ fn use_is_told_by_what_is_asked_for() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     let run = on_terminal(look(&["status"], "bound-pods")).run_on_screen(80, Screen::Stdout);
     let above: Vec<&str> = run.stdout.lines().take(12).collect();

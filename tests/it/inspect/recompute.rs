@@ -23,7 +23,7 @@ fn snapshots() -> Vec<PathBuf> {
     files
 }
 
-/// What the script says of the outputs in `folder`.
+/// Returns what the script says of the outputs in `folder`.
 fn recompute(folder: &Path) -> Result<String, String> {
     let output = Command::new("python3")
         .arg(Path::new(DATA).join("recompute.py"))
@@ -61,7 +61,7 @@ fn outputs(snapshot: &Path, folder: &Path) {
 fn every_cell_of_every_snapshot_is_what_the_script_recomputes() {
     let mut failures = Vec::new();
     for snapshot in some_of(&snapshots(), 8) {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         outputs(snapshot, folder.path());
         if let Err(said) = recompute(folder.path()) {
             failures.push(format!("{}:\n{said}", snapshot.display()));
@@ -72,7 +72,7 @@ fn every_cell_of_every_snapshot_is_what_the_script_recomputes() {
 
 #[test]
 fn the_script_finds_a_wrong_cell_a_wrong_field_and_a_missing_row() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let folder = folder.path();
     outputs(&Path::new(DATA).join("snapshots/stale-reservations.yaml"), folder);
     let change = |name: &str, from: &str, to: &str| {

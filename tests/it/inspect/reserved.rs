@@ -4,7 +4,7 @@ use super::look;
 use crate::support::command::dra_snapshot;
 
 #[test]
-fn stale_entries_are_told_apart() {
+fn stale_entries_are_distinguished() {
     dra_snapshot!(look(&["reserved"], "stale-reservations"), @r"
     exit_code: 0
     ----- stdout -----

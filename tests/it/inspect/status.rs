@@ -31,7 +31,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "podgroups"), @"
     exit_code: 0
@@ -68,7 +68,7 @@ fn a_cluster_fits_on_one_screen() {
       All others have the defaults of the release (assumed).
 
     ----- stderr -----
-    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/podgroups.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "stale-reservations"), @"
     exit_code: 0
@@ -82,7 +82,7 @@ fn a_cluster_fits_on_one_screen() {
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE   IDLE
       default     gpu.example.com   6        38%     3
-    Idle:           3 devices of 3 claims, with which no pod runs
+    Idle:           3 devices of 3 claims without a running pod
                     claim/default/pod-done: 1 device, allocated 46m ago
                     claim/default/pod-gone: 1 device, allocated 46m ago
                     claim/default/unreserved: 1 device, allocated 46m ago
@@ -99,7 +99,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/stale-reservations.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "device-taints-marked"), @"
     exit_code: 0
@@ -126,7 +126,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-marked.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "consumable-capacity"), @"
     exit_code: 0
@@ -151,7 +151,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/consumable-capacity.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/consumable-capacity.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "partitionable"), @"
     exit_code: 0
@@ -177,7 +177,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/partitionable.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/partitionable.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["status"], "unschedulable-pods"), @"
     exit_code: 0
@@ -204,7 +204,7 @@ fn a_cluster_fits_on_one_screen() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/unschedulable-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/unschedulable-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -233,7 +233,7 @@ fn claims_of_one_namespace_are_counted() {
     Feature Gates:  defaults of the release (assumed)
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -275,6 +275,6 @@ fn gates_are_shown_with_their_evidence() {
       All others have the defaults of the release (assumed).
 
     ----- stderr -----
-    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/podgroups.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }

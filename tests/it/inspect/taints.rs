@@ -11,7 +11,7 @@ fn drivers_taint_devices_of_a_slice() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-before.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-before.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     No taints found
     ");
     dra_snapshot!(look(&["taints"], "device-taints-marked"), @r"
@@ -22,7 +22,7 @@ fn drivers_taint_devices_of_a_slice() {
     slice/gpu-node-2-gpu.example.com   NoExecute   example.com/unhealthy=xid-79   46m   gpu-node-2/gpu-0,gpu-node-2/gpu-1,gpu-node-2/gpu-2 + 5 more...   batch/plain-gpu-qcwfv,default/shared,default/tolerates-20s-gpu-2rgld + 1 more...     batch/plain,default/sharer-0,default/sharer-1 + 2 more...   default/tolerates-20s:until-2026-11-21T10:13:42Z                            default/tolerates-20s:now
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-marked.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["taints"], "device-taints-after"), @r"
     exit_code: 0
@@ -32,7 +32,7 @@ fn drivers_taint_devices_of_a_slice() {
     slice/gpu-node-2-gpu.example.com   NoExecute   example.com/unhealthy=xid-79   46m   gpu-node-2/gpu-0,gpu-node-2/gpu-1,gpu-node-2/gpu-2 + 5 more...   batch/plain-gpu-qcwfv,default/shared,default/tolerates-20s-gpu-2rgld + 1 more...     batch/plain,default/sharer-0,default/sharer-1 + 2 more...   default/tolerates-20s:until-2026-11-21T10:13:42Z                            <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-after.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-after.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -49,7 +49,7 @@ fn rules_taint_what_they_select() {
     rule/no-selector      None         example.com/nothing           46m   <none>                                                            <none>                                                                      <none>                                        <none>      <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-none.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-none.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["taints"], "taint-rules-noexecute"), @r"
     exit_code: 0
@@ -62,7 +62,7 @@ fn rules_taint_what_they_select() {
     rule/no-selector      None         example.com/nothing           46m   <none>                                                            <none>                                                                      <none>                                        <none>                                                                                             <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-noexecute.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-noexecute.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["taints"], "taint-rules-noexecute-later"), @r"
     exit_code: 0
@@ -75,7 +75,7 @@ fn rules_taint_what_they_select() {
     rule/no-selector      None         example.com/nothing           46m   <none>                                                            <none>                           <none>                 <none>                                            <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-noexecute-later.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-noexecute-later.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -89,7 +89,7 @@ fn wide_cuts_nothing() {
     slice/gpu-node-2-gpu.example.com   NoExecute   example.com/unhealthy=xid-79   46m   gpu.example.com/gpu-node-2/gpu-0,gpu.example.com/gpu-node-2/gpu-1,gpu.example.com/gpu-node-2/gpu-2,gpu.example.com/gpu-node-2/gpu-3,gpu.example.com/gpu-node-2/gpu-4,gpu.example.com/gpu-node-2/gpu-5,gpu.example.com/gpu-node-2/gpu-6,gpu.example.com/gpu-node-2/gpu-7   batch/plain-gpu-qcwfv,default/shared,default/tolerates-20s-gpu-2rgld,default/tolerates-any-effect-gpu-tjwq4   batch/plain,default/sharer-0,default/sharer-1,default/tolerates-20s,default/tolerates-any-effect   default/tolerates-20s:until-2026-11-21T10:13:42Z                            default/tolerates-20s:now                   <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-marked.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -106,7 +106,7 @@ fn what_a_rule_would_do_is_shown_before_it_does_it() {
     rule/no-selector      None         example.com/nothing           46m   <none>                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                            <none>              <none>    <none>      <none>    0 pods in 0 namespaces
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-none.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-none.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     let report = assert_schema!(&look(&["taints", "-o", "json"], "taint-rules-none").run().stdout);
     let messages: Vec<_> = report["items"]
@@ -136,7 +136,7 @@ fn a_namespace_restricts_claims_and_pods() {
     rule/no-selector      None         example.com/nothing           46m   <none>                                                            <none>              <none>    <none>      <none>
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-noexecute.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-noexecute.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -152,7 +152,7 @@ fn taints_have_names() {
     devicetaintrule.resource.k8s.io/no-selector
 
     ----- stderr -----
-    warning: tests/data/snapshots/taint-rules-none.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/taint-rules-none.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
     dra_snapshot!(look(&["taints", "-o", "name"], "device-taints-marked"), @r"
     exit_code: 0
@@ -161,7 +161,7 @@ fn taints_have_names() {
     resourceslice.resource.k8s.io/gpu-node-2-gpu.example.com
 
     ----- stderr -----
-    warning: tests/data/snapshots/device-taints-marked.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/device-taints-marked.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     ");
 }
 
@@ -172,7 +172,7 @@ fn a_cluster_can_be_without() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/bound-pods.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     No taints found
     ");
     dra_snapshot!(look(&["taints"], "podgroups"), @r"
@@ -180,7 +180,7 @@ fn a_cluster_can_be_without() {
     ----- stdout -----
 
     ----- stderr -----
-    warning: tests/data/snapshots/podgroups.yaml does not say which release of Kubernetes it is from; assuming 1.37.1, that of its newest kubelet (see --kubernetes-version)
+    warning: tests/data/snapshots/podgroups.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     No taints found
     ");
 }

@@ -1,4 +1,4 @@
-//! What `check` and `explain` advise works: the command of every finding code, and of every kind of fix, is run as it stands on a real
+//! Advice of `check` and `explain` works: the command of every finding code, and of every kind of fix, runs unchanged on a real
 //! API server, and then the finding is gone, or the pod has a node.
 //!
 //! Claims are given their devices by hand, as neither scheduler nor controllers run until the command has run: so each defect lasts.
@@ -622,12 +622,12 @@ fn run_all(options: &Options, cases: &[Case]) {
 }
 
 #[test]
-fn the_command_of_a_finding_mends_it() {
+fn the_command_of_a_finding_fixes_it() {
     run_all(&Options::default(), ORDINARY);
 }
 
 #[test]
-fn the_command_of_a_finding_about_a_downgrade_mends_it() {
+fn the_command_of_a_finding_about_a_downgrade_fixes_it() {
     let options = GROUP_GATES
         .iter()
         .fold(Options::default(), |options, gate| options.gate(gate, true));

@@ -92,7 +92,7 @@ fn proxies_lead_to_the_server() {
 fn a_kubeconfig_names_a_proxy() {
     let cluster = Cluster::shared();
     let tunnel = cluster.tunnel();
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let config = kubeconfig(
         folder.path(),
         &json!({"server": ELSEWHERE, "tls-server-name": "localhost", "certificate-authority": cluster.certificate_authority(),
@@ -152,9 +152,9 @@ fn servers_that_need_no_proxy_are_asked_without_one() {
 }
 
 #[test]
-fn an_identity_token_is_sent_and_one_that_has_expired_is_told() {
+fn an_identity_token_is_sent_and_an_expired_one_is_reported() {
     let cluster = Cluster::shared();
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let run = |token: &str| {
         let config = kubeconfig(
             folder.path(),
@@ -186,7 +186,7 @@ fn a_pod_needs_no_kubeconfig() {
         .trim_start_matches("https://")
         .rsplit_once(':')
         .expect("a host and a port");
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file =
         |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a writable folder");
     file("token", &cluster.service_account_token("default", "robot"));
@@ -228,7 +228,7 @@ fn a_pod_needs_no_kubeconfig() {
 }
 
 #[test]
-fn a_terminal_sees_that_work_goes_on_and_a_pipe_does_not() {
+fn a_terminal_shows_progress_and_a_pipe_does_not() {
     let cluster = Cluster::shared();
     let slow = cluster.faulty(|path, _| {
         if path.ends_with("/resourceclaims") {

@@ -1,4 +1,4 @@
-//! Who else decides about a claim besides its devices: PodGroups, conditions before binding, a full list of consumers; and what
+//! Influences on a claim besides its devices: PodGroups, conditions before binding, a full list of consumers; and what
 //! `explain` tells people who may see only a namespace.
 
 use serde_json::{Value, json};

@@ -48,7 +48,7 @@ fn dated(value: &Value, start: Time) -> Value {
     }
 }
 
-/// What is done to the cluster, for real and in the simulation.
+/// Change of the cluster, real and simulated.
 #[derive(Clone)]
 enum Step {
     /// The object is created, or written over.
@@ -62,7 +62,7 @@ struct Scenario {
     name: &'static str,
     objects: Vec<Value>,
     steps: Vec<(u64, Step)>,
-    /// What is done to running pods before anything is tainted.
+    /// Preparation of running pods before anything is tainted.
     prepare: fn(&Cluster, &str),
 }
 
@@ -144,7 +144,7 @@ fn tainted_slice(scenario: &str, generation: u32, tainted: &[(&str, Value)]) -> 
     slice
 }
 
-/// What a dump of the cluster holds, with the gates that the test set.
+/// Returns what a dump of the cluster holds, with the gates that the test set.
 fn state(cluster: &Cluster, gates: &[&str]) -> State {
     let mut file = tempfile::NamedTempFile::with_suffix(".json").expect("a temporary file");
     std::io::Write::write_all(&mut file, cluster.dump().to_string().as_bytes()).expect("a written file");
@@ -192,10 +192,10 @@ fn stored(state: &State, manifest: &Value) -> Object {
     Object::from_json(kind, manifest.to_string().as_bytes()).expect("an object")
 }
 
-/// What is predicted.
+/// Prediction.
 #[derive(Debug, Default)]
 struct Prediction {
-    /// When which pod is deleted, up to the end.
+    /// Deletion times of pods, up to the end.
     deleted: BTreeMap<String, Time>,
     cancelled: BTreeSet<String>,
     /// The first condition of each rule and its last one up to the end.
@@ -283,7 +283,7 @@ fn events(cluster: &Cluster, text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// When the controller marked which pod, in whole seconds.
+/// Returns when the controller marked which pod, in whole seconds.
 fn marked(cluster: &Cluster) -> BTreeMap<String, Time> {
     let pods = cluster.list("pod");
     let mut found = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What `explain` says to somebody with the rights of the built-in role `view`: what shows in the namespace, and what is not known.
+//! Output of `explain` with the permissions of the built-in role `view`: visible facts of the namespace, and unknown ones.
 
 use serde_json::{Value, json};
 

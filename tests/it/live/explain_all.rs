@@ -7,7 +7,7 @@ use crate::support::cluster::objects::{Manifest, claim_spec, gpu, namespace, tem
 use crate::support::cluster::{Cluster, Options};
 use crate::support::schema::assert_valid;
 
-/// What `explain` tells of everything, with the exit code.
+/// Returns what `explain` tells of everything, with the exit code.
 fn explained(cluster: &Cluster, code: i32) -> Value {
     let run = cluster
         .kubectl_dra(["explain", "-A", "-o", "json"])

@@ -89,7 +89,7 @@ const WORKERS: usize = 8;
 
 #[test]
 #[ignore = "takes minutes: make evict-many"]
-fn pods_that_are_due_together_all_go_by_eight_at_a_time_and_nobody_else() {
+fn pods_that_are_due_together_are_evicted_eight_at_a_time_and_no_others() {
     let total = number("KUBECTL_DRA_EVICTIONS", 10_000);
     let cluster = cluster(false);
     cluster.add_gpu_nodes(1);
@@ -163,7 +163,7 @@ fn pods_that_are_due_together_all_go_by_eight_at_a_time_and_nobody_else() {
     eprintln!("{total} pods were evicted");
 }
 
-/// What must not change of a pod's claim while leaders come and go.
+/// Parts of a pod's claim that must not change while leaders change.
 #[derive(Debug, PartialEq, Eq)]
 struct Kept {
     claim: String,
@@ -282,7 +282,7 @@ fn leaders_that_are_killed_lose_no_reservation_and_make_no_claim_twice() {
     eprintln!("{kills} leaders were killed");
 }
 
-/// How often the user has listed all pods.
+/// Returns how often the user has listed all pods.
 fn lists_of_pods(cluster: &Cluster) -> usize {
     let requests = cluster.requests_of("worker");
     let lists = requests

@@ -1,4 +1,4 @@
-//! What is said when the way to the API server, or the server itself, is bad. The answers are those of the real one, until a proxy
+//! Output if the connection to the API server, or the server itself, is bad. The responses are those of the real one, until a proxy
 //! spoils them.
 //!
 //! Whatever happens: no panic, no hang, no silence. A list that is incomplete is never taken for a list.
@@ -169,7 +169,7 @@ fn lasts(cluster: &Cluster, script: fn(usize) -> Fault, error: &str, hint: &str)
 }
 
 #[test]
-fn what_is_no_list_of_objects_is_told_from_one() {
+fn responses_that_are_not_lists_are_distinguished() {
     let cluster = Cluster::shared();
     let html = claims(cluster, |_| {
         Fault::Text("<html><body>Log in</body></html>".to_owned())

@@ -27,7 +27,7 @@ fn explained(cluster: &Cluster, object: &str) -> Value {
     )
 }
 
-/// What the scheduler says of the pod.
+/// Returns what the scheduler says of the pod.
 fn said(pod: &Value) -> Option<&str> {
     let conditions = pod["status"]["conditions"].as_array()?;
     let scheduled = conditions.iter().find(|one| one["type"] == "PodScheduled")?;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::cluster::{Cluster, runtime};
 
 #[test]
-fn a_lease_is_written_by_whoever_read_it_last() {
+fn a_lease_is_written_by_its_last_reader() {
     let cluster = Cluster::shared();
     let flags = Connection {
         kubeconfig: Some(cluster.kubeconfig().to_owned()),

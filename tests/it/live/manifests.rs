@@ -1,4 +1,4 @@
-//! What a real API server says to manifests: whether it takes them, and at which paths it refuses them.
+//! Reactions of a real API server to manifests: acceptance, and the paths of violations.
 
 use dra_model::{Kind, Looking, check_fields};
 use http::Method;

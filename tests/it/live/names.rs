@@ -5,7 +5,7 @@ use crate::support::cluster::faulty::Fault;
 use crate::support::process::{Run, Screen};
 use dra_testing::effort::{by_effort, some_pairs};
 
-/// What stands for a name, or for a namespace and a name.
+/// Returns what stands for a name, or for a namespace and a name.
 fn odd_names() -> Vec<String> {
     let mut names: Vec<String> = [
         "..",
@@ -87,7 +87,7 @@ fn assert_tame(run: &Run, what: &str) {
     assert!(shown.contains("error:"), "{what}: {shown:?}");
 }
 
-/// Whether a path leads where the tool asks, whoever resolves it, with names as they are.
+/// Returns whether a path leads where the tool asks, whoever resolves it, with names as they are.
 fn is_plain(asked: &str) -> bool {
     let path = asked.split_once(' ').map_or(asked, |(_, path)| path);
     let path = path.split('?').next().unwrap_or_default();

@@ -53,7 +53,7 @@ impl Operated {
     pub(super) fn of(process: Process) -> Self {
         let address = wait_for("it listens", || {
             let stderr = process.stderr();
-            let after = stderr.split("metrics and probes are at ").nth(1)?;
+            let after = stderr.split("serving metrics and probes on ").nth(1)?;
             let end = after.find(|c: char| !c.is_ascii_digit() && !".:".contains(c))?;
             Some(after[..end].to_owned())
         });
@@ -107,7 +107,7 @@ impl Operated {
         });
     }
 
-    /// What is in the log, once it has ended without findings.
+    /// Returns what is in the log, once it has ended without findings.
     pub(super) fn end(self) -> Vec<Value> {
         self.process.signal(Signal::INT);
         let run = self.process.finish().exits(0);
@@ -155,7 +155,7 @@ fn the_role_that_is_shipped_lets_run_read_what_it_reads() {
 }
 
 #[test]
-fn run_goes_on_through_a_restart_of_the_api_server_and_a_lost_right() {
+fn run_continues_through_a_restart_of_the_api_server_and_a_lost_permission() {
     let cluster = Cluster::start(&Options::default());
     let user = cluster.user("operator").allowed(&rights_without(""));
     let operated = Operated::start(&user, &["-v", "2"]);
@@ -264,7 +264,7 @@ fn a_cluster_that_changes_ends_it_once_that_is_sure() {
     let run = operated.process.finish().exits(3);
     for told in [
         "the cluster is no longer as it was when this began",
-        "podgroups.scheduling.k8s.io are served now, in v1beta1",
+        "podgroups.scheduling.k8s.io are now served in v1beta1",
         "start it again",
     ] {
         assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
@@ -405,7 +405,7 @@ fn without_what_the_rules_need_nothing_begins() {
         .args(["--feature-gates", gates])
         .run()
         .exits(3);
-    let told = "the feature gate GenericWorkload of kube-controller-manager is on, and the API server serves no PodGroups";
+    let told = "feature gate GenericWorkload is on in kube-controller-manager, but the API server does not serve PodGroups";
     assert!(without_groups.stderr.contains(told), "{}", without_groups.stderr);
 
     let none = "resource.k8s.io/v1=false,resource.k8s.io/v1beta1=false,resource.k8s.io/v1beta2=false,resource.k8s.io/v1alpha3=false";

@@ -1,4 +1,4 @@
-//! What controllers of owners do with pods that hold devices, and what is said to whom they leave none.
+//! Reactions of owners' controllers to pods with devices, and reports about pods without devices.
 
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ fn an_owner_without_pods_says_why() {
     let run = cluster.kubectl_dra(["explain", "job/held"]).run().exits(2);
     assert!(
         run.stderr
-            .contains("there is neither job/default/held nor a pod of it"),
+            .contains("job/default/held not found, and no pod belongs to it"),
         "{}",
         run.stderr
     );

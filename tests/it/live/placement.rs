@@ -1,4 +1,4 @@
-//! What the real kube-scheduler does with a pod, against what the dry run said of the cluster just before.
+//! Decisions of the real kube-scheduler for a pod, compared with the dry run just before.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) objects: Vec<Value>,
     pub(super) pod: Value,
-    /// Whether the case is meant to fit. A case that shows nothing of what it is for is a mistake in the test.
+    /// True if the case is meant to fit. A case that shows nothing of what it is for is a mistake in the test.
     fits: bool,
 }
 
@@ -196,7 +196,7 @@ fn fabric() -> [Value; 2] {
 /// The nodes of [`objects`].
 pub(super) const NODES: [&str; 4] = ["gpu-node-1", "gpu-node-2", "gpu-node-3", "gpu-node-4"];
 
-/// What [`cases`] are about.
+/// Returns what [`cases`] are about.
 pub(super) fn objects() -> Vec<Value> {
     let mut objects = vec![
         gpu_class().with(json!({"spec": {"extendedResourceName": "example.com/gpu"}})),
@@ -450,7 +450,7 @@ pub(super) fn dry_run(cluster: &Value, pod: &str, more: &[&str]) -> Value {
             object["spec"]["schedulingGates"] = json!([]);
         }
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("cluster.json");
     std::fs::write(&file, cluster.to_string()).expect("the cluster is written");
     let from = file.display().to_string();
@@ -505,7 +505,7 @@ pub(super) fn compare_all(cluster: &Cluster, cases: &[Case], flags: &[&str]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether the pod went to one of the nodes of the dry run, with the devices that it foretold for that node.
+/// Returns whether the pod went to one of the nodes of the dry run, with the devices that it foretold for that node.
 pub(super) fn compare(cluster: &Cluster, placed: &Value, report: &Value) -> Option<String> {
     let node = placed["spec"]["nodeName"].as_str()?;
     let nodes = report["nodes"].as_array().expect("nodes");
@@ -549,7 +549,7 @@ pub(super) fn claim_of(cluster: &Cluster, placed: &Value, granted: &Value) -> Va
     cluster.get(&format!("claim/{namespace}/{name}"))
 }
 
-/// Whether the scheduler says what the dry run foretold.
+/// Returns whether the scheduler says what the dry run foretold.
 pub(super) fn compare_message(cluster: &Cluster, pod: &str, report: &Value) -> Option<String> {
     let foretold = report["message"].as_str().unwrap_or_default();
     let said = |pod: &Value| {

@@ -1,4 +1,4 @@
-//! Who may do what, by random roles and bindings on a real API server: our verdict is that of its SubjectAccessReview.
+//! Permissions by random roles and bindings on a real API server: our verdict equals its SubjectAccessReview.
 //!
 //! `KUBECTL_DRA_RBAC_SETS` says how many sets of roles are tried (`make rbac` has 10,000), `KUBECTL_DRA_FUZZ_SEED` which ones.
 
@@ -71,7 +71,7 @@ impl Random {
     }
 }
 
-/// What is created for a set, and what is asked.
+/// Objects of a set, and its questions.
 struct Set {
     roles: Vec<(String, Value)>,
     bindings: Vec<(String, Value)>,
@@ -200,7 +200,7 @@ fn word<'a>(random: &mut Random, rule: &'a Value, list: &str, all: &[&'a str]) -
     }
 }
 
-/// Who asks for what: verb, group, resource, subresource, namespace and name. Mostly it is what a rule allows a user.
+/// Returns who asks for what: verb, group, resource, subresource, namespace and name. Mostly it is what a rule allows a user.
 fn question(
     random: &mut Random,
     number: usize,

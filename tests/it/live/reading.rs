@@ -7,7 +7,7 @@ use crate::support::cluster::{Cluster, Component, Options, User};
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
 
-/// What the program asked for, without who else asked.
+/// Returns what the program asked for, without who else asked.
 fn requests(cluster: &Cluster, user: &User, args: &[&str]) -> Vec<String> {
     user.kubectl_dra(args).run().exits(0);
     let mut requests = wait_for("the requests are logged", || {
@@ -196,7 +196,7 @@ fn the_flags_of_kubectl_say_who_asks_and_whom() {
 fn a_credential_plugin_runs_once() {
     let cluster = Cluster::shared();
     let token = cluster.service_account_token("default", "robot");
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let log = directory.path().join("log");
     let credential = json!({"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1",
         "status": {"token": token}});
@@ -230,7 +230,7 @@ fn a_credential_plugin_runs_once() {
 #[test]
 fn a_token_file_may_end_in_a_line_break_and_a_missing_kubeconfig_in_the_list_is_no_error() {
     let cluster = Cluster::shared();
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let token = directory.path().join("token");
     std::fs::write(&token, cluster.service_account_token("default", "robot") + "\n").expect("a file");
     let kubeconfig = json!({"apiVersion": "v1", "kind": "Config", "current-context": "c",

@@ -55,7 +55,7 @@ fn what_is_rehearsed_is_what_a_controller_manager_does_that_starts() {
         json!({"driver": parts[0], "pool": parts[1], "device": parts[2]}),
         taint("example.com/broken", "", "NoExecute"),
     ));
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let (before, end, after) = (file("before.json"), file("end.json"), file("after.json"));
     cluster.kubectl_dra(["snapshot", "--out", &before]).run().exits(0);

@@ -59,7 +59,7 @@ impl Source {
             )
     }
 
-    /// What `explain` cannot see by itself: the gates of components other than the API server.
+    /// Returns what `explain` cannot see by itself: the gates of components other than the API server.
     fn flags(&self) -> Vec<String> {
         let gates = self.gates.iter().map(|gate| format!("{gate}=true"));
         let gates: Vec<String> = gates.collect();
@@ -109,7 +109,7 @@ impl Stage {
         let args = ["explain", &object, "-n", &namespace, "-o", "json"];
         let flags = self.source.flags();
         let live = assert_valid(&self.cluster.kubectl_dra(args).args(&flags).run().stdout);
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         let file = folder.path().join("cluster.json");
         std::fs::write(&file, recorded.list().to_string()).expect("the objects are written");
         let from = format!("--from={}", file.display());

@@ -1,4 +1,4 @@
-//! What commands say to somebody who may not read everything: they name the right that is missing, and call nothing missing that they
+//! Output without some permissions: it names the missing permission, and calls nothing missing that it
 //! may not see. `docs/security.md` has the least rights of each command, which are tried here one by one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ fn rules(resources: &[&str]) -> Value {
         .collect()
 }
 
-/// What exists in the shared cluster.
+/// Objects of the shared cluster.
 struct Known {
     namespace: String,
     pod: String,
@@ -138,7 +138,7 @@ fn lies(run: &Run) -> Option<&'static str> {
         .find(|words| run.stdout.contains(words) || run.stderr.contains(words))
 }
 
-/// Whether somebody with fewer rights got the same answer. Lists have other versions whenever another test writes something.
+/// Returns whether somebody with fewer rights got the same answer. Lists have other versions whenever another test writes something.
 fn same(run: &Run, all: &Run) -> bool {
     let unversioned = |text: &str| -> String {
         let mut parts = text.split("\"resourceVersion\":\"");
@@ -339,7 +339,7 @@ const TROUBLES: [Trouble; 4] = [
     ("a closed connection", || Fault::Close, &[]),
 ];
 
-/// What is wrong with what a command says while one kind cannot be read, against what it says else.
+/// Returns what is wrong with what a command says while one kind cannot be read, against what it says else.
 fn wrong(kind: &str, arguments: &[String], run: &Run, all: &Run) -> Option<&'static str> {
     if run.stderr.contains("panicked") {
         return Some("it panics");
@@ -520,7 +520,7 @@ fn check_is_sure_with_the_right_to_read_once_more_and_suspects_without() {
 }
 
 #[test]
-fn a_name_that_nothing_has_is_told_to_whoever_may_look_into_one_namespace() {
+fn a_missing_name_is_reported_with_permission_for_one_namespace() {
     let cluster = Cluster::shared();
     let known = Known::of(cluster);
     let (_, name) = known.pod.rsplit_once('/').expect("a namespace and a name");

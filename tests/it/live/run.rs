@@ -230,7 +230,7 @@ fn with_the_controllers_off_everything_they_would_do_is_overdue() {
     }
 }
 
-/// How many pods `make shadow` wants.
+/// Returns how many pods `make shadow` wants.
 fn pods_of_all_sorts() -> usize {
     let given = std::env::var("KUBECTL_DRA_SHADOW").ok();
     given.map_or(200, |pods| pods.parse().expect("a number of pods"))

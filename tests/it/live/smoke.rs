@@ -328,7 +328,7 @@ fn objects<'a>(list: &'a Value, kind: &str) -> impl Iterator<Item = &'a Value> {
         .filter(move |item| item["kind"] == kind)
 }
 
-/// Whether a process exists and is not merely waiting for its parent to look at it.
+/// Returns whether a process exists and is not merely waiting for its parent to look at it.
 fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The state follows the name, which is in parentheses and may contain some itself.

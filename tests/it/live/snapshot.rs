@@ -85,7 +85,7 @@ fn descriptions(cluster: &Cluster) -> Vec<Vec<String>> {
 
 #[test]
 fn a_snapshot_gives_the_answers_of_the_cluster() {
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     for (name, extension) in [
         ("podgroups", "json"),
         ("taint-rules", "json.gz"),
@@ -153,7 +153,7 @@ fn what_may_be_secret_is_left_out_unless_it_is_asked_for() {
 fn a_snapshot_says_what_it_lacks() {
     let cluster = Cluster::shared();
     let viewer = cluster.user("snapshot-viewer").with_role("view");
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("a.json");
     let run = viewer
         .kubectl_dra(["snapshot", "--out"])
@@ -180,7 +180,7 @@ fn a_snapshot_says_what_it_lacks() {
 #[test]
 fn a_snapshot_of_one_namespace_does_not_pretend_to_know_the_others() {
     let cluster = Cluster::shared();
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("a.json");
     cluster
         .kubectl_dra(["snapshot", "-n", "inference", "--out"])
@@ -209,7 +209,7 @@ fn the_file_is_the_users_own_and_replaced_as_a_whole() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let cluster = Cluster::shared();
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("a.json");
     std::fs::write(&file, "before").expect("a file");
     let refused = cluster
@@ -253,7 +253,7 @@ fn kubectl_reads_a_snapshot_too() {
     let cluster = Cluster::start(&Options::default().without(Component::Scheduler));
     cluster.create(&namespace("team"));
     cluster.create(&claim("a", claim_spec([gpu()])).in_namespace("team"));
-    let directory = tempfile::tempdir().expect("a temporary folder");
+    let directory = tempfile::tempdir().expect("a temporary directory");
     let file = directory.path().join("a.json");
     cluster
         .kubectl_dra(["snapshot", "--out"])
@@ -278,9 +278,9 @@ fn kubectl_reads_a_snapshot_too() {
 
 /// Who makes YAML of a snapshot keeps the order of its fields or sorts them: its kind stands behind the items in both.
 #[test]
-fn a_copy_in_yaml_that_is_cut_off_is_never_taken_for_the_whole() {
+fn a_truncated_yaml_copy_is_never_treated_as_complete() {
     let cluster = Cluster::shared();
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let out = folder.path().join("cluster.json");
     let file = out.to_str().expect("UTF-8");
     cluster.kubectl_dra(["snapshot", "--out", file]).run().exits(0);

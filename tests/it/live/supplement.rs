@@ -49,7 +49,7 @@ fn end(process: Process) -> Run {
     process.finish().exits(0)
 }
 
-/// What the supplement has written, with the names of events made alike.
+/// Returns what the supplement has written, with the names of events made alike.
 fn written(cluster: &Cluster) -> Vec<String> {
     let asked = cluster.requests_of("worker").into_iter();
     let forbidden = |request: &String| request.ends_with(" 403") && request != "get /metrics 403";
@@ -114,7 +114,7 @@ fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
     let run = end(process);
     assert!(
         run.stderr
-            .contains("evict pod for pod/default/extended, which was overdue"),
+            .contains("evict pod for pod/default/extended (overdue)"),
         "{}",
         run.stderr
     );
@@ -139,8 +139,9 @@ fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
 
 #[test]
 fn from_1_37_2_on_there_is_no_eviction_to_supplement() {
-    const SUPERFLUOUS: &str = "`--supplement extended-resource-eviction` has no effect: kube-controller-manager evicts these pods \
-                               itself from Kubernetes 1.37.2 on (kubernetes/kubernetes#142289), and this cluster is 1.37.2";
+    const SUPERFLUOUS: &str = "`--supplement extended-resource-eviction` has no effect: \
+                              kube-controller-manager evicts these pods since Kubernetes 1.37.2 \
+                              (kubernetes/kubernetes#142289), and this cluster runs 1.37.2";
     let cluster = Cluster::start(&Options::default().audited());
     with_tainted_devices(&cluster);
     let user = worker(&cluster);
@@ -233,7 +234,7 @@ fn what_the_claim_controller_left_undone_is_released_and_nothing_is_made() {
 }
 
 #[test]
-fn a_take_over_evicts_for_extended_resources_where_it_is_told_to() {
+fn a_take_over_evicts_for_extended_resources_on_request() {
     let off = "--controllers=*,-resourceclaim-controller,-device-taint-eviction-controller";
     let cluster = Cluster::start(&Options::default().arg(Component::ControllerManager, off));
     cluster.add_gpu_nodes(1);

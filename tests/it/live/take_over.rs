@@ -262,7 +262,7 @@ fn end_state(cluster: &Cluster) -> Value {
     json!({"pods": list("pod"), "claims": list("claim"), "groups": list("podgroup"), "rules": list("rule"), "events": events})
 }
 
-/// Whether the name ends as those do that the API server or these rules make.
+/// Returns whether the name ends as those do that the API server or these rules make.
 fn is_generated(name: &str) -> bool {
     let end = name.rsplit('-').next().unwrap_or_default();
     end.len() == 5
@@ -357,7 +357,7 @@ fn similar_asserts(part: &str, expected: &Value, actual: &Value, stderr: &str) {
 }
 
 #[test]
-fn nothing_is_taken_over_that_is_not_known_to_be_off() {
+fn only_disabled_controllers_are_replaced() {
     let cluster = cluster(true);
     cluster.add_gpu_nodes(1);
     cluster.create(&template("one", claim_spec([gpu()])));
@@ -434,7 +434,7 @@ pub(super) fn assert_sound(cluster: &Cluster, pods: usize, stderr: &str) {
     }
 }
 
-/// How many pods the tests of faults make.
+/// Number of pods the tests of faults make.
 const PODS: usize = 40;
 
 /// Makes pods whose every request goes through `fault`, and checks what came of it.
@@ -545,7 +545,7 @@ fn a_restart_of_the_api_server_is_survived() {
 }
 
 #[test]
-fn two_writers_at_once_make_each_claim_once() {
+fn two_concurrent_writers_create_each_claim_once() {
     let cluster = making_claims();
     let user = worker(&cluster);
     let writers = [(); 2].map(|()| at_work(&user, None, &["--no-lease"]));
@@ -616,12 +616,12 @@ fn it_stops_when_kube_controller_manager_manages_the_status_of_a_claim_again() {
         process.has_ended().then_some(())
     });
     let run = process.finish().exits(3);
-    let told = "another resourceclaim-controller is at work beside this one: it wrote the status of claim/default/shared";
+    let told = "another resourceclaim-controller is running: it wrote the status of claim/default/shared";
     assert!(run.stderr.contains(told), "{}", run.stderr);
 }
 
 #[test]
-fn of_two_replicas_one_works_and_the_other_goes_on_where_it_ends() {
+fn of_two_replicas_one_works_and_the_other_continues_after_it() {
     let cluster = making_claims();
     let user = worker(&cluster);
     let first = at_work(&user, None, &[]);

@@ -12,10 +12,10 @@ use crate::support::cluster::faulty::Fault;
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, pod, taint, taint_rule};
 use crate::support::wait::wait_for;
 
-/// How long pods tolerate the taint that is there before the clock is set. It has to be noticed within that time.
+/// Time that pods tolerate the taint from before the clock change. It has to be noticed within that time.
 const BEFORE: i64 = 40;
 
-/// How long pods tolerate the taint that comes after it.
+/// Time that pods tolerate the taint after it.
 const AFTER: i64 = 15;
 
 /// A pod that uses the GPU of this number on the first node, and tolerates the taint for so many seconds.

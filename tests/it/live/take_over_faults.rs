@@ -1,4 +1,4 @@
-//! What a take-over makes of faults that take long: lost rights, a lost history of the cluster.
+//! Reactions of a take-over to long faults: lost permissions, a lost history of the cluster.
 
 #![expect(
     clippy::print_stderr,
@@ -21,7 +21,7 @@ use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, gpu_sli
 use crate::support::cluster::{Cluster, Component};
 use crate::support::wait::wait_for;
 
-/// Whether a rule of the role is about claims.
+/// Returns whether a rule of the role is about claims.
 fn makes_claims(role: &Value) -> bool {
     let mut rules = role["rules"].as_array().into_iter().flatten();
     rules.any(|rule| rule["resources"] == json!(["resourceclaims"]))
@@ -38,7 +38,7 @@ fn role(cluster: &Cluster) -> String {
 }
 
 #[test]
-fn what_lacks_a_right_waits_and_the_rest_goes_on() {
+fn items_without_permission_wait_and_the_rest_continues() {
     let cluster = making_claims();
     cluster.add_nodes(["gpu-node-1"]);
     cluster.create(&gpu_slice("gpu-node-1", 8));
@@ -93,10 +93,10 @@ fn what_lacks_a_right_waits_and_the_rest_goes_on() {
     operated.end();
 }
 
-/// What is wrong with the way to the API server while a fault lasts.
+/// Fault of the connection to the API server.
 type Wrong = fn(&str) -> Fault;
 
-/// How long a fault lasts. Whatever is tried again later each time is far apart by then.
+/// Duration of a fault. Retries with growing pauses are far apart by then.
 const LASTS: Duration = Duration::from_secs(15);
 
 #[test]

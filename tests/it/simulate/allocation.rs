@@ -1,4 +1,4 @@
-//! Whether things fit, and where.
+//! Fit of pods and claims, and their nodes.
 
 use super::{Manifest, NOW, on};
 use crate::support::command::{dra, dra_snapshot};
@@ -18,7 +18,7 @@ fn a_claim_is_judged_on_every_node() {
       gpu-node-3   Fits     gpu.example.com/gpu-node-3/gpu-4
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     ");
     dra_snapshot!(on(&["simulate", "fit", "claim/default/spare", "--node", "gpu-node-1", "-o", "json"], "bound-pods"), @r#"
     exit_code: 0
@@ -87,12 +87,12 @@ fn a_claim_is_judged_on_every_node() {
     }
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     "#);
 }
 
 #[test]
-fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
+fn a_misfit_is_reported_in_the_schedulers_words() {
     dra_snapshot!(on(&["simulate", "allocation", "pod/wrong-node"], "unschedulable-pods"), @"
     exit_code: 1
     ----- stdout -----
@@ -107,7 +107,7 @@ fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
       gpu-node-4   DoesNotFit   node(s) didn't match Pod's node affinity/selector
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     ");
     dra_snapshot!(on(&["simulate", "allocation", "pod/cel-error"], "unschedulable-pods"), @r#"
     exit_code: 1
@@ -123,7 +123,7 @@ fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
       gpu-node-4   Error        claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-4/gpu-0: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     "#);
     dra_snapshot!(on(&["simulate", "allocation", "pod/missing-claim"], "unschedulable-pods"), @r#"
     exit_code: 1
@@ -133,7 +133,7 @@ fn what_does_not_fit_is_told_in_the_scheduler_s_words() {
     Message:  could not find ResourceClaim "default/nowhere"
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     "#);
 }
 
@@ -174,7 +174,7 @@ fn changes_are_assumed_on_request() {
       gpu-node-2   Fits     gpu.example.com/gpu-node-2/gpu-1
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     ");
     dra_snapshot!(with(&["--taint", "*/gpu-node-1/*=drain:NoSchedule", "--remove-node", "gpu-node-2"]), @r"
     exit_code: 0
@@ -189,7 +189,7 @@ fn changes_are_assumed_on_request() {
       gpu-node-3   Fits         gpu.example.com/gpu-node-3/gpu-4   <none>
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     ");
     dra_snapshot!(with(&["--untaint", "rule/none"]), @r"
     exit_code: 3
@@ -198,7 +198,7 @@ fn changes_are_assumed_on_request() {
     ----- stderr -----
     error: devicetaintrule/none not found
 
-    hint: there are no devicetaintrules at all
+    hint: there are no devicetaintrules
     ");
     dra_snapshot!(with(&["--release", "claim/default/spare"]), @r"
     exit_code: 3
@@ -268,7 +268,7 @@ spec:
       default/web-2   DoesNotFit   <none>                   <none>                                                                                               0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
 
     ----- stderr -----
-    simulated; nothing is changed
+    simulation only; nothing was changed
     ");
     dra_snapshot!(on(&["simulate", "allocation", "-f", &path, "--max", "-q"], "bound-pods"), @r"
     exit_code: 1
@@ -298,9 +298,9 @@ fn nothing_to_judge_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: nothing to judge
+    error: nothing to simulate
 
-    hint: name a claim or a pod, as in `claim/NAME`, or a manifest with `-f`
+    hint: name a claim, a pod or -f FILE
     ");
     dra_snapshot!(on(&["simulate", "allocation", "claim/none"], "bound-pods"), @r"
     exit_code: 3
@@ -316,7 +316,7 @@ fn nothing_to_judge_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu=x' for '--taint <TAINT>': `gpu=x` is not DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
+    error: invalid value 'gpu=x' for '--taint <TAINT>': invalid taint `gpu=x`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
 
     For more information, try '--help'.
     ");

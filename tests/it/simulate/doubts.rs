@@ -1,4 +1,4 @@
-//! What the commands cannot know, and what they say then.
+//! Limits of the commands' knowledge, and their reports.
 
 use serde_json::{Value, json};
 

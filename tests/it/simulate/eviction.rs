@@ -35,7 +35,7 @@ fn a_node_is_drained_of_its_devices_pods() {
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
 }
 
@@ -106,12 +106,12 @@ fn wide_shows_every_event() {
       kubectl-dra-simulated   30s     False    Completed             5 pods evicted since starting the controller.
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
 }
 
 #[test]
-fn what_is_under_way_goes_on() {
+fn work_in_progress_continues() {
     let args = ["--toleration-report"];
     dra_snapshot!(simulate(&args, "taint-rules-noexecute", "2026-11-21T10:13:42Z"), @"
     exit_code: 0
@@ -132,12 +132,12 @@ fn what_is_under_way_goes_on() {
       default/tolerates-1h    tolerates-1h-gpu-ffpjk    gpu.example.com/gpu-node-1/gpu-2   rule/drain-all   until 2026-11-21T11:13:39Z
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
 }
 
 #[test]
-fn owners_and_extended_resources_are_told() {
+fn owners_and_extended_resources_are_reported() {
     let args = ["--driver", "gpu.example.com", "-n", "training"];
     dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0
@@ -157,8 +157,8 @@ fn owners_and_extended_resources_are_told() {
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    warning: all 2 pods of job/training/sweep have to go
-    this is a simulation: nothing was changed
+    warning: all 2 pods of job/training/sweep are evicted
+    simulation only; nothing was changed
     ");
     dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @"
     exit_code: 0
@@ -178,7 +178,7 @@ fn owners_and_extended_resources_are_told() {
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
 }
 
@@ -187,12 +187,12 @@ fn owners_and_extended_resources_are_told() {
 #[test]
 fn pods_of_extended_resources_are_evicted_from_1_37_2_on() {
     const FILE: &str = "tests/data/evictions/extended-tainted.yaml";
-    const BUG: &str = "kube-controller-manager before 1.37.2 does not look at claims for extended resources \
-                       (kubernetes/kubernetes#141290)";
+    const BUG: &str = "kube-controller-manager before 1.37.2 ignores claims for extended resources \
+                      (kubernetes/kubernetes#141290)";
     let before = [("not-reserved", BUG), ("other-owner", BUG), ("owner", BUG)];
     let after = [
-        ("not-reserved", "the claim is not reserved for it"),
-        ("other-owner", "the claim was made for another pod"),
+        ("not-reserved", "its claim is not reserved for it"),
+        ("other-owner", "its claim was created for another pod"),
     ];
     for (release, evicted, missed) in [
         ("1.36.6", &[][..], &before[..]),
@@ -219,13 +219,13 @@ fn pods_of_extended_resources_are_evicted_from_1_37_2_on() {
 
         let is_bug = evicted.is_empty();
         let check = of(&["check", "--only", "known-bug", "-o", "json"]).run().stdout;
-        let told = "kube-controller-manager before 1.37.2 does not evict a pod from a device that it has for an extended resource, \
-                    whatever taint the device gets: pod/default/owner (taint ";
+        let told = "kube-controller-manager before 1.37.2 never evicts a pod from a tainted device that it \
+                   uses through an extended resource: pod/default/owner (taint ";
         assert_eq!(check.contains(told), is_bug, "{release}: {check}");
         let taints = of(&["taints"]).run();
-        let told = "pod/default/owner stays on a tainted device: a known bug: kube-controller-manager before 1.37.2 does not evict a \
-                    pod from a device that it has for an extended resource, whatever taint the device gets \
-                    (kubernetes/kubernetes#141290)";
+        let told = "pod/default/owner stays on a tainted device: a known bug: kube-controller-manager before \
+                   1.37.2 never evicts a pod from a tainted device that it uses through an extended resource \
+                   (kubernetes/kubernetes#141290)";
         assert_eq!(
             taints.stderr.contains(told),
             is_bug,
@@ -325,7 +325,7 @@ fn replacements_go_where_the_dry_run_lets_them() {
       kubectl-dra-simulated-2   0s      False    Completed             1 pod evicted since starting the controller.
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
 }
 
@@ -356,7 +356,7 @@ fn groups_are_members_where_they_are_known() {
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
     dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @"
     exit_code: 0
@@ -370,18 +370,18 @@ fn groups_are_members_where_they_are_known() {
     default/llm-late   0s     30s    ##########   lost: no controller
 
     1 claim releases 1 device
-    the controller misses pod/default/llm-0: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-    the controller misses pod/default/llm-1: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-    the controller misses pod/default/llm-2: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-    the controller misses pod/default/sim-0: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
-    the controller misses pod/default/sim-1: the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the default of the release
+    the controller misses pod/default/llm-0: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
+    the controller misses pod/default/llm-1: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
+    the controller misses pod/default/llm-2: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
+    the controller misses pod/default/sim-0: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
+    the controller misses pod/default/sim-1: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/conv-0, default/conv-1, default/llm-late
     the conditions of rules, and every event: -o wide
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    warning: this hangs on DRAWorkloadResourceClaims, which counts as off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted, too: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
-    this is a simulation: nothing was changed
+    warning: this depends on DRAWorkloadResourceClaims, assumed off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted, too: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
+    simulation only; nothing was changed
     ");
 }
 
@@ -393,7 +393,7 @@ fn no_pod_goes_without_a_taint() {
     ok no pod ends
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
 }
 
@@ -451,9 +451,9 @@ fn rules_can_be_printed() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `--emit-rule` has no rule to print
+    error: `--emit-rule` needs a rule
 
-    hint: choose devices with `--node`, `--driver`, `--pool` or `--device`, or name a file with `--rule`
+    hint: select devices with `--node`, `--driver`, `--pool` or `--device`, or pass a file with `--rule`
     ");
 }
 
@@ -484,13 +484,13 @@ fn older_releases_do_what_they_did() {
     default/f      0s     30s    ##########   lost: no controller
 
     2 claims release 2 devices
-    the controller misses pod/default/again: the claim is not reserved for it
+    the controller misses pod/default/again: its claim is not reserved for it
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/done, default/f
     the conditions of rules, and every event: -o wide
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
     // Taints evict no pod by default there.
     assert_eq!(of(&["--fail-on-eviction"]).run().code, Some(0));

@@ -1,4 +1,4 @@
-//! What a real control plane did, against what the simulation says before: pods, instants, and texts of conditions.
+//! Comparison of a real control plane with the simulation: pods, instants, and texts of conditions.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -15,7 +15,7 @@ fn path(snapshot: &str) -> String {
     format!("tests/data/snapshots/{snapshot}.yaml")
 }
 
-/// What was read from the control plane.
+/// Returns what was read from the control plane.
 fn history(snapshot: &str) -> Cluster {
     let request = Request {
         names: &[path(snapshot)],
@@ -48,7 +48,7 @@ fn simulated(snapshot: &str, now: &str, args: &[&str]) -> Value {
     assert_valid(&run.stdout)
 }
 
-/// When the simulation deletes which pod.
+/// Returns when the simulation deletes which pod.
 fn predicted(report: &Value) -> BTreeMap<String, Time> {
     let events = report["events"].as_array().expect("events");
     events
@@ -62,7 +62,7 @@ fn predicted(report: &Value) -> BTreeMap<String, Time> {
         .collect()
 }
 
-/// When the eviction controller deleted which pod: the end of the grace period less the grace period, in whole seconds.
+/// Returns when the eviction controller deleted which pod: the end of the grace period less the grace period, in whole seconds.
 fn deleted(cluster: &Cluster) -> BTreeMap<String, Time> {
     cluster
         .pods()

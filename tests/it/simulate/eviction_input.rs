@@ -1,4 +1,4 @@
-//! What `simulate eviction`, `taints` and `check` make of input that makes little sense: each kind has one answer, and one exit code.
+//! Handling of odd input by `simulate eviction`, `taints` and `check`: each kind has one answer, and one exit code.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ fn an_unknown_effect_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=k:Later' for '--taint <TAINT>': `Later` is no effect of a device taint: NoSchedule, NoExecute or None
+    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=k:Later' for '--taint <TAINT>': invalid effect `Later`: expected NoSchedule, NoExecute or None
 
     For more information, try '--help'.
     ");
@@ -45,7 +45,7 @@ fn an_unknown_effect_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the effect of devicetaintrule/odd is `Later`, which the API server refuses: it takes `NoExecute`, `NoSchedule` and `None`
+    error: the API server rejects effect `Later` of devicetaintrule/odd: it accepts `NoExecute`, `NoSchedule` and `None`
     ");
 }
 
@@ -56,7 +56,7 @@ fn a_taint_of_nothing_or_without_a_key_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu-0=k:NoExecute' for '--taint <TAINT>': `gpu-0` is not DRIVER/POOL/DEVICE
+    error: invalid value 'gpu-0=k:NoExecute' for '--taint <TAINT>': invalid device `gpu-0`: expected DRIVER/POOL/DEVICE
 
     For more information, try '--help'.
     ");
@@ -65,7 +65,7 @@ fn a_taint_of_nothing_or_without_a_key_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=:NoExecute' for '--taint <TAINT>': `gpu.example.com/gpu-node-1/gpu-0=:NoExecute` is not DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
+    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=:NoExecute' for '--taint <TAINT>': invalid taint `gpu.example.com/gpu-node-1/gpu-0=:NoExecute`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
 
     For more information, try '--help'.
     ");
@@ -85,11 +85,11 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-99=k:NoExecute"]), @"
     exit_code: 4
     ----- stdout -----
-    !! whether a pod ends is not known: see the warnings
+    !! cannot tell whether pods are evicted: see the warnings
 
     ----- stderr -----
     warning: no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
-    this is a simulation: nothing was changed
+    simulation only; nothing was changed
     ");
     // The same of a simulated allocation.
     let args = [
@@ -120,12 +120,12 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     dra_snapshot!(simulate(&["--device", "gpu-99"]), @"
     exit_code: 4
     ----- stdout -----
-    !! whether a pod ends is not known: see the warnings
+    !! cannot tell whether pods are evicted: see the warnings
 
     ----- stderr -----
     warning: no slice publishes a device `*/*/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
-    warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
-    this is a simulation: nothing was changed
+    warning: devicetaintrule/kubectl-dra-simulated selects no published or allocated device
+    simulation only; nothing was changed
     ");
 }
 
@@ -144,7 +144,7 @@ fn a_rule_without_a_spec_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: FILE has no DeviceTaintRule
+    error: FILE contains no DeviceTaintRule
     ");
 }
 
@@ -153,34 +153,34 @@ fn taints_of_an_unknown_driver_have_no_verdict() {
     dra_snapshot!(simulate(&["--driver", "tpu.example.com"]), @"
     exit_code: 4
     ----- stdout -----
-    !! whether a pod ends is not known: see the warnings
+    !! cannot tell whether pods are evicted: see the warnings
 
     ----- stderr -----
     warning: no slice publishes a device `tpu.example.com/*/*`, and no claim holds one; did you mean `gpu.example.com` or `nic.example.com`?
-    warning: devicetaintrule/kubectl-dra-simulated selects no device that a slice publishes or a claim holds
-    this is a simulation: nothing was changed
+    warning: devicetaintrule/kubectl-dra-simulated selects no published or allocated device
+    simulation only; nothing was changed
     ");
     let selector = json!({"driver": "tpu.example.com"});
     let rule = json!({"metadata": {"name": "tpus"}, "spec": {"deviceSelector": selector, "taint": {"key": "k", "effect": "NoExecute"}}});
     insta::assert_snapshot!(with_rule(&rule), @"
     exit_code: 4
     ----- stdout -----
-    !! whether a pod ends is not known: see the warnings
+    !! cannot tell whether pods are evicted: see the warnings
 
     ----- stderr -----
-    warning: devicetaintrule/tpus selects no device that a slice publishes or a claim holds
-    this is a simulation: nothing was changed
+    warning: devicetaintrule/tpus selects no published or allocated device
+    simulation only; nothing was changed
     ");
     let without =
         json!({"metadata": {"name": "none"}, "spec": {"taint": {"key": "k", "effect": "NoExecute"}}});
     insta::assert_snapshot!(with_rule(&without), @"
     exit_code: 4
     ----- stdout -----
-    !! whether a pod ends is not known: see the warnings
+    !! cannot tell whether pods are evicted: see the warnings
 
     ----- stderr -----
-    warning: devicetaintrule/none has no deviceSelector: it selects nothing
-    this is a simulation: nothing was changed
+    warning: devicetaintrule/none has no deviceSelector and selects nothing
+    simulation only; nothing was changed
     ");
 }
 
@@ -255,8 +255,8 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     the conditions of rules, and every event: -o wide
 
     ----- stderr -----
-    warning: claim/n/beyond tolerates a taint for more than 9223372036 seconds, which overflows in Kubernetes: its pods may go at once
-    this is a simulation: nothing was changed
+    warning: claim/n/beyond tolerates a taint for more than 9223372036 seconds, which overflows in Kubernetes: its pods may be evicted immediately
+    simulation only; nothing was changed
     ");
     insta::assert_snapshot!(look(&["taints"]), @r"
     exit_code: 0
@@ -290,7 +290,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
 
 /// Where pods could not be read, the first line of a terminal does not say that no pod ends.
 #[test]
-fn a_terminal_is_told_what_is_not_known() {
+fn a_terminal_shows_what_is_unknown() {
     let seen = |from: &str| {
         let run = dra(&["simulate", "eviction", "--from", from])
             .env("NO_COLOR", "1")
@@ -298,7 +298,7 @@ fn a_terminal_is_told_what_is_not_known() {
         run.stdout.lines().next().unwrap_or_default().to_owned()
     };
     assert_eq!(seen("example:gpus"), "ok no pod ends");
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("slices.json");
     let slice = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s", "uid": "s"},
         "spec": {"driver": "d", "nodeName": "n", "pool": {"name": "n", "generation": 1, "resourceSliceCount": 1}, "devices": []}});
@@ -306,6 +306,6 @@ fn a_terminal_is_told_what_is_not_known() {
     std::fs::write(&file, list.to_string()).expect("the file can be written");
     assert_eq!(
         seen(file.to_str().expect("UTF-8")),
-        "!! whether a pod ends is not known: see the warnings"
+        "!! cannot tell whether pods are evicted: see the warnings"
     );
 }

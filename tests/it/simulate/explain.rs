@@ -1,4 +1,4 @@
-//! Why pods do not get their devices, and what would help.
+//! The reason why pods do not get their devices, and what would help.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -384,7 +384,7 @@ fn an_explanation_goes_down_to_each_device() {
 }
 
 #[test]
-fn what_has_its_node_or_could_have_one_is_told_so() {
+fn scheduled_and_schedulable_pods_are_reported_as_such() {
     dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
@@ -405,7 +405,7 @@ fn what_has_its_node_or_could_have_one_is_told_so() {
     ok claim/default/spare: fits on 3 of 3 nodes
 
     ----- stderr -----
-    `spare` is claim/default/spare, as there is no such pod
+    `spare` is claim/default/spare: no such pod
     ");
 }
 
@@ -517,7 +517,7 @@ fn alike(there: usize, wanted: usize) -> Manifest {
     Manifest::new(&serde_json::json!({ "apiVersion": "v1", "kind": "List", "items": items }).to_string())
 }
 
-/// What a command says of the claim `wanted` of a whole cluster.
+/// Returns what a command says of the claim `wanted` of a whole cluster.
 fn about_wanted(command: &[&str], cluster: &Manifest, release: &str) -> Run {
     let from = cluster.path().display().to_string();
     let more = [
@@ -535,7 +535,7 @@ fn about_wanted(command: &[&str], cluster: &Manifest, release: &str) -> Run {
     dra(&[command, &more].concat()).run()
 }
 
-/// What keeps a claim with such requests and constraints from the devices of a node, without those that name a device.
+/// Returns what keeps a claim with such requests and constraints from the devices of a node, without those that name a device.
 fn limits(devices: &Value, spec: &Value) -> Vec<String> {
     let items = serde_json::json!([
         { "apiVersion": "v1", "kind": "Node", "metadata": { "name": "node-1" } },
@@ -607,7 +607,7 @@ fn what_keeps_requests_from_being_served_together_is_what_the_search_met() {
 /// Upstream tries each subset of n-1 devices before it says that there are not n: 2^15 for the first, 2^29 at a microsecond each
 /// for the second.
 #[test]
-fn a_search_for_which_the_scheduler_times_out_is_told_so() {
+fn a_search_that_times_out_in_the_scheduler_is_reported() {
     let times_out = "kube-scheduler itself gives a node up after 10 s";
     for (wanted, expected) in [(16, false), (30, true)] {
         let cluster = alike(wanted - 1, wanted);

@@ -6,7 +6,7 @@ use crate::support::process::Screen;
 use crate::support::schema::assert_valid;
 
 #[test]
-fn everything_that_waits_is_told_by_cause() {
+fn everything_pending_is_grouped_by_cause() {
     let json = |args: &[&str]| {
         let run = on(&[args, &["-o", "json"]].concat(), "unschedulable-pods").run();
         assert_valid(&run.exits(1).stdout)
@@ -79,7 +79,7 @@ fn nothing_waits_where_everything_has_its_devices() {
 }
 
 #[test]
-fn a_node_is_told_by_what_could_still_be_scheduled_there() {
+fn a_node_is_explained_by_its_remaining_room() {
     dra_snapshot!(on(&["explain", "node/mig-node-1"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
@@ -169,17 +169,17 @@ fn objects_are_named_as_for_kubectl() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `node` needs a name
+    error: missing node name
 
-    hint: write `node NAME`; without any name everything that waits is explained
+    hint: use `node NAME`; without a name, explains everything pending
     ");
     dra_snapshot!(on(&["explain", "pod/a", "pod/b"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: one object is explained at a time
+    error: cannot explain more than one object
 
-    hint: write `pod NAME` or `pod/NAME`; without a name everything that waits is explained
+    hint: use `pod NAME` or `pod/NAME`; without a name, explains everything pending
     ");
 }

@@ -1,4 +1,4 @@
-//! What `explain` shows on a terminal: the answer first, and nothing wider than the terminal.
+//! Terminal output of `explain`: the answer first, and nothing wider than the terminal.
 
 use super::explain::pending;
 use super::on;

@@ -33,7 +33,7 @@ struct Manifest {
 
 impl Manifest {
     fn new(text: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary directory");
         std::fs::write(folder.path().join("manifest.yaml"), text).expect("the manifest is written");
         Self { folder }
     }

@@ -1,4 +1,4 @@
-//! Who is neither ended nor waited for: pods of a manifest, and pods of the owner that the waiting pod has.
+//! Pods that are neither deleted nor waited for: pods of a manifest, and pods of the pending pod's owner.
 
 use serde_json::{Value, json};
 
@@ -74,7 +74,7 @@ fn file(objects: impl IntoIterator<Item = Value>) -> Manifest {
     Manifest::new(&json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string())
 }
 
-/// What a command says of a file, and its report.
+/// Returns what a command says of a file, and its report.
 fn said(args: &[&str], from: &Manifest) -> (String, Value) {
     let path = from.path().display().to_string();
     let all = [
@@ -108,7 +108,7 @@ fn said(args: &[&str], from: &Manifest) -> (String, Value) {
 }
 
 #[test]
-fn nobody_of_the_same_owner_is_ended_or_waited_for() {
+fn pods_of_the_same_owner_are_neither_deleted_nor_waited_for() {
     let none = json!({});
     let nobody = Value::Null;
     let hash = |hash: &str| json!({"pod-template-hash": hash});
@@ -248,7 +248,7 @@ fn workload(api_version: &str, kind: &str, name: &str, replicas: usize, more: Va
 }
 
 #[test]
-fn nobody_of_a_manifest_is_ended_or_waited_for() {
+fn pods_of_a_manifest_are_neither_deleted_nor_waited_for() {
     let none = json!({});
     let nobody = Value::Null;
     let web = owner("apps/v1", "StatefulSet", "web");
@@ -298,14 +298,14 @@ fn nobody_of_a_manifest_is_ended_or_waited_for() {
     let (text, report) = said(&["explain", "-f", &path], &real());
     assert_eq!(report["verdict"], "Fits", "{report:#}");
     assert!(
-        text.contains("statefulset/n/web exists already: judged as if replaced, without its 1 pod"),
+        text.contains("statefulset/n/web exists; simulated as if replaced, without its 1 pod"),
         "{text}"
     );
     let bare = || with(pod("web-0", (&nobody, &none), 1, &["gpu-0"]));
     let (text, report) = said(&["simulate", "allocation", "-f", &path], &bare());
     assert_eq!(report["result"], "Fits", "{report:#}");
     assert!(
-        text.contains("pod/n/web-0 exists already: judged as if replaced"),
+        text.contains("pod/n/web-0 exists; simulated as if replaced"),
         "{text}"
     );
     // A claim, and what a server wrote of a pod that is there.
@@ -317,7 +317,7 @@ fn nobody_of_a_manifest_is_ended_or_waited_for() {
         &real(),
     );
     assert!(
-        text.contains("resourceclaim/n/web-0-gpu exists already: judged as if replaced"),
+        text.contains("resourceclaim/n/web-0-gpu exists; simulated as if replaced"),
         "{text}"
     );
     // A Deployment keeps its old pods during a rollout, unless it may not surge; they are not ended for the new ones.
@@ -346,7 +346,7 @@ fn nobody_of_a_manifest_is_ended_or_waited_for() {
 
 /// What a fix does besides is said of each fix that does it, wherever fixes are told.
 #[test]
-fn side_effects_are_told_of_every_fix_in_every_form() {
+fn side_effects_are_reported_for_every_fix_in_every_form() {
     let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for object in [
         "pod/too-many",

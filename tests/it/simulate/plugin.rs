@@ -24,11 +24,11 @@ struct Row<'r> {
     exit: i32,
     /// Values of the report, by JSON pointer.
     facts: &'r [(&'r str, &'r str)],
-    /// What the first line on a terminal has.
+    /// Required text of the first line on a terminal.
     first: &'r str,
-    /// What the report has.
+    /// Required texts of the report.
     says: &'r [&'r str],
-    /// What no form of the answer has.
+    /// Forbidden texts in every form of the answer.
     never: &'r [&'r str],
 }
 

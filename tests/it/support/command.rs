@@ -35,7 +35,7 @@ pub(crate) fn isolated(program: &str, args: &[&str]) -> Invocation {
     invocation
 }
 
-/// What a user sees, without what differs from run to run.
+/// Returns what a user sees, without what differs from run to run.
 pub(crate) fn seen(run: Run) -> String {
     let code = run.code.map_or_else(
         || format!("none, but signal {:?}", run.signal),
@@ -73,7 +73,7 @@ pub(crate) fn on_screen(invocation: Invocation, columns: u16) -> Run {
         .run_on_screen(columns, Screen::Stdout)
 }
 
-/// Whether a line has one word behind its key, which is not broken however long it is, since somebody copies it.
+/// Returns whether a line has one word behind its key, which is not broken however long it is, since somebody copies it.
 pub(crate) fn is_one_word(line: &str) -> bool {
     let value = line.rsplit(":  ").next().unwrap_or(line);
     let word = value.trim().trim_end_matches(" \\").replace(r"'\''", "");

@@ -44,7 +44,7 @@ const SERVED: &[(&str, &[Served])] = &[
     ),
 ];
 
-/// What a watch does.
+/// Behavior of a watch.
 #[derive(Clone, Debug)]
 pub(crate) enum Watched {
     /// It is open and silent until the other side closes it.

@@ -1,4 +1,4 @@
-//! What the servers of tests share: requests of a connection, one after the other, and answers.
+//! Code shared by test servers: requests of a connection, one after the other, and responses.
 
 use std::io::{BufRead, Write as _};
 use std::net::TcpStream;

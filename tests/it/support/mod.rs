@@ -1,4 +1,4 @@
-//! What tests share: running programs, snapshots of what they print, schemas, source text, the test cluster, waiting.
+//! Test support: running programs, snapshots of their output, schemas, source text, the test cluster, waiting.
 
 pub(crate) mod cluster;
 pub(crate) mod command;

@@ -24,7 +24,7 @@ pub(crate) struct Invocation {
     /// The program that ties a background process to this one, see `guard` in `tests/go/cmd/controlplane`.
     guard: Option<PathBuf>,
     input: Vec<u8>,
-    /// Where standard output goes if it is not kept.
+    /// Target of standard output if it is not captured.
     stdout: Option<Stdio>,
     home: Option<TempDir>,
 }
@@ -51,7 +51,7 @@ impl Invocation {
 
     /// Gives the program an empty home of its own, without a kubeconfig.
     pub(crate) fn at_home(mut self) -> Self {
-        let home = tempfile::tempdir().expect("a temporary folder");
+        let home = tempfile::tempdir().expect("a temporary directory");
         self.command
             .env("HOME", home.path())
             .env("KUBECONFIG", home.path().join("no-kubeconfig"));
@@ -95,7 +95,7 @@ impl Invocation {
         Process::new(shown, child, stderr, self.home).finish()
     }
 
-    /// What the program reads from its standard input.
+    /// Returns what the program reads from its standard input.
     pub(crate) fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
@@ -194,7 +194,7 @@ impl Invocation {
     }
 }
 
-/// Which streams a screen shows.
+/// Streams shown on a screen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Screen {
     Both,
@@ -227,7 +227,7 @@ fn start(mut command: Command) -> (String, Child) {
     (shown, child)
 }
 
-/// How a program ended and what it wrote.
+/// Exit status and output of a program.
 #[derive(Debug)]
 pub(crate) struct Run {
     /// The command line, for failure messages.
@@ -313,17 +313,17 @@ impl Process {
         self.child.id()
     }
 
-    /// What it wrote to standard output so far.
+    /// Returns what it wrote to standard output so far.
     pub(crate) fn stdout(&self) -> String {
         self.stdout.as_ref().map(Stream::text).unwrap_or_default()
     }
 
-    /// What it wrote to standard error so far.
+    /// Returns what it wrote to standard error so far.
     pub(crate) fn stderr(&self) -> String {
         self.stderr.text()
     }
 
-    /// Whether it has come to its end.
+    /// Returns whether it has come to its end.
     pub(crate) fn has_ended(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
@@ -423,7 +423,7 @@ impl Stream {
         }
     }
 
-    /// What came so far, in which a character may be cut in two.
+    /// Returns what came so far, in which a character may be cut in two.
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
     }

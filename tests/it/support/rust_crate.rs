@@ -21,7 +21,7 @@ pub(crate) struct File {
     pub(crate) text: String,
     /// The text without comments, texts and code for tests.
     pub(crate) code: String,
-    /// Whether it is compiled for tests only.
+    /// True if it is compiled for tests only.
     pub(crate) is_test: bool,
     pub(crate) module: ModulePath,
     pub(crate) named: Vec<Named>,
@@ -34,7 +34,7 @@ pub(crate) struct Named {
     pub(crate) path: String,
 }
 
-/// What a path stands for.
+/// Meaning of a path.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Meaning {
     /// Begins with `crate` or with the name of an outside crate, unless the path names something of its own module.
@@ -43,7 +43,7 @@ pub(crate) struct Meaning {
     pub(crate) through: Vec<ModulePath>,
 }
 
-/// What the names of a module stand for that come from elsewhere.
+/// Meaning of imported names in a module.
 type Imports = BTreeMap<String, Vec<Vec<String>>>;
 
 pub(crate) struct Crate {
@@ -157,7 +157,7 @@ impl Crate {
         }
     }
 
-    /// What a path that stands in the module `inside` can mean; of imports that depend on the platform there are several.
+    /// Returns what a path that stands in the module `inside` can mean; of imports that depend on the platform there are several.
     pub(crate) fn meanings(&self, inside: &[String], path: &str) -> Vec<Meaning> {
         /// More hops than any name takes.
         const MOST: usize = 16;
@@ -214,7 +214,7 @@ impl Crate {
         found
     }
 
-    /// Whether a path that stands in `module` can begin with `name`; `import` is the name that it is to explain.
+    /// Returns whether a path that stands in `module` can begin with `name`; `import` is the name that it is to explain.
     fn knows(&self, module: &[String], name: &str, import: Option<&str>) -> bool {
         let is_imported = self
             .modules

@@ -102,7 +102,7 @@ pub(crate) fn without_comments_and_texts(text: &str) -> String {
     code
 }
 
-/// Whether `quoted`, which follows `before`, names a function or a type in an attribute: `with = "a::b"`.
+/// Returns whether `quoted`, which follows `before`, names a function or a type in an attribute: `with = "a::b"`.
 fn is_path_of_serde(before: &str, quoted: &str) -> bool {
     const KEYS: [&str; 10] = [
         "with",
@@ -223,7 +223,7 @@ fn test_mark(code: &str) -> Option<usize> {
     marks.iter().filter_map(|mark| code.find(mark)).min()
 }
 
-/// How long what begins with an attribute is: an item until its brace closes or its `;`, anything else until its `,`.
+/// Returns how long what begins with an attribute is: an item until its brace closes or its `;`, anything else until its `,`.
 fn marked_length(marked: &str) -> usize {
     let mut start = 0;
     while marked[start..].starts_with("#[") {
@@ -274,7 +274,7 @@ const ITEMS: [&str; 14] = [
     "macro_rules",
 ];
 
-/// What `code` begins with, up to the first sign that no visibility and no keyword has.
+/// Returns what `code` begins with, up to the first sign that no visibility and no keyword has.
 fn first_words(code: &str) -> String {
     let end = code.find(|c: char| !(is_word(c) || c.is_whitespace() || "():".contains(c)));
     let words = &code[..end.unwrap_or(code.len())];
@@ -283,7 +283,7 @@ fn first_words(code: &str) -> String {
     words.to_owned()
 }
 
-/// Where the bracket closes that is open at `start`.
+/// Returns where the bracket closes that is open at `start`.
 fn matching(code: &str, start: usize) -> usize {
     let mut depth = 0_usize;
     for (at, c) in code[start..].char_indices() {
@@ -303,7 +303,7 @@ fn spaces(code: &str) -> usize {
     code.len() - code.trim_start().len()
 }
 
-/// Where `word` stands in `code` as a word of its own, from `start` on.
+/// Returns where `word` stands in `code` as a word of its own, from `start` on.
 pub(crate) fn find_word(code: &str, start: usize, word: &str) -> Option<usize> {
     code[start..]
         .match_indices(word)
@@ -324,7 +324,7 @@ pub(crate) fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What a `use` brings into a module.
+/// Imported names of a `use`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Use {
     pub(crate) at: usize,
@@ -465,7 +465,7 @@ pub(crate) fn public_aliases(code: &str) -> Vec<(usize, String, Vec<String>)> {
     found
 }
 
-/// Whether code that ends like `before` goes on with something that other modules see.
+/// Returns whether code that ends like `before` goes on with something that other modules see.
 pub(crate) fn is_public(before: &str) -> bool {
     let before = before.trim_end();
     if let Some(restricted) = before.strip_suffix(')') {

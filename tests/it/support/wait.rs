@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a condition may take before the test fails. Far more than anything takes on an idle machine:
+/// Timeout of a condition before the test fails. Far more than anything takes on an idle machine:
 /// a busy one shall not decide a test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often a condition is looked at.
+/// Polling interval of a condition.
 const POLL: Duration = Duration::from_millis(40);
 
 /// Calls `probe` until it returns something, and fails the test when that takes longer than [`PATIENCE`].

@@ -1,4 +1,4 @@
-//! Which devices are taken, as the scheduler sees it.
+//! Devices in use, as kube-scheduler sees them.
 //!
 //! Mirrors `allocateddevices.go` and `dra_manager.go`, `GatherAllocatedState`, v1.37.2. Two properties of upstream show: the state
 //! is a set, so two claims that hold one device count once, and a result without share ID takes a device as a whole even if the
@@ -14,7 +14,7 @@ use dra_model::{AllocatedDevice, Claim, DeviceId, PoolId, Str};
 use super::capacity::units;
 use super::overlay::Overlay;
 
-/// What allocated claims take of the devices of one pool.
+/// Usage of the devices of one pool by allocated claims.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PoolState {
     /// By name, once [`Self::sort`] has run.
@@ -23,7 +23,7 @@ pub(crate) struct PoolState {
     unsorted: bool,
 }
 
-/// What allocated claims take of one device.
+/// Usage of one device by allocated claims.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TakenDevice {
     /// Taken as a whole.
@@ -34,7 +34,7 @@ pub(crate) struct TakenDevice {
     pub(crate) consumed: Vec<(Str, i128)>,
 }
 
-/// What allocated claims take, by pool. Devices that no slice lists any more are in it, too.
+/// Usage by allocated claims, by pool. Includes devices that no slice publishes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllocatedState {
     pools: Overlay<PoolId, PoolState>,
@@ -68,7 +68,7 @@ impl AllocatedState {
         }
     }
 
-    /// Makes the state of `device` anew, of which `claims` are all that name it.
+    /// Rebuilds the state of `device`; `claims` are all claims that name it.
     pub(crate) fn refresh<'a>(
         &mut self,
         device: &DeviceId,
@@ -88,7 +88,7 @@ impl AllocatedState {
         self.pools.insert(pool, state);
     }
 
-    /// What is taken of the pool's devices, if anything is.
+    /// Returns what is taken of the pool's devices, if anything is.
     pub(crate) fn pool(&self, id: &PoolId) -> Option<&PoolState> {
         self.pools.get(id)
     }
@@ -127,10 +127,10 @@ impl PoolState {
         });
     }
 
-    /// What is taken of the device `name`, if anything is.
+    /// Returns what is taken of the device `name`, if anything is.
     ///
-    /// Whoever goes through devices in their order passes the same `next` each time, zero at first: the next device is mostly the
-    /// one behind the last that was found.
+    /// A caller that iterates over devices in order passes the same `next` each time, zero at first: the next device
+    /// usually follows the last one found.
     #[inline]
     pub(crate) fn device(&self, name: &Str, next: &mut usize) -> Option<&TakenDevice> {
         let place = match self.devices.get(*next) {
@@ -141,7 +141,7 @@ impl PoolState {
         Some(&self.devices[place].1)
     }
 
-    /// Whether anything is taken of the device `name`.
+    /// Returns whether anything is taken of the device `name`.
     pub(crate) fn has(&self, name: &Str) -> bool {
         self.device(name, &mut 0).is_some()
     }
@@ -175,7 +175,7 @@ impl TakenDevice {
         }
     }
 
-    /// What the shares take of the capacity `name`.
+    /// Returns what the shares take of the capacity `name`.
     pub(crate) fn consumed(&self, name: &Str) -> i128 {
         self.consumed
             .iter()

@@ -1,4 +1,4 @@
-//! How much of a device's capacities a request takes.
+//! Consumption of a device's capacities by a request.
 //!
 //! Mirrors `consumable_capacity.go`, v1.37.2. What a request takes of a device depends on neither the node nor the search, so it
 //! is worked out once; the search itself only adds and compares integers.
@@ -8,7 +8,7 @@ use dra_model::{
     Capacity, Device, DeviceRequest, Format, Quantity, Release, RequestPolicy, RequestRange, Str, lookup,
 };
 
-/// What a request takes of each capacity of a device, in the order of the device's capacities.
+/// Consumption of each capacity of a device by a request, in the order of the device's capacities.
 pub(crate) enum Need {
     /// The amounts.
     Amounts(Vec<Quantity>),
@@ -22,7 +22,7 @@ pub(crate) enum Need {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CapacityError(pub(crate) String);
 
-/// Whether the device has nothing to be worked out: the request names no amounts, so that it takes the whole device.
+/// Returns whether the device has nothing to be worked out: the request names no amounts, so that it takes the whole device.
 pub(crate) fn takes_all(request: &DeviceRequest, device: &Device) -> bool {
     request.capacity.is_none()
         && device
@@ -50,7 +50,7 @@ fn without_domain<'n>(driver: &str, name: &'n str) -> &'n str {
     }
 }
 
-/// What `request` takes of `device`, policies applied. Amounts are not compared with what is free.
+/// Returns what `request` takes of `device`, policies applied. Amounts are not compared with what is free.
 ///
 /// # Errors
 /// An amount that cannot be represented or is negative. All capacities are checked for that before any of them may be refused by
@@ -176,7 +176,7 @@ fn round_up_range(
     ))
 }
 
-/// `added / step`, rounded up where it is positive. The API server refuses a step of zero, with which upstream would crash.
+/// `added / step`, rounded up where it is positive. The API server refuses a step of zero, which would crash upstream.
 fn steps_up(added: i64, step: i64) -> Result<i64, String> {
     if step == 0 {
         return Err("the step of the request policy is zero".to_owned());
@@ -223,7 +223,7 @@ fn violates_range(amount: &Quantity, range: &RequestRange, fractional: bool) -> 
     step == 0 || amount.wrapping_sub(min).wrapping_rem(step) != 0
 }
 
-/// Whether the range is worked out in thousandths: all its amounts fit, and the step is at least one of them.
+/// Returns whether the range is worked out in thousandths: all its amounts fit, and the step is at least one of them.
 fn in_milli(range: &RequestRange, fractional: bool) -> bool {
     let fits = |amount: &Option<Quantity>| amount.as_ref().is_none_or(|amount| exact_milli(amount).is_some());
     fractional

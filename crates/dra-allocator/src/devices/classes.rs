@@ -1,4 +1,4 @@
-//! Which classes a device belongs to, and which devices an expression of the user's selects.
+//! Classes of a device, and devices that match a user's expression.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::selectors::{
 };
 use dra_model::{CelSelector, Class, Cluster, Device, Pool, Slice, Str};
 
-/// What the selectors of a class say of a device.
+/// Result of a class's selectors for a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Match {
     /// All match.
@@ -29,7 +29,7 @@ pub struct DeviceClasses {
     pub names: Vec<Str>,
     /// Those whose selectors fail on it, by name, with the error.
     pub errors: Vec<(Str, String)>,
-    /// Those of which it is not known whether it belongs to them, as the command has spent its work on expressions.
+    /// Devices whose membership is unknown, because the command has spent its work limit on expressions.
     pub not_judged: Vec<Str>,
 }
 
@@ -99,14 +99,14 @@ impl ClassSelectors {
         found
     }
 
-    /// Whether the device belongs to the class of that name.
+    /// Returns whether the device belongs to the class of that name.
     pub fn matches(&self, class: &str, device: &SelectableDevice) -> Match {
         self.classes
             .get(class)
             .map_or(Match::No, |selectors| self.all_match(selectors, device))
     }
 
-    /// Whether the selector selects the device.
+    /// Returns whether the selector selects the device.
     pub fn is_selected(
         &self,
         selector: &CachedSelector,

@@ -27,7 +27,7 @@ places! {
 /// The shared counters of a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counters {
-    /// What is left after the devices of allocated claims, by counter; negative where claims took more than there is.
+    /// Remainder after the devices of allocated claims, by counter; negative if claims consume more than the total.
     pub(crate) available: TiVec<CounterIx, i128>,
     /// Set and name of each counter.
     pub(crate) names: TiVec<CounterIx, (Str, Str)>,
@@ -35,9 +35,10 @@ pub(crate) struct Counters {
     pub(crate) groups: TiVec<SetIx, Compatibility>,
     /// A device gives counters back.
     pub(crate) gives_back: bool,
-    /// Counters of which claims took more than there is, in order. They keep back every device that draws from any counter.
+    /// Overused counters: claims consume more than their total, in order. They make every device that consumes counters
+    /// unavailable.
     pub(crate) overdrawn: Vec<CounterIx>,
-    /// What each device of the view takes; empty if the pool has no counters.
+    /// Consumption of each device of the view; empty if the pool has no counters.
     draws: TiVec<InView, Draw>,
     /// Amounts by counter, device after device.
     amounts: Vec<(CounterIx, i128)>,
@@ -45,7 +46,7 @@ pub(crate) struct Counters {
     joined: Vec<(SetIx, Box<[u32]>)>,
 }
 
-/// The shared counters of a pool, for which a pool without any takes no room.
+/// Shared counters of a pool. A pool without counters takes no memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PoolWide(Option<Box<Counters>>);
 
@@ -74,7 +75,7 @@ impl Deref for PoolWide {
     }
 }
 
-/// Where what one device takes ends in the lists of all devices. It begins where that of the device before ends.
+/// End of a device's consumption in the lists of all devices. It begins where the previous device's ends.
 #[derive(Clone, Copy, Debug, Default)]
 struct Draw {
     consumes: bool,
@@ -82,7 +83,7 @@ struct Draw {
     joined: usize,
 }
 
-/// What one device takes of the counters of its pool, be it nothing of any counter.
+/// Counter consumption of one device, even if it is zero.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage<'a> {
     /// Amounts by counter, each counter once.
@@ -91,7 +92,7 @@ pub(crate) struct Usage<'a> {
     pub(crate) groups: &'a [(SetIx, Box<[u32]>)],
 }
 
-/// Which groups may still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
+/// Groups that can still join a counter set. Mirrors `compatibility_groups.go`, `compatibilityGroupIntersection`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Compatibility {
     /// No device draws from the set.
@@ -104,7 +105,7 @@ pub(crate) enum Compatibility {
 }
 
 impl Counters {
-    /// What the device of the view takes, if it draws from counters.
+    /// Returns what the device of the view takes, if it draws from counters.
     #[inline]
     pub(crate) fn usage(&self, device: InView) -> Option<Usage<'_>> {
         let end = self.draws.get(device).filter(|draw| draw.consumes)?;
@@ -116,7 +117,7 @@ impl Counters {
         })
     }
 
-    /// Where the next device begins.
+    /// Returns where the next device begins.
     fn end(&self) -> Draw {
         Draw {
             consumes: false,
@@ -133,15 +134,15 @@ impl Counters {
 }
 
 impl Counters {
-    /// Whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw which
-    /// others give back to.
+    /// Returns whether a device may be kept back by a counter that it does not draw from: one that is overdrawn, or that picks overdraw while
+    /// others return to it.
     pub(crate) fn concern_all(&self) -> bool {
         self.gives_back || !self.overdrawn.is_empty()
     }
 }
 
 impl Usage<'_> {
-    /// What the device takes of the counter, if it draws from it.
+    /// Returns what the device takes of the counter, if it draws from it.
     pub(crate) fn of(&self, counter: CounterIx) -> Option<i128> {
         let (_, amount) = self.amounts.iter().find(|(known, _)| *known == counter)?;
         Some(*amount)
@@ -173,7 +174,7 @@ impl Compatibility {
     }
 }
 
-/// How the slices of a pool contradict each other, in upstream's words. Mirrors `pools_experimental.go`, `buildPool`, v1.37.2.
+/// Contradiction between the slices of a pool, in upstream's words. Mirrors `pools_experimental.go`, `buildPool`, v1.37.2.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PoolFault {
     /// Two devices that reach the node have this name.
@@ -195,7 +196,7 @@ pub enum PoolFault {
     },
 }
 
-/// What makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
+/// Returns what makes a pool invalid on every node, if `slices` are its newest generation: two counter sets of one name, or a device that
 /// draws from counters which do not exist.
 pub fn pool_fault<'a>(slices: impl Iterator<Item = &'a Slice>) -> Option<PoolFault> {
     let slices: Vec<_> = slices.collect();

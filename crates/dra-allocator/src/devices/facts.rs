@@ -25,7 +25,7 @@ pub struct Facts {
 const MOST_VIEWS_OF_POOL: usize = 64;
 
 impl Facts {
-    /// Prepares `cluster`. Costs little: pools are looked at when somebody asks for them.
+    /// Prepares `cluster`. Cheap: pools are evaluated on demand.
     pub fn new(cluster: &Cluster, features: Features) -> Self {
         let claims = cluster.claims().map(|claim| &**claim);
         let selectors = SelectorCache::new(features.selectors(cluster.environment()), cluster.meter());
@@ -61,10 +61,10 @@ impl Facts {
         }
     }
 
-    /// The pools that `node` reaches, in the order in which the scheduler takes them.
+    /// The pools that `node` reaches, in the order of the scheduler.
     ///
     /// # Errors
-    /// With which the scheduler ends the attempt.
+    /// The error that ends the scheduling attempt.
     pub(crate) fn views(&self, node: &Node) -> Result<Vec<Arc<PoolView>>, String> {
         let views = self.pools.of_node(node, &self.allocated);
         views.map_err(|why| format!("gather pool information: {why}"))

@@ -37,7 +37,7 @@ pub enum Implementation {
     Experimental,
 }
 
-/// How the API server of `environment` compiles expressions of objects that are being written.
+/// Returns how the API server of `environment` compiles expressions of objects that are being written.
 pub fn expressions_of_new_objects(environment: &Environment) -> dra_cel::Environment {
     let on = |gate| environment.enabled(Component::ApiServer, gate);
     let features = dra_cel::Features {
@@ -72,7 +72,7 @@ impl Features {
         }
     }
 
-    /// How the scheduler of `environment` compiles expressions with these features: those of objects that are stored, with the
+    /// Returns how the scheduler of `environment` compiles expressions with these features: those of objects that are stored, with the
     /// libraries of its binary.
     pub fn selectors(&self, environment: &Environment) -> dra_cel::Environment {
         let of_selectors = self.release.constraints_know_no_lists
@@ -108,7 +108,7 @@ impl Features {
         }
     }
 
-    /// Whether the implementation knows what came with shares and binding conditions: constraints on distinct values, and devices that
+    /// Returns whether the implementation knows what came with shares and binding conditions: constraints on distinct values, and devices that
     /// bind to their node.
     pub fn knows_shares_and_binding(&self) -> bool {
         match self.implementation() {
@@ -118,36 +118,36 @@ impl Features {
         }
     }
 
-    /// Whether a claim that asks for amounts ends the attempt where the feature is off; it is ignored otherwise.
+    /// Returns whether a claim that asks for amounts ends the attempt where the feature is off; it is ignored otherwise.
     pub fn refuses_amounts(&self) -> bool {
         !self.consumable_capacity && self.knows_shares_and_binding()
     }
 
-    /// Whether slices with counter sets belong to their pool on every node.
+    /// Returns whether slices with counter sets belong to their pool on every node.
     pub(crate) fn counter_slices_reach_all(&self) -> bool {
         let stays_behind =
             !self.release.counters_are_of_slice && self.implementation() == Implementation::Stable;
         self.partitionable_devices && (self.release.counter_slices_reach_all || stays_behind)
     }
 
-    /// Whether the stable implementation runs as it was before it became what had been the incubating one: it looks for contradictions in
+    /// Returns whether the stable implementation runs as it was before it became what had been the incubating one: it looks for contradictions in
     /// pools that miss slices, too, and takes slices with counter sets for any others.
     pub(crate) fn is_first_stable(&self) -> bool {
         self.release.implementations_lag && self.implementation() == Implementation::Stable
     }
 
-    /// Whether each order of the devices of a request is a way of its own.
+    /// Returns whether each order of the devices of a request is a way of its own.
     pub fn permutes(&self) -> bool {
         self.release.starts_over_in_request || self.implementation() == Implementation::Stable
     }
 
-    /// Whether slices with binding conditions are the last ones of their pool, where the others have no order. Mirrors
+    /// Returns whether slices with binding conditions are the last ones of their pool, where the others have no order. Mirrors
     /// `pools_experimental.go`, `GatherPools`, v0.35.10.
     pub(crate) fn takes_binding_slices_last(&self) -> bool {
         self.release.takes_pools_as_they_come && self.implementation() == Implementation::Experimental
     }
 
-    /// Whether pools and slices are taken in an order that only the scheduler knows.
+    /// Returns whether pools and slices are taken in an order that only the scheduler knows.
     pub fn takes_pools_as_they_come(&self) -> bool {
         self.release.takes_pools_as_they_come || self.implementation() == Implementation::Stable
     }

@@ -1,4 +1,4 @@
-//! Who holds which device, and what that leaves of shared counters and capacity.
+//! Allocated devices with their claims, and the remaining shared counters and capacity.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -27,13 +27,13 @@ pub struct Holder<'a> {
 }
 
 impl Holder<'_> {
-    /// Whether the claim takes something from others.
+    /// Returns whether the claim takes something from others.
     pub fn takes(&self) -> bool {
         self.result.takes()
     }
 }
 
-/// Whether a device can still be allocated, as far as claims decide it.
+/// Allocation state of a device, as far as claims determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DeviceState {
@@ -59,7 +59,7 @@ impl DeviceState {
     }
 }
 
-/// Why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
+/// The reason why the scheduler does not allocate a device to an ordinary request, although no claim holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unavailable {
@@ -80,7 +80,8 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// The word for what rules a device out whoever asks for it; none for what depends on the request.
+    /// The word for a reason that rules out the device for every request; none for a reason that depends on the
+    /// request.
     fn of(ruled_out: RuledOut) -> Option<Self> {
         match ruled_out {
             RuledOut::CounterExhausted => Some(Self::CountersExhausted),
@@ -102,7 +103,7 @@ impl Unavailable {
         }
     }
 
-    /// What keeps it from being allocated, for a reader: `counters`.
+    /// Returns what keeps it from being allocated, for a reader: `counters`.
     pub fn in_words(self) -> &'static str {
         match self {
             Self::CountersExhausted => "counters",
@@ -142,7 +143,7 @@ pub struct Inventory<'a> {
 }
 
 impl<'a> Inventory<'a> {
-    /// What the claims of `cluster` hold.
+    /// Returns what the claims of `cluster` hold.
     pub fn of(cluster: &'a Cluster) -> Self {
         let mut held: HashMap<DeviceId, Vec<Holder<'a>>> = HashMap::new();
         for claim in cluster.claims() {
@@ -161,7 +162,7 @@ impl<'a> Inventory<'a> {
         }
     }
 
-    /// What keeps the holders from being known.
+    /// Returns what keeps the holders from being known.
     pub fn gap(&self) -> Option<&'a Gap> {
         self.gap
     }
@@ -171,12 +172,12 @@ impl<'a> Inventory<'a> {
         self.cluster
     }
 
-    /// Who has the device: by namespace and name of the claim, once for each share.
+    /// Returns who has the device: by namespace and name of the claim, once for each share.
     pub fn holders(&self, device: &DeviceId) -> &[Holder<'a>] {
         self.held.get(device).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the device counts as allocated for counters. Mirrors `allocatedstate.go`, `IsDeviceAllocated`, v1.37.2.
+    /// Returns whether the device counts as allocated for counters. Mirrors `allocatedstate.go`, `IsDeviceAllocated`, v1.37.2.
     pub fn is_allocated(&self, device: &DeviceId) -> bool {
         self.holders(device).iter().any(Holder::takes)
     }
@@ -204,7 +205,7 @@ impl<'a> Inventory<'a> {
         }
     }
 
-    /// What is left of `total`, which the device has of the capacity `name`. A holder without a share takes all of it.
+    /// Returns what is left of `total`, which the device has of the capacity `name`. A holder without a share takes all of it.
     pub fn capacity_left(&self, device: &DeviceId, name: &Str, total: &Quantity) -> Quantity {
         let mut left = total.clone();
         for holder in self.holders(device).iter().filter(|holder| holder.takes()) {
@@ -236,12 +237,12 @@ impl<'a> Inventory<'a> {
         missing
     }
 
-    /// What is left of the pool's shared counters.
+    /// Returns what is left of the pool's shared counters.
     pub fn counters(&self, pool: &Pool<'_>) -> PoolCounters {
         PoolCounters::of(pool, |device| self.is_allocated(device))
     }
 
-    /// Why the scheduler does not allocate the device of `pool` to a request for any one device, if no claim holds it: every reason,
+    /// Returns why the scheduler does not allocate the device of `pool` to a request for any one device, if no claim holds it: every reason,
     /// in order.
     pub fn unavailable(
         &self,
@@ -268,7 +269,7 @@ impl<'a> Inventory<'a> {
         reasons
     }
 
-    /// Why the scheduler does not allocate the device on the nodes that see the pool so.
+    /// Returns why the scheduler does not allocate the device on the nodes that see the pool so.
     fn rules_out(
         &self,
         view: &PoolView,
@@ -292,7 +293,7 @@ impl<'a> Inventory<'a> {
             .collect()
     }
 
-    /// What decides about all devices of `pool`.
+    /// Returns the common facts about all devices of `pool`.
     pub fn pool_facts(&self, pool: &Pool<'_>) -> PoolFacts {
         let facts = self.facts();
         let view = facts.pool(&pool.id);
@@ -317,24 +318,24 @@ impl<'a> Inventory<'a> {
     }
 }
 
-/// What decides about all devices of a pool.
+/// Common facts about all devices of a pool.
 #[derive(Clone, Debug)]
 pub struct PoolFacts {
     /// Its counters.
     pub counters: PoolCounters,
     is_complete: bool,
-    /// How nodes see it that do not see all of it, where the whole cannot be used.
+    /// Views of nodes that see only a part, if the whole is unusable.
     others: Vec<(Arc<PoolView>, Vec<Arc<Node>>)>,
     /// None where gates hide all of its slices.
     view: Option<Arc<PoolView>>,
 }
 
-/// What there is of a counter and what is left.
+/// Total and remainder of a counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterBalance {
-    /// What there is.
+    /// Total.
     pub total: Quantity,
-    /// What allocated devices leave; negative when they overdraw it.
+    /// Remainder after allocated devices; negative if they exceed the total.
     pub remaining: Quantity,
 }
 

@@ -1,4 +1,4 @@
-//! Why kube-scheduler does not take a device for a request: a small code for each of its checks.
+//! The reason why kube-scheduler does not take a device for a request: a small code for each of its checks.
 //!
 //! What a check looked at (the claim that holds the device, the counter, the taint) is looked up where a reader asks for it, so that
 //! a search can note millions of codes.
@@ -69,7 +69,7 @@ impl RuledOut {
         }
     }
 
-    /// Whether a request for all devices asks for the device nevertheless, and then fails: what does not depend on what others hold
+    /// Returns whether a request for all devices asks for the device nevertheless, and then fails: what does not depend on what others hold
     /// decides which devices are all. Mirrors `allocator_experimental.go`, `validateDeviceRequest`, v1.37.2.
     pub fn is_selected(self) -> bool {
         match self {

@@ -1,10 +1,10 @@
-//! Which nodes reach a slice or a device.
+//! Nodes that reach a slice or a device.
 
 use std::fmt::Write;
 
 use dra_model::{Cluster, Device, Meta, NodeRequirement, NodeSelector, Slice, Str};
 
-/// Which nodes reach a device.
+/// Nodes that reach a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceNode {
     /// One: see `DeviceItem::node`.
@@ -34,7 +34,7 @@ pub fn node_of(slice: &Slice, device: &Device) -> (Option<Str>, DeviceNode) {
 /// For how many objects that are looked at a requirement of a node selector counts.
 const LOOKS_PER_REQUIREMENT: usize = 16;
 
-/// What a slice or a device says of the nodes that reach it. An empty name is none.
+/// Node fields of a slice or a device. An empty name is none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Nodes<'a> {
     /// The only node.
@@ -46,7 +46,7 @@ pub struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    /// What decides for the device: its own fields or those of its slice.
+    /// Returns what decides for the device: its own fields or those of its slice.
     pub fn of_device(slice: &'a Slice, device: &'a Device) -> Self {
         if slice.spec.per_device_node_selection {
             let Device {
@@ -61,7 +61,7 @@ impl<'a> Nodes<'a> {
         }
     }
 
-    /// What the slice itself says.
+    /// Returns what the slice itself says.
     pub fn of_slice(slice: &'a Slice) -> Self {
         let spec = &slice.spec;
         Self::given(
@@ -102,7 +102,7 @@ impl<'a> Nodes<'a> {
             .sum::<usize>()
     }
 
-    /// Whether `node` is among them. Mirrors `pools_incubating.go`, `NodeMatches`, v1.37.2.
+    /// Returns whether `node` is among them. Mirrors `pools_incubating.go`, `NodeMatches`, v1.37.2.
     ///
     /// # Errors
     /// A selector with an invalid requirement, even where another term of it matches: upstream parses the whole selector.
@@ -155,7 +155,7 @@ fn shown(selector: &NodeSelector) -> String {
 
 /// A node that devices or claims are looked for.
 pub struct WantedNode {
-    /// Only the name of a node that is not known.
+    /// Only the name of an unknown node.
     meta: Meta,
     is_known: bool,
 }
@@ -179,29 +179,30 @@ impl WantedNode {
         &self.meta.name
     }
 
-    /// What is known of the node; of one that is not known, its name.
+    /// Returns the known data of the node; for an unknown node, its name.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Whether the selector matches the node.
+    /// Returns whether the selector matches the node.
     ///
     /// # Errors
-    /// Why that is unknown: Kubernetes could not evaluate the selector either, or it asks for labels of a node that is not known.
+    /// Why that is unknown: Kubernetes could not evaluate the selector either, or it refers to labels of an unknown
+    /// node.
     pub fn matches(&self, selector: &NodeSelector) -> Result<bool, String> {
         let asks_for_labels = || {
             let mut terms = selector.node_selector_terms.iter();
             terms.any(|term| !term.match_expressions.is_empty())
         };
         if !self.is_known && asks_for_labels() {
-            return Err("the labels of the node are not known".to_owned());
+            return Err("the node's labels are unknown".to_owned());
         }
         // Upstream parses the selectors of slices and of allocations as a whole.
         selector.check().map_err(|invalid| invalid.to_string())?;
         Ok(selector.matches(&self.meta).unwrap_or(false))
     }
 
-    /// Whether the device can be used on the node.
+    /// Returns whether the device can be used on the node.
     ///
     /// # Errors
     /// As for [`Self::matches`].
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_invalid_selector_is_told_in_upstreams_words() {
+    fn an_invalid_selector_is_reported_in_upstreams_words() {
         for (selector, expected) in [
             (
                 r#"[{"matchExpressions": [{"key": "rack", "operator": "Lt", "values": ["high"]}]}]"#,

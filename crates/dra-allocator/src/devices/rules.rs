@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use dra_model::{Cluster, Component, DeviceId, Environment, Gate, PoolId, Str, TaintRule, TaintSelector};
 
-/// Whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
+/// Returns whether the rule is about the device, published or not. Without a selector it is about none, with an empty one about all.
 ///
 /// Mirrors `device_taint_eviction.go`, `ruleMatchesDevice`, v1.37.2. The scheduler before 1.37.1 saw a rule without a selector as
 /// one about all devices: see [`rules_of_scheduler`].
@@ -15,14 +15,14 @@ pub fn rule_matches(rule: &TaintRule, device: &DeviceId) -> bool {
     rule_matches_in_pool(rule, &device.device) && rule_matches_pool(rule, &device.pool_id())
 }
 
-/// Whether the rule may be about devices of the pool: the first part of [`rule_matches`].
+/// Returns whether the rule may be about devices of the pool: the first part of [`rule_matches`].
 pub fn rule_matches_pool(rule: &TaintRule, pool: &PoolId) -> bool {
     rule.spec.device_selector.as_ref().is_some_and(|selector| {
         fits(selector.driver.as_ref(), &pool.driver) && fits(selector.pool.as_ref(), &pool.pool)
     })
 }
 
-/// Whether a rule that may be about devices of a pool is about its device `name`: the other part of [`rule_matches`].
+/// Returns whether a rule that may be about devices of a pool is about its device `name`: the other part of [`rule_matches`].
 pub fn rule_matches_in_pool(rule: &TaintRule, name: &Str) -> bool {
     let selector = rule.spec.device_selector.as_ref();
     selector.is_some_and(|selector| fits(selector.device.as_ref(), name))
@@ -32,7 +32,7 @@ fn fits(wanted: Option<&Str>, actual: &Str) -> bool {
     wanted.is_none_or(|wanted| wanted == actual)
 }
 
-/// Whether the scheduler of this release takes a rule without a selector for one about all devices, as those before 1.37.1 do.
+/// Returns whether the scheduler of this release takes a rule without a selector for one about all devices, as those before 1.37.1 do.
 pub fn bare_rule_is_about_all(environment: &Environment) -> bool {
     environment.release().bare_rule_is_all
 }
@@ -65,7 +65,7 @@ type Selected = (Option<Str>, Option<Str>, Option<Str>);
 pub struct Rules {
     /// Only looked up in, never walked.
     by_selector: HashMap<Selected, Vec<Arc<TaintRule>>, RandomState>,
-    /// Which of the parts a selector can have are set, for every shape that occurs.
+    /// Combinations of set selector parts, for every occurring shape.
     shapes: Vec<[bool; 3]>,
 }
 
@@ -97,7 +97,7 @@ impl Rules {
         found
     }
 
-    /// How many rules are about `device`.
+    /// Returns how many rules are about `device`.
     pub fn count(&self, device: &DeviceId) -> usize {
         self.of_each_shape(device).map(Vec::len).sum()
     }

@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 use dra_cel::{CompileError, DeviceInput, Environment, KeptReadings, Mode, Program, Readings, SliceDevice};
 use dra_model::{AttributeValue, Capacity, Device, Meter, Slice, Str, TOO_MUCH_WORK};
 
-/// Why an expression has no value, in the words of kube-scheduler.
+/// The reason why an expression has no value, in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
     /// It does not compile.
@@ -79,7 +79,7 @@ impl SelectorCache {
         }
     }
 
-    /// What a command may spend on expressions and on looking at devices.
+    /// Returns what a command may spend on expressions and on looking at devices.
     pub(crate) fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
@@ -128,12 +128,12 @@ impl SelectorCache {
     }
 }
 
-/// What a thread that panicked has left behind is complete: entries are made before they are inserted.
+/// State left behind by a thread that panicked is complete: entries are built before they are inserted.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What selectors read of `device`, a device of `driver`.
+/// Returns what selectors read of `device`, a device of `driver`.
 pub fn slice_device<'a>(driver: &'a str, device: &'a Device) -> SliceDevice<'a, Capacity> {
     SliceDevice {
         driver,
@@ -153,7 +153,7 @@ impl<'a> Numbered<'a> {
         &self.slice.slice.spec.devices[self.index as usize]
     }
 
-    /// What `program` reads of it, if that can be listed.
+    /// Returns what `program` reads of it, if that can be listed.
     fn readings(self, program: &Program) -> Option<Readings<'a>> {
         let reads = program.reads()?;
         reads.read(slice_device(&self.slice.slice.spec.driver, self.device()))
@@ -176,7 +176,7 @@ impl CachedSelector {
         program.map_err(|why| SelectorError::Compile(why.clone()))
     }
 
-    /// Whether it selects the device.
+    /// Returns whether it selects the device.
     pub(crate) fn matches(&self, device: Numbered<'_>) -> Result<bool, SelectorError> {
         let program = self.program()?;
         let number = device.number();
@@ -244,10 +244,10 @@ pub fn first_unmatched<S, E>(
     Ok(None)
 }
 
-/// Whether a device is selected, or why that cannot be told.
+/// Selection result of a device, or why it is unknown.
 type Answer = Result<bool, Str>;
 
-/// What was read of a device, and what came of it.
+/// Readings of a device, and their result.
 type Answered = (KeptReadings, Answer);
 
 /// Answers by what an expression reads of a device.
@@ -388,7 +388,7 @@ impl Expressions {
         }
     }
 
-    /// What a command may spend on expressions and on looking at devices.
+    /// Returns what a command may spend on expressions and on looking at devices.
     pub(crate) fn meter(&self) -> &Meter {
         &self.all.meter
     }
@@ -417,7 +417,7 @@ impl Expressions {
         &self.selectors[id.0 as usize].0
     }
 
-    /// Whether a selector selects the device.
+    /// Returns whether a selector selects the device.
     pub(crate) fn matches(&self, id: ExpressionId, device: Numbered<'_>) -> Result<bool, SelectorError> {
         self.selectors[id.0 as usize].1.matches(device)
     }

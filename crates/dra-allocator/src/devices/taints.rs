@@ -1,4 +1,4 @@
-//! Which taints a device has: those its driver published and those of DeviceTaintRules.
+//! Taints of a device: published by its driver or added by DeviceTaintRules.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,12 +8,13 @@ use std::sync::Arc;
 use super::Rules;
 use dra_model::{Cluster, Device, DeviceId, NO_EXECUTE, NO_SCHEDULE, Slice, Str, Taint, TaintRule};
 
-/// Whether the taint keeps pods that do not tolerate it off the device.
+/// Returns whether the taint keeps pods that do not tolerate it off the device.
 pub fn keeps_off(taint: &Taint) -> bool {
     taint.effect == NO_SCHEDULE || taint.effect == NO_EXECUTE
 }
 
-/// Words with which drivers and health checks say in the name or the value of a taint that a device is broken, or that nobody knows.
+/// Words in the name or value of taints that report a broken device, or an unknown
+/// state.
 const UNHEALTHY: [&str; 14] = [
     "unhealth",
     "health",
@@ -31,7 +32,7 @@ const UNHEALTHY: [&str; 14] = [
     "unmonitored",
 ];
 
-/// Whether the taint says that the device is unhealthy, by its name without the domain or by its value, as far as words tell: no API
+/// Returns whether the taint says that the device is unhealthy, by its name without the domain or by its value, as far as words tell: no API
 /// does. NVIDIA's driver has `gpu.nvidia.com/xid`, `gpu.nvidia.com/gpu-lost` and `gpu.nvidia.com/unmonitored`.
 pub fn says_unhealthy(taint: &Taint) -> bool {
     let name = taint.key.rsplit('/').next().unwrap_or_default();
@@ -48,11 +49,11 @@ pub fn says_unhealthy(taint: &Taint) -> bool {
 pub struct DeviceTaint<'a> {
     /// The taint.
     pub taint: &'a Taint,
-    /// Where it comes from.
+    /// Origin.
     pub origin: Origin,
 }
 
-/// Where a taint comes from. Ordered, and equal, as the controller orders the reasons of an eviction: rules by name, then the
+/// Origin of a taint. Ordered, and equal, as the controller orders the reasons of an eviction: rules by name, then the
 /// taints of slices by device and place.
 #[derive(Clone, Debug)]
 pub enum Origin {
@@ -64,7 +65,7 @@ pub enum Origin {
         slice: Arc<Slice>,
         /// Name of the device in it.
         device: Str,
-        /// Which of the device's taints.
+        /// Index in the device's taints.
         index: usize,
     },
 }
@@ -89,7 +90,7 @@ impl Origin {
         }
     }
 
-    /// Whether both are the same taint of the same version of an object: what upstream compares.
+    /// Returns whether both are the same taint of the same version of an object: what upstream compares.
     pub fn is_same_version(&self, other: &Self) -> bool {
         self == other
             && match (self, other) {
@@ -137,7 +138,7 @@ impl PartialEq for Origin {
 
 impl Eq for Origin {}
 
-/// What the eviction controller does with DeviceTaintRules.
+/// Support of the eviction controller for DeviceTaintRules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleSupport {
     /// Nothing: they neither evict nor get a status.
@@ -225,7 +226,7 @@ impl<'a> Taints<'a> {
         published.into_iter().flatten().chain(rules)
     }
 
-    /// How many taints `device` has at most.
+    /// Returns how many taints `device` has at most.
     pub fn count(&self, device: &DeviceId) -> usize {
         let published = self.published(device);
         published.map_or(0, |(_, device)| device.taints.len()) + self.rules.count(device)

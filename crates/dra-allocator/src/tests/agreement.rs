@@ -139,7 +139,7 @@ pub(super) fn world(bytes: Vec<u8>) -> World {
 /// The answer where nothing but the devices is the reason.
 const DOES_NOT_FIT: &str = "does not fit";
 
-/// Steps of the plain search, with which everything is compared.
+/// Steps of the plain search, the reference for comparisons.
 const PLAIN: u64 = 20_000;
 
 /// The allocations, or why there are none; nothing where that is not decided within the limits.
@@ -171,11 +171,11 @@ proptest! {
     }
 }
 
-/// What was held against the plain search.
+/// Comparison with the plain search.
 struct Held {
-    /// What was said to keep requests from being served together.
+    /// Reported conflict between requests.
     told: Option<Together>,
-    /// How many dry runs of it the plain search did not end. They show nothing, neither that it is right nor that it is wrong.
+    /// Number of dry runs that the plain search did not finish. They prove nothing.
     undecided: usize,
 }
 
@@ -235,7 +235,7 @@ fn hold_reasons_against_the_search(world: &World) -> Result<Option<Held>, TestCa
     Ok(Some(Held { told, undecided }))
 }
 
-/// Worlds of which the reason says whether the claims fit there, and what it says.
+/// Worlds whose reason says whether the claims fit, with that reason.
 fn dry_runs(world: &World, told: &Together) -> Vec<(World, bool)> {
     match told {
         Together::Constraints(constraints, _) => {

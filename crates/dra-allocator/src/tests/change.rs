@@ -10,7 +10,7 @@ use dra_model::{Change, Claim, Cluster, Key, Kind, Object};
 use dra_testing::effort::by_effort;
 use std::sync::Arc;
 
-/// What the inputs say of the claims, as text.
+/// Returns what the inputs say of the claims, as text.
 fn answer(inputs: &Inputs, cluster: &Cluster, claims: &[Arc<Claim>]) -> String {
     let demand = inputs.demand(claims);
     let node = cluster.node("node").unwrap();

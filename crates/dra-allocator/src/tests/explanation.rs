@@ -1,4 +1,4 @@
-//! What rules devices out, one by one.
+//! Reasons that rule out devices, one by one.
 
 use serde_json::{Value, json};
 
@@ -107,7 +107,7 @@ fn each_device_shows_the_first_thing_that_rules_it_out() {
     );
 }
 
-/// What keeps the demanded claims of `world` from being served together.
+/// Returns what keeps the demanded claims of `world` from being served together.
 fn together(world: &World) -> Option<Together> {
     let cluster = world.cluster();
     let inputs = Inputs::new(&cluster, all_features());
@@ -197,7 +197,7 @@ fn constraints_that_only_stop_the_search_together_are_both_named() {
 }
 
 #[test]
-fn counters_that_stop_the_search_are_told_with_what_is_wanted_and_left() {
+fn counters_that_stop_the_search_are_reported_with_the_wanted_and_available_amount() {
     let mut world = World::new();
     let draw = json!([{ "counterSet": "set", "counters": { "units": { "value": "2" } } }]);
     let device = |name: &str| json!({ "name": name, "attributes": { "kind": { "string": "x" } }, "consumesCounters": draw });

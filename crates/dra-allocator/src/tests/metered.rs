@@ -1,4 +1,4 @@
-//! What an attempt comes to when the command's work on expressions runs out, step by step.
+//! Results of an attempt when the command's work on expressions runs out, step by step.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn by_steps(world: &World, limits: Limits, mut look: impl FnMut(Outcome, Explain
     whole
 }
 
-/// Four devices, of which a selector selects three.
+/// Four devices, three of them match the selector.
 fn world(request: Value, constraints: &[Value]) -> World {
     let mut world = World::new();
     let device = |name: &str, group: u8| json!({ "name": name, "attributes": { "kind": { "string": "x" }, "group": { "int": group } } });

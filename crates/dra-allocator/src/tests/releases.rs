@@ -20,7 +20,7 @@ fn with(change: impl FnOnce(&mut Release)) -> Features {
     features
 }
 
-/// What is allocated: pool and device of each result, or what is said instead.
+/// Returns what is allocated: pool and device of each result, or what is said instead.
 fn answer(world: &World, features: Features) -> String {
     let searches = [Limits::plain(100_000), Limits::pruned(100_000), Limits::default()];
     let answers = searches.map(|limits| match world.allocate(features, limits).outcome {
@@ -431,7 +431,7 @@ fn who_starts_over_goes_through_each_order_of_the_devices() {
         .map(|name| group(&format!("d{name}"), name))
         .collect();
     world.pool("p", &devices, &[]);
-    // Any device by itself will do, and no two of them together.
+    // Each device alone is sufficient, but no two of them fit together.
     let mut requests = vec![exactly("r", "any", 3)];
     requests.push(exactly("s", "x", 1));
     world.claim(&requests, &[]);
@@ -444,7 +444,7 @@ fn who_starts_over_goes_through_each_order_of_the_devices() {
 }
 
 #[test]
-fn an_alternative_for_all_devices_goes_on_as_the_first_one() {
+fn an_alternative_for_all_devices_continues_as_the_first_one() {
     let x = |name: &str| json!({ "name": name, "attributes": { "kind": { "string": "x" } } });
     let alternatives =
         |first: Value, second: Value| json!({ "name": "r", "firstAvailable": [first, second] });
@@ -456,12 +456,12 @@ fn an_alternative_for_all_devices_goes_on_as_the_first_one() {
     world.claim(&[alternatives(three_of_any, all_of_x.clone())], &[]);
     assert_eq!(answer(&world, with(|_| {})), "r/all:p/a r/all:p/b");
     let loses = with(|release| release.loses_subrequest_in_all = true);
-    // One for itself, and two more for three of any, of which there is one.
+    // One exclusive device, and two more of any three when only one is left.
     assert_eq!(answer(&world, loses), "no fit");
     assert_eq!(answer(&world, features("1.35.10", &[])), "no fit");
     assert_eq!(answer(&world, features("1.36.4", &[])), "r/all:p/a r/all:p/b");
 
-    // Both want all devices: those of the first are taken for those of the second.
+    // Both want all devices: the devices of the first are allocated to the second.
     let mut world = World::new();
     let tainted = json!({ "name": "t", "taints": [{ "key": "k", "effect": "NoSchedule" }] });
     world.pool("p", &[tainted, x("a")], &[]);
@@ -714,7 +714,8 @@ fn an_error_comes_first_in_some_orders_in_every_one_or_in_none() {
 
 #[test]
 fn an_alternative_for_all_devices_may_take_some_before_it_fails() {
-    // By name the tainted device comes first. Behind the other one the request goes on as its first alternative, and is done.
+    // By name the tainted device comes first. After the other device the request continues as its first alternative and
+    // is satisfied.
     let mut world = World::new();
     let x = json!({ "kind": { "string": "x" } });
     let taints = json!([{ "key": "k", "effect": "NoSchedule" }]);

@@ -1,4 +1,4 @@
-//! What names mean: the variable `device`, types, functions, by Kubernetes version and feature gates.
+//! Meaning of names: the variable `device`, types, functions, by Kubernetes version and feature gates.
 //!
 //! kube-scheduler compiles with the environment for stored expressions, which has everything its version knows. The API
 //! server checks new expressions with what the version before knew too, so that a rollback leaves nothing unreadable.
@@ -19,7 +19,7 @@ pub struct Features {
     pub list_type_attributes: bool,
 }
 
-/// For which kind of expression an environment is.
+/// Kind of expression that an environment is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// One that is in the cluster, as kube-scheduler compiles it.
@@ -28,11 +28,11 @@ pub enum Mode {
     New,
 }
 
-/// What names mean in one version and mode.
+/// Meaning of names in one version and mode.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scope {
     pub(crate) release: Release,
-    /// By which what is used must have been introduced.
+    /// Newest release in which a function may have been introduced.
     used: Release,
     mode: Mode,
     features: Features,
@@ -88,7 +88,7 @@ impl Scope {
         overload.is_in(self.release) && (!extends_lists || self.used.extends_lists)
     }
 
-    /// Whether devices may have attributes that are lists.
+    /// Returns whether devices may have attributes that are lists.
     pub(crate) fn takes_lists(&self) -> bool {
         self.release.lists_need_no_gate || self.knows_lists_by_gate()
     }
@@ -97,7 +97,7 @@ impl Scope {
         self.release.knows_lists && self.features.list_type_attributes
     }
 
-    /// Whether a selector may be of this type.
+    /// Returns whether a selector may be of this type.
     pub(crate) fn selects(&self, output: &Type) -> bool {
         match output {
             Type::Bool => true,
@@ -143,7 +143,7 @@ impl Scope {
         FieldLookup::Found(field_type)
     }
 
-    /// What the types of lists and maps in general are of.
+    /// Returns what the types of lists and maps in general are of.
     fn type_variable(&self, letter: char) -> Type {
         if self.release.declares_type_variables {
             Type::Param(Param::Declared(letter))
@@ -152,7 +152,7 @@ impl Scope {
         }
     }
 
-    /// What a global name is.
+    /// Returns what a global name is.
     pub(crate) fn global(&self, name: &str) -> Option<Global> {
         let types = |inner: Type| Some(Global::Type(inner));
         match name {
@@ -192,7 +192,7 @@ impl Scope {
     }
 }
 
-/// What a name that is not local is.
+/// Meaning of a name that is not local.
 #[derive(Debug, Clone)]
 pub(crate) enum Global {
     Variable(Type),
@@ -202,7 +202,7 @@ pub(crate) enum Global {
     Constant(i64),
 }
 
-/// What was found of a field.
+/// Result of a field lookup.
 #[derive(Debug)]
 pub(crate) enum FieldLookup {
     Found(Type),

@@ -2,7 +2,7 @@
 //!
 //! Finds out what each name means, what type each node has and which overloads each call can mean, and words what is
 //! wrong as the API server does. Mirrors `checker/checker.go` (cel-go v0.29). [`environment`] knows the names of each
-//! version, [`unify`] the type variables, [`validate`] what is looked at once the types are right.
+//! version, [`unify`] the type variables, [`validate`] the checks after type checking.
 
 mod environment;
 mod literals;
@@ -21,7 +21,7 @@ use super::types::{Name, Type};
 use environment::{FieldLookup, Global, Local};
 use unify::{Unifier, instantiate};
 
-/// What a node means.
+/// Meaning of a node.
 #[derive(Debug, Clone)]
 pub(crate) enum Reference {
     /// The variable `device`.
@@ -37,7 +37,7 @@ pub(crate) enum Reference {
     Overloads(Vec<&'static Overload>),
 }
 
-/// What checking found out.
+/// Result of type checking.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub(crate) ast: Ast,

@@ -1,7 +1,7 @@
 //! Type variables and what they stand for. Mirrors `checker/types.go` and `mapping.go` (cel-go v0.29).
 //!
-//! An attempt that fails leaves no trace. Types can be exponentially large, so every step is counted, and after too many
-//! everything is taken for an error that [`Unifier::is_exhausted`] reports.
+//! An attempt that fails leaves no trace. Types can be exponentially large, so every step is counted, and after too
+//! many every type becomes an error that [`Unifier::is_exhausted`] reports.
 
 use crate::types::{Param, Type};
 
@@ -11,7 +11,7 @@ const MAX_STEPS: u32 = 2_000_000;
 /// The state of the type variables.
 #[derive(Debug, Default)]
 pub(super) struct Unifier {
-    /// What each variable stands for.
+    /// Binding of each variable.
     bindings: Vec<Option<Type>>,
     /// Earlier bindings, to go back to.
     trail: Vec<(usize, Option<Type>)>,
@@ -62,7 +62,7 @@ impl Unifier {
         holds
     }
 
-    /// Whether `left` can be where `right` is, binding variables so that it can.
+    /// Returns whether `left` can be where `right` is, binding variables so that it can.
     pub(super) fn assignable(&mut self, left: &Type, right: &Type) -> bool {
         self.attempt(|unifier| unifier.assign(left, right))
     }
@@ -124,7 +124,7 @@ impl Unifier {
         }
     }
 
-    /// Whether the variable `param`, which is `variable`, can stand for `target`, and whether it is bound already.
+    /// Returns whether the variable `param`, which is `variable`, can stand for `target`, and whether it is bound already.
     fn substitutes(&mut self, target: &Type, variable: &Type, param: Param) -> (bool, bool) {
         if target == variable {
             return (true, true);
@@ -173,7 +173,7 @@ impl Unifier {
         }
     }
 
-    /// Whether `left` is equal to `right` or says less by being dynamic somewhere.
+    /// Returns whether `left` is equal to `right` or says less by being dynamic somewhere.
     fn is_less_specific(&self, left: &Type, right: &Type) -> bool {
         if !self.step() {
             return true;
@@ -211,7 +211,7 @@ impl Unifier {
         }
     }
 
-    /// Whether the variable does not occur within a type.
+    /// Returns whether the variable does not occur within a type.
     fn is_free_of(&self, variable: &Type, within: &Type) -> bool {
         if !self.step() || variable == within {
             return false;

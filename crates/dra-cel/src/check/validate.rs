@@ -1,4 +1,4 @@
-//! What is looked at once the types are right: literals that cannot be read, lists and maps of mixed types, format calls.
+//! Checks after type checking: literals that cannot be read, lists and maps of mixed types, format calls.
 //!
 //! Mirrors `cel/validator.go` and the format validator of `ext/formatting.go` (cel-go v0.29).
 
@@ -268,7 +268,7 @@ fn type_name(of: &Type) -> &str {
     of.name()
 }
 
-/// Whether two types are equal but for the names of type variables.
+/// Returns whether two types are equal but for the names of type variables.
 fn equivalent(left: &Type, right: &Type) -> bool {
     match (left, right) {
         (Type::Param(_), Type::Param(_)) => true,

@@ -1,7 +1,8 @@
-//! The worst case of what an expression costs, by which the API server refuses new ones.
+//! Worst-case cost of an expression: the API server rejects new expressions above a limit.
 //!
-//! Walks the checked tree and bounds sizes and costs. Mirrors `checker/cost.go` (cel-go v0.29). [`calls`] knows the functions,
-//! [`amount`] computes, [`place`] knows the limits that a ResourceSlice sets on what `device` holds, [`path`] how a value was reached.
+//! Walks the checked tree and bounds sizes and costs. Mirrors `checker/cost.go` (cel-go v0.29). [`calls`] knows the
+//! functions, [`amount`] computes, [`place`] knows the limits that a ResourceSlice sets on what `device` holds,
+//! [`path`] the path to a value.
 
 mod amount;
 mod calls;
@@ -55,7 +56,7 @@ impl CallEstimate {
     }
 }
 
-/// What the members of a list or map are at most.
+/// Common type of the members of a list or map.
 #[derive(Debug, Clone, Copy)]
 struct Members {
     is_list: bool,

@@ -1,8 +1,8 @@
-//! What evaluating costs.
+//! Cost of an evaluation.
 //!
-//! [`Rule`] is the cost of a call as kube-scheduler counts it while evaluating. [`estimate`] is the worst case by which
-//! the API server refuses new expressions. The weights are cel-go's: a tenth per character that is gone through, a
-//! quarter per character of a regular expression, 10 for a list, 30 for a map, 40 for a message.
+//! [`Rule`] is the cost of a call as kube-scheduler counts it while evaluating. [`estimate`] is the worst case that the
+//! API server compares with its limit. The weights are cel-go's: a tenth per character that is gone through, a quarter
+//! per character of a regular expression, 10 for a list, 30 for a map, 40 for a message.
 
 pub(crate) mod estimate;
 mod rules;

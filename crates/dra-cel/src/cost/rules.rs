@@ -16,7 +16,7 @@ use crate::value::list::List;
 use crate::value::map::Map;
 use crate::value::{Fault, Value};
 
-/// How the cost of one call is computed.
+/// Cost rule of one call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Rule {
     One,
@@ -338,7 +338,7 @@ fn traverse_map<'a>(ctx: &mut Context<'a>, map: &Map<'a>, joined: &mut Joined) -
         cost = cost.wrapping_add(traverse(ctx, &key, joined)?);
         cost = cost.wrapping_add(match value {
             Some(value) => traverse(ctx, &value, joined)?,
-            // Upstream goes on with the error that the key is not there.
+            // Upstream continues with the error that the key does not exist.
             None => 1,
         });
     }

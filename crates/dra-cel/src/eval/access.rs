@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What becomes of a value that is taken as one of Go and made one of CEL again. Mirrors `applyQualifiers` (`interpreter/attributes.go`,
+/// Returns what becomes of a value that is taken as one of Go and made one of CEL again. Mirrors `applyQualifiers` (`interpreter/attributes.go`,
 /// cel-go v0.26).
 fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
     match value {

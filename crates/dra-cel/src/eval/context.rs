@@ -56,8 +56,8 @@ struct Growing<'a> {
     items: Vec<Value<'a>>,
     /// The elements instead of `items`, since they became the result of a comprehension and until the list grows again.
     complete: Option<Arc<Elements<'a>>>,
-    /// The size that is told. A list that is added to itself counts its elements once they are twice as many, so that it says that
-    /// there are more than there are.
+    /// The reported size. A list that is added to itself counts its elements once they are twice as many, so that it
+    /// reports more than it has.
     size: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
         self.cost
     }
 
-    /// What the evaluation has taken, in steps: cost, and work that the cost does not bound.
+    /// Returns what the evaluation has taken, in steps: cost, and work that the cost does not bound.
     pub(crate) fn effort(&self) -> u64 {
         EFFORT_TO_BEGIN + self.cost.min(self.limit).saturating_add(self.work)
     }
@@ -219,7 +219,7 @@ impl<'a> Context<'a> {
     /// An element.
     ///
     /// # Errors
-    /// The list tells of an element that it does not have.
+    /// The list reports an element that it does not have.
     pub(crate) fn list_get(&self, list: &List<'a>, index: usize) -> Result<Option<Value<'a>>, Fault> {
         if matches!(list, List::Concat(_)) && index >= list.len() {
             return Ok(None);
@@ -406,7 +406,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether a quantity is stored as decimal digits, by now.
+    /// Returns whether a quantity is stored as decimal digits, by now.
     pub(crate) fn is_decimal(&self, quantity: &Quantity) -> bool {
         quantity.is_decimal() || self.decimals.contains(&(std::ptr::from_ref(quantity) as usize))
     }

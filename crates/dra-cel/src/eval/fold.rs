@@ -1,7 +1,7 @@
 //! Comprehensions. Mirrors `evalFold` and `folder` (`interpreter/interpretable.go`, cel-go v0.29).
 //!
 //! The accumulator gets its first value when it is first read, in the loop or in the result: that is what makes
-//! `cel.bind` lazy. If that value is an empty list or map, it is one that grows in place from then on.
+//! `cel.bind` lazy. If that value is an empty list or map, it grows in place afterwards.
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use crate::plan::node::{ListNode, MapNode, MessageNode};
 use crate::value::map::{Entries, Map, hashable};
 use crate::value::{Fault, Outcome, Value, text};
 
-/// What is put into a list or map is the same value whenever it is taken out again, which matters where it becomes a key.
+/// A value put into a list or map is the same value whenever it is taken out again, which matters where it becomes a key.
 fn placed(value: Value<'_>) -> Value<'_> {
     match value {
         Value::List(list) => Value::List(list.placed()),

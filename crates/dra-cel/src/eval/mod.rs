@@ -1,8 +1,8 @@
 //! Evaluation.
 //!
 //! Walks the plan, computing values and their cost in the very steps in which cel-go's observer would count them: the
-//! cost decides at which step an expression is cut off. Errors are values that pass upward until something absorbs them;
-//! an exceeded limit, or what would be a panic in Go, ends everything at once.
+//! cost decides at which step an expression is cut off. Errors are values that pass upward until something absorbs
+//! them; an exceeded limit, or what would be a panic in Go, ends the evaluation immediately.
 
 mod access;
 mod context;

@@ -1,4 +1,4 @@
-//! What the macros that make maps call. Mirrors `ext/comprehensions.go` (cel-go v0.29).
+//! Functions called by macros that build maps. Mirrors `ext/comprehensions.go` (cel-go v0.29).
 
 use super::{Binding, Declaration, declare, global};
 use crate::ast::operators::MAP_INSERT;

@@ -1,4 +1,4 @@
-//! Which overload of a function takes the arguments at hand.
+//! Overload of a function for given arguments.
 //!
 //! Mirrors `common/decls/decls.go` (cel-go v0.29): an overload the checker settled on is guarded by its argument types;
 //! if several remain, the first whose types agree is called. Of lists and maps only the first element is looked at.
@@ -9,7 +9,7 @@ use crate::types::Type;
 use crate::value::numbers::{Trait, has_trait};
 use crate::value::{Fault, Kind, Outcome, Value};
 
-/// What an argument has to be.
+/// Requirement on an argument.
 #[derive(Debug)]
 pub(crate) enum Guard {
     Any,

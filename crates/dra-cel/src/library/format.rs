@@ -125,7 +125,7 @@ fn unless(valid: bool, problem: &str) -> Vec<String> {
     }
 }
 
-/// A name to which something is to be appended. As upstream, a dash at its end swallows the character before it.
+/// A name for something to be appended to. As upstream, a trailing dash removes the character before it.
 fn prefix(text: &str) -> Vec<u8> {
     match text.as_bytes() {
         [front @ .., _, b'-'] => [front, b"a"].concat(),

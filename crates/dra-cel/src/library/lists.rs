@@ -144,7 +144,7 @@ const LAST_INDEX_OF: Declaration = member(
     |ctx, args| position(ctx, args, true),
 );
 
-/// What selectors compatible with 1.36 have before the functions of strings, and those of 1.37 after all others. It shows where a
+/// Position of functions in selectors compatible with 1.36, before the functions of strings, and in 1.37, after all others. It shows where a
 /// call could be both: of the overloads that match, the first decides which type an operand of no known type has.
 pub(super) const FUNCTIONS_BEFORE_STRINGS: &[Declaration] = &[
     Declaration {
@@ -473,7 +473,7 @@ fn extreme<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], name: &str, worse: Ord
     best.ok_or_else(|| Fault::error(format!("{name} called on empty list")))
 }
 
-/// Whether `left` finds `right` equal; errors do not count.
+/// Returns whether `left` finds `right` equal; errors do not count.
 fn finds_equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
     match equality::method(ctx, left, right) {
         Ok(equal) => Ok(equal),

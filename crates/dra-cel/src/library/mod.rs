@@ -32,10 +32,10 @@ use super::value::{Outcome, Value};
 pub(crate) use dispatch::{Guard, dispatch as dispatch_several};
 pub(crate) use string_format::{Clause, FormatArguments, interpret as interpret_format};
 
-/// What a function does with its arguments, the receiver first.
+/// Implementation of a function on its arguments, the receiver first.
 pub(crate) type Op = for<'a> fn(&mut Context<'a>, &[Value<'a>]) -> Outcome<'a>;
 
-/// How an overload is bound.
+/// Binding of an overload.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Binding {
     /// Called if the arguments' types agree with the declaration.
@@ -146,7 +146,7 @@ impl Overload {
         }
     }
 
-    /// Whether `release` has the overload.
+    /// Returns whether `release` has the overload.
     pub(crate) fn is_in(&self, release: Release) -> bool {
         release.is_in(self.minors)
     }

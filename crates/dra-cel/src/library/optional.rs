@@ -189,7 +189,7 @@ fn unwrap<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::list(unwrapped))
 }
 
-/// Whether a value is empty or zero, of the types that can be.
+/// Returns whether a value is empty or zero, of the types that can be.
 fn is_zero<'a>(ctx: &Context<'a>, value: &Value<'a>) -> bool {
     match value {
         Value::Null => true,

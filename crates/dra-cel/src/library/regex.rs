@@ -95,7 +95,7 @@ impl Regex {
         ctx.work(self.weight.saturating_mul(1 + text.len() as u64 / 16))
     }
 
-    /// Whether the expression matches somewhere in `text`.
+    /// Returns whether the expression matches somewhere in `text`.
     pub(crate) fn is_match(&self, text: &str) -> bool {
         self.engine.is_match(text)
     }

@@ -227,7 +227,7 @@ const ARITHMETIC: &[Declaration] = &[
     ),
 ];
 
-/// Operators that the evaluator knows by itself, and those around containers.
+/// Operators built into the evaluator, and those around containers.
 const SPECIAL: &[Declaration] = &[
     declare(
         operators::CONDITIONAL,

@@ -20,7 +20,7 @@ pub(crate) enum Clause {
     Decimal,
     /// With the precision.
     Fixed(Option<u64>),
-    /// With what is written as a precision but is taken for the width.
+    /// Written as a precision, but interpreted as the width.
     Scientific(Option<u64>),
     Binary,
     Hex {
@@ -30,7 +30,7 @@ pub(crate) enum Clause {
 }
 
 impl Clause {
-    /// What is said of an argument that the clause does not take.
+    /// Returns what is said of an argument that the clause does not take.
     pub(crate) fn complaint(self, type_name: &str) -> String {
         let takes = match self {
             Self::String => {
@@ -48,15 +48,15 @@ impl Clause {
     }
 }
 
-/// What is filled into a format.
+/// Arguments of a format.
 pub(crate) trait FormatArguments {
-    /// Where a problem can be, if not in the format.
+    /// Place of a problem, if not in the format.
     type Place;
 
     /// The number of arguments.
     fn count(&self) -> usize;
 
-    /// Whether there is an argument; told for each clause that wants one.
+    /// Returns whether there is an argument; told for each clause that wants one.
     fn exists(&mut self, index: usize) -> bool;
 
     /// Writes an argument as the clause says.
@@ -106,7 +106,7 @@ pub(crate) fn interpret<A: FormatArguments>(
     Ok(out)
 }
 
-/// Reads what follows a `%`, of which there is something.
+/// Reads the non-empty text after a `%`.
 fn read_clause(text: &str) -> Result<(Clause, &str), String> {
     let (precision, rest) = match text.strip_prefix('.') {
         None => (None, text),
@@ -141,7 +141,7 @@ fn read_clause(text: &str) -> Result<(Clause, &str), String> {
         b'x' => Clause::Hex { upper: false },
         b'X' => Clause::Hex { upper: true },
         b'o' => Clause::Octal,
-        // A byte is taken for a character.
+        // A byte is interpreted as a character.
         _ => {
             return Err(format!(
                 "unrecognized formatting clause \"{}\"",
@@ -276,7 +276,7 @@ fn write_bytes(bytes: &[u8], upper: bool, out: &mut String) {
     }
 }
 
-/// What `%s` makes of a value.
+/// Returns what `%s` makes of a value.
 fn write_string<'a>(ctx: &mut Context<'a>, value: &Value<'a>, out: &mut String) -> Result<(), Fault> {
     match value {
         Value::List(list) => ctx.nested(|ctx| write_list(ctx, list, out)),

@@ -169,7 +169,7 @@ fn offset_in(timestamp: Timestamp, zone: &str) -> Result<i64, String> {
     Ok(minutes.wrapping_mul(60_000_000_000) / 1_000_000_000)
 }
 
-/// The folders that hold the files of zones, and the one around them. Go says of a zone with such a name that it is a directory.
+/// The directories with zone files, and their parent. Go reports a zone with such a name as a directory.
 static FOLDERS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let database = TimeZoneDatabase::bundled();
     let folders = database.available().flat_map(|zone| {

@@ -58,12 +58,12 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Whether no variable and no function may have this name.
+    /// Returns whether no variable and no function may have this name.
     pub(super) fn is_reserved(name: &str) -> bool {
         RESERVED.contains(&name)
     }
 
-    /// Whether macros have blown the tree up beyond what is worth checking.
+    /// Returns whether macros have blown the tree up beyond what is worth checking.
     pub(super) fn is_too_large(&self) -> bool {
         self.places.len() > MAX_NODES
     }

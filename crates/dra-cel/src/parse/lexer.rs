@@ -59,7 +59,7 @@ pub(crate) struct Lexed {
     pub(crate) errors: Vec<Range<usize>>,
 }
 
-/// What a rule makes of the text from some place on.
+/// Match of a rule at a place in the text.
 enum Match {
     /// A token up to this place.
     Token(Token, usize),

@@ -7,7 +7,7 @@ use super::builder::Builder;
 use crate::ast::{ACCUMULATOR, Comprehension, Entry, Expr, ExprKind, Field, Literal, operators};
 use crate::types::Name;
 
-/// Which macros an environment has.
+/// Macros of an environment.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Macros {
     /// `sortBy`, which came with version 2 of the lists library.
@@ -16,7 +16,7 @@ pub(crate) struct Macros {
 
 /// The variable of a comprehension that only binds.
 const UNUSED: &str = "#unused";
-/// What user variables may not be called, from when it was the accumulator's name.
+/// Forbidden name of user variables, from the time when it was the accumulator's name.
 const OLD_ACCUMULATOR: &str = "__result__";
 
 /// The operands of a call that turned out not to be a macro.
@@ -57,7 +57,7 @@ pub(super) fn expand(
     Ok(expanded.unwrap_or_else(|refusal| builder.error(refusal.at, refusal.message)))
 }
 
-/// Why a macro cannot be expanded.
+/// The reason why a macro cannot be expanded.
 struct Refusal {
     at: usize,
     message: String,

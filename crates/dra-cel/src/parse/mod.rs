@@ -1,8 +1,9 @@
 //! From text to tree.
 //!
 //! [`lexer`] makes tokens, [`parser`] reads them by the grammar, [`builder`] makes the nodes and expands [`macros`] on
-//! the way. The parser stops at the first syntax error, and says where. cel-go's parser, which ANTLR generates, goes on behind an error and
-//! words it by how it recovered; the API server refuses such a text, so that none is in a cluster, and those words are not imitated.
+//! the way. The parser stops at the first syntax error, and says where. cel-go's parser, which ANTLR generates,
+//! continues after an error, and its message depends on the recovery; the API server rejects such a text, so no cluster
+//! contains one, and these messages are not reproduced.
 
 mod builder;
 mod lexer;
@@ -66,7 +67,7 @@ pub(crate) fn parse(source: &str, macros: Macros) -> Result<Ast, Issues> {
     }
 }
 
-/// What is wrong with a text that no token begins with.
+/// Returns what is wrong with a text that no token begins with.
 fn syntax_error_at(text: &str) -> String {
     let opening = text.trim_start_matches(['r', 'R', 'b', 'B']);
     if opening.starts_with(['\'', '"', '`']) {
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_error_is_told_with_its_place() {
+    fn the_first_error_is_reported_with_its_place() {
         for (source, expected) in [
             (
                 "",

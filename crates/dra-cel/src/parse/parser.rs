@@ -13,7 +13,7 @@ use crate::ast::{Entry, Expr, ExprKind, Field, Literal, operators};
 /// Nesting that is allowed.
 pub(super) const MAX_DEPTH: u32 = 250;
 
-/// Why parsing stopped.
+/// The reason why parsing stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The text is not in the language: this token of it is not expected. At the end of the text it is empty.
@@ -24,7 +24,7 @@ pub(super) enum Stop {
     TooLarge,
 }
 
-/// How tightly an operator binds.
+/// Precedence of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     Or,
@@ -39,7 +39,7 @@ enum Level {
 }
 
 impl Level {
-    /// What binds more tightly.
+    /// Returns what binds more tightly.
     fn next(self) -> Self {
         match self {
             Self::Or => Self::And,
@@ -116,7 +116,7 @@ impl<'s> Parser<'_, 's> {
         Stop::Syntax(self.range())
     }
 
-    /// Where the current token begins.
+    /// Returns where the current token begins.
     fn here(&self) -> usize {
         self.range().start
     }
@@ -176,7 +176,7 @@ impl<'s> Parser<'_, 's> {
 
     /// Operands and the operators between them that bind at least as tightly as `level`.
     ///
-    /// One function for five rules keeps the stack small; which contexts of which rule are open follows the grammar.
+    /// One function for five rules keeps the stack small; the open contexts follow the grammar.
     fn binary(&mut self, level: Level) -> Result<Parsed, Stop> {
         if level < Level::Addition {
             Self::enter(&mut self.relation_depth)?;

@@ -1,6 +1,6 @@
 //! The values of string and bytes literals. Mirrors `parser/unescape.go` of cel-go v0.29.
 
-/// Why a literal has no value, in cel-go's words.
+/// The reason why a literal has no value, in cel-go's words.
 pub(super) type UnescapeError = &'static str;
 
 const UNABLE: UnescapeError = "unable to unescape string";

@@ -1,4 +1,4 @@
-//! What can be computed before there is a device.
+//! Part of an expression that can be computed without a device.
 //!
 //! cel-go computes literals, conversions, and sets of constants, which then cost nothing. Other functions of constants are
 //! computed here too, but they cost what they would.

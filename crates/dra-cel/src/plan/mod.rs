@@ -32,7 +32,7 @@ pub(crate) struct Plan {
     pub(crate) frame: Frame,
 }
 
-/// What an evaluation of a plan begins with.
+/// Initial state of a plan's evaluation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Frame {
     /// The number of local variables.
@@ -63,11 +63,11 @@ pub(crate) fn plan_part(checked: &Checked, scope: &Scope, part: &Expr) -> Result
     Ok(Plan { root, frame })
 }
 
-/// What a local name stands for.
+/// Binding of a local name.
 struct Local {
     name: Name,
     slot: usize,
-    /// How the accumulator of a comprehension begins.
+    /// Initial value of a comprehension's accumulator.
     init: Option<Arc<Node>>,
 }
 
@@ -79,7 +79,7 @@ struct Planner<'c> {
 }
 
 impl Planner<'_> {
-    /// Plans a node of which nothing is selected.
+    /// Plans a node without selections.
     fn plan(&mut self, expr: &Expr) -> Result<Node, String> {
         self.plan_open(expr).map(fuse)
     }
@@ -93,7 +93,7 @@ impl Planner<'_> {
         Ok(nodes)
     }
 
-    /// Plans a node to which selections can be added.
+    /// Plans a node that selections can be added to.
     fn plan_open(&mut self, expr: &Expr) -> Result<Node, String> {
         match &expr.kind {
             ExprKind::Literal(literal) => Ok(Node::Constant(Value::of_literal(literal))),
@@ -159,7 +159,7 @@ impl Planner<'_> {
             Some(Reference::Type(name)) => return Ok(Node::Constant(Value::Type(name))),
             Some(Reference::UnknownType(name)) => return Err(format!("reference to undefined type: {name}")),
             Some(Reference::Int(value)) => return Ok(Node::Constant(Value::Int(*value))),
-            // Variables that hold types are taken for names of types.
+            // Variables that hold types are treated as names of types.
             Some(Reference::Local) if matches!(self.checked.type_of(expr.id), Type::Type(_)) => {
                 return match type_called(self.scope, name) {
                     Some(known) => Ok(Node::Constant(Value::Type(known))),

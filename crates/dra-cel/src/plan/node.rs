@@ -48,7 +48,7 @@ pub(crate) struct Known {
     pub(crate) cost: u64,
 }
 
-/// Where an attribute begins.
+/// Root of an attribute.
 #[derive(Debug)]
 pub(crate) enum Root {
     Device,
@@ -101,7 +101,7 @@ pub(crate) struct Lookup {
     pub(crate) id: Key,
 }
 
-/// What a call calls.
+/// Callee of a call.
 #[derive(Debug)]
 pub(crate) enum Callee {
     One(&'static Overload),
@@ -123,7 +123,7 @@ pub(crate) struct Call {
     pub(crate) callee: Callee,
     pub(crate) args: Vec<Node>,
     pub(crate) rule: Rule,
-    /// Whether arguments behind one that is an error are left out.
+    /// True if arguments behind one that is an error are left out.
     pub(crate) stepwise: bool,
 }
 
@@ -155,7 +155,7 @@ impl Member {
         }
     }
 
-    /// Whether the set has `value`.
+    /// Returns whether the set has `value`.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Member {
     }
 }
 
-/// Which function a constant regular expression is for.
+/// Function that a constant regular expression is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RegexFunction {
     Matches,
@@ -187,7 +187,7 @@ pub(crate) struct RegexCall {
 #[derive(Debug)]
 pub(crate) struct ListNode {
     pub(crate) elements: Vec<Node>,
-    /// Which elements are written with `?`.
+    /// Elements written with `?`.
     pub(crate) optional: Vec<bool>,
 }
 
@@ -228,7 +228,7 @@ pub(crate) struct Fold {
     pub(crate) result: Node,
 }
 
-/// What `or` and `orValue` do with a first operand that is no optional.
+/// Treatment of a non-optional first operand by `or` and `orValue`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum OtherOperand {
     /// It is an error.

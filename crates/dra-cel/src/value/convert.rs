@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Fault, Outcome, Value, numbers, text, time};
 
-/// Why a value cannot become another type.
+/// Returns why a value cannot become another type.
 fn refuse<'a>(value: &Value<'_>, to: &str) -> Outcome<'a> {
     Err(Fault::error(format!(
         "type conversion error from '{}' to '{to}'",
@@ -130,7 +130,7 @@ pub(crate) fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<'a> {
     }
 }
 
-/// What Go's `strconv.ParseFloat` reads: also hexadecimal floats, but nothing beyond the range of floats.
+/// Returns what Go's `strconv.ParseFloat` reads: also hexadecimal floats, but nothing beyond the range of floats.
 fn parse_float(text: &str) -> Option<f64> {
     if text.contains('_') {
         return separates_digits(text).then(|| parse_float(&text.replace('_', "")))?;
@@ -155,7 +155,7 @@ fn parse_float(text: &str) -> Option<f64> {
     ((value.is_finite() || spelled_out) && !signed_nan).then_some(value)
 }
 
-/// Whether every underscore stands between two digits, or between a base prefix and a digit. Mirrors `strconv/atoi.go`,
+/// Returns whether every underscore stands between two digits, or between a base prefix and a digit. Mirrors `strconv/atoi.go`,
 /// `underscoreOK`.
 fn separates_digits(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);

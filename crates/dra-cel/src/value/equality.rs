@@ -9,7 +9,7 @@ use super::numbers::numbers_equal;
 use super::{Amount, Fault, Value};
 use crate::eval::Context;
 
-/// Whether two values are equal. Mirrors `common/types/util.go`, `Equal` (cel-go v0.29).
+/// Returns whether two values are equal. Mirrors `common/types/util.go`, `Equal` (cel-go v0.29).
 pub(crate) fn equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
     if let (Value::Null, _) | (_, Value::Null) = (left, right) {
         ctx.work(1)?;
@@ -18,7 +18,7 @@ pub(crate) fn equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'
     method(ctx, left, right)
 }
 
-/// Whether the left value finds the right one equal. Mirrors the methods `Equal` of `common/types` (cel-go v0.29).
+/// Returns whether the left value finds the right one equal. Mirrors the methods `Equal` of `common/types` (cel-go v0.29).
 pub(crate) fn method<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
     ctx.work(1)?;
     if let Some(equal) = numbers_equal(left, right) {
@@ -105,7 +105,7 @@ fn maps<'a>(ctx: &mut Context<'a>, left: &Map<'a>, right: &Map<'a>) -> Result<bo
     Ok(true)
 }
 
-/// Whether a list has an element that `value` finds equal. Errors do not count.
+/// Returns whether a list has an element that `value` finds equal. Errors do not count.
 pub(crate) fn list_contains<'a>(
     ctx: &mut Context<'a>,
     list: &List<'a>,

@@ -1,10 +1,10 @@
-//! What an evaluation can come to other than a value.
+//! Results of an evaluation other than a value.
 
 use std::sync::Arc;
 
 use super::Value;
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// An error in CEL's sense, which `&&`, `||` and the macros made of them can absorb.
@@ -28,12 +28,12 @@ impl Fault {
         Self::Abort(Arc::new(message.into()))
     }
 
-    /// What Go's recovered panics are reported as.
+    /// Returns what Go's recovered panics are reported as.
     pub(crate) fn panic(message: impl std::fmt::Display) -> Self {
         Self::abort(format!("internal error: {message}"))
     }
 
-    /// A failed type assertion to an interface, of which `method` is the first that the type lacks.
+    /// A failed type assertion to an interface; `method` is the first missing method.
     pub(crate) fn conversion(go_type: &str, interface: &str, method: &str) -> Self {
         Self::panic(format!(
             "interface conversion: {go_type} is not {interface}: missing method {method}"

@@ -140,12 +140,12 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether Go can count the elements. It makes lists that it cannot, and then panics at whatever asks for their number.
+    /// Returns whether Go can count the elements. It makes lists that it cannot, and then panics at whatever asks for their number.
     pub(crate) fn is_countable(&self) -> bool {
         i64::try_from(self.len()).is_ok()
     }
 
-    /// How deep the tree is in which the elements lie.
+    /// Returns how deep the tree is in which the elements lie.
     fn height(&self) -> u8 {
         match self {
             Self::Concat(concat) => concat.height,
@@ -153,7 +153,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// How many lists, maps and optionals an element is at most inside of, this list not counted.
+    /// Returns how many lists, maps and optionals an element is at most inside of, this list not counted.
     pub(crate) fn nesting(&self) -> u32 {
         match self {
             Self::Items(items) => items.nesting,

@@ -36,7 +36,7 @@ pub(crate) struct Entries<'a> {
     entries: Vec<(Value<'a>, Option<Value<'a>>)>,
     /// Positions by key, once there are enough entries.
     index: Option<HashMap<MapKey, usize>>,
-    /// How many lists, maps and optionals are at most inside of each other in a key or value that was ever added.
+    /// Maximum nesting of lists, maps and optionals in a key or value that was ever added.
     nesting: u32,
 }
 
@@ -61,11 +61,11 @@ pub(crate) enum MapKey {
     Attributes,
     /// Its capacities.
     Capacities,
-    /// What Go makes anew whenever it is read, so that it is no other key: another list or map of the device for instance.
+    /// Values that Go recreates on each read, so that they never equal another key, such as another list or map of the device.
     Alone,
 }
 
-/// Entries from which on an index pays off.
+/// Number of entries above which an index pays off.
 const INDEX_FROM: usize = 12;
 
 impl MapKey {
@@ -118,7 +118,7 @@ pub(crate) fn hashable(value: &Value<'_>) -> Result<(), Unhashable> {
     }
 }
 
-/// Whether two values are one key. Strings are by far the most frequent.
+/// Returns whether two values are one key. Strings are by far the most frequent.
 fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
     match (left, right) {
         (Value::String(left), Value::String(right)) => **left == **right,
@@ -250,7 +250,7 @@ impl<'a> Map<'a> {
         Self::Entries(Arc::new(entries))
     }
 
-    /// How many lists, maps and optionals an entry is at most inside of, this map not counted.
+    /// Returns how many lists, maps and optionals an entry is at most inside of, this map not counted.
     pub(crate) fn nesting(&self) -> u32 {
         match self {
             Self::Entries(entries) => entries.nesting,
@@ -275,7 +275,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Whether the map has the key. The maps by domain have no more than the domains that exist.
+    /// Returns whether the map has the key. The maps by domain have no more than the domains that exist.
     ///
     /// # Errors
     ///
@@ -398,7 +398,7 @@ impl<'a> Map<'a> {
         })
     }
 
-    /// What reading the value of a key that is not there comes to.
+    /// Returns what reading the value of a key that is not there comes to.
     pub(crate) fn no_such_key(key: &Value<'_>) -> Fault {
         Fault::error(format!("no such key: {}", text::plain(key)))
     }

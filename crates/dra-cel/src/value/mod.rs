@@ -202,7 +202,7 @@ impl<'a> Value<'a> {
         Self::Optional(Some(Arc::new(value)))
     }
 
-    /// How many lists, maps and optionals are at most inside of each other here, this value included.
+    /// Returns how many lists, maps and optionals are at most inside of each other here, this value included.
     pub(crate) fn nesting(&self) -> u32 {
         let (mut value, mut around) = (self, 0);
         while let Self::Optional(Some(inner)) = value {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::{Fault, Outcome, Value, time};
 use crate::eval::Context;
 
-/// What a type can do, as far as operators ask the type of their left operand.
+/// Capability of a type, as operators ask the type of their left operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trait {
     Adder,
@@ -21,7 +21,7 @@ pub(crate) enum Trait {
     Subtractor,
 }
 
-/// Whether the type of `value` has `wanted`.
+/// Returns whether the type of `value` has `wanted`.
 pub(crate) fn has_trait(value: &Value<'_>, wanted: Trait) -> bool {
     use Value::{Bool, Bytes, Double, Duration, Int, List, Map, String, Timestamp, Uint};
     match wanted {
@@ -188,7 +188,7 @@ pub(crate) fn compare(left: &Value<'_>, right: &Value<'_>) -> Result<Ordering, F
     })
 }
 
-/// Whether two numbers are equal, whatever their types. `None` if one is not a number.
+/// Returns whether two numbers are equal, whatever their types. `None` if one is not a number.
 pub(crate) fn numbers_equal(left: &Value<'_>, right: &Value<'_>) -> Option<bool> {
     Some(match (left, right) {
         (Value::Int(left), Value::Int(right)) => left == right,

@@ -29,7 +29,7 @@ impl Timestamp {
         zone: None,
     };
 
-    /// What is compared: the offset does not count.
+    /// Returns what is compared: the offset does not count.
     pub(crate) fn instant(self) -> (i64, u32) {
         (self.seconds, self.nanos)
     }
@@ -51,7 +51,7 @@ impl Timestamp {
         i32::from(self.zone.unwrap_or(0)) * 60
     }
 
-    /// Whether all timestamps in this zone share it, as Go caches zones of whole hours from -12 to 14. Mirrors `time.FixedZone`.
+    /// Returns whether all timestamps in this zone share it, as Go caches zones of whole hours from -12 to 14. Mirrors `time.FixedZone`.
     pub(crate) fn has_shared_zone(self) -> bool {
         let offset = self.offset();
         offset % 3_600 == 0 && (-12..=14).contains(&(offset / 3_600))

@@ -1,8 +1,9 @@
-//! Which feature gates objects show to have been on: those without which the component that writes a field drops it, or never writes
-//! it.
+//! Feature gates that objects prove to have been on: without the gate, the component that writes a field drops it or
+//! never writes it.
 //!
-//! The API server drops fields of features that are off, the scheduler grants nothing that needs one, and the claim controller makes
-//! no claims for groups. What is found is a [`Evidence::Objects`], which anything that tells of the component itself outweighs.
+//! The API server drops fields of features that are off, the scheduler grants nothing that needs one, and the claim
+//! controller makes no claims for groups. What is found is a [`Evidence::Objects`], which any evidence about the
+//! component itself overrides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use crate::{
 use Component::{ApiServer, ControllerManager, Kubelet, Scheduler};
 
 impl Cluster {
-    /// Learns from the objects which gates were on in whoever wrote them: of all objects of a source once, since a part of them shows
-    /// less.
+    /// Finds the gates that were on in the writers of the objects. Called once with all objects of a source, because a
+    /// part of them proves less.
     ///
     /// Only what the release has off by default is news. What is alpha in it is off in nearly every cluster, and its traces are more
     /// often left over from a newer release.
@@ -81,7 +82,12 @@ impl Cluster {
         }
         for class in self.classes() {
             if class.spec.extended_resource_name.is_some() {
-                let by = || format!("deviceclass/{} names an extended resource", class.metadata.name);
+                let by = || {
+                    format!(
+                        "deviceclass/{} declares an extended resource",
+                        class.metadata.name
+                    )
+                };
                 found.shows(ApiServer, Gate::DRAExtendedResource, by);
             }
         }
@@ -101,7 +107,7 @@ impl Cluster {
     }
 }
 
-/// Whether the cluster may have PodGroups. Where all of them are known and there is none, their traces are left over from other gates
+/// Returns whether the cluster may have PodGroups. Where all of them are known and there is none, their traces are left over from other gates
 /// or another release.
 fn groups_may_exist(cluster: &Cluster) -> bool {
     let environment = cluster.environment();
@@ -117,7 +123,7 @@ fn groups_may_exist(cluster: &Cluster) -> bool {
     cluster.count(Kind::PodGroup) > 0 || is_unread
 }
 
-/// What was found so far.
+/// Evidence found so far.
 struct Shown<'c> {
     cluster: &'c Cluster,
     /// Devices that draw from counters.
@@ -153,7 +159,7 @@ impl Shown<'_> {
         for device in &slice.spec.devices {
             let of_device = |what: &str| format!("device {} of resourceslice/{name} {what}", device.name);
             if !device.consumes_counters.is_empty() {
-                let by = || of_device("draws from counters");
+                let by = || of_device("consumes counters");
                 self.shows(ApiServer, Gate::DRAPartitionableDevices, by);
                 self.partitions.insert(DeviceId {
                     driver: slice.spec.driver.clone(),
@@ -235,7 +241,7 @@ impl Shown<'_> {
             if let Some(owner) = owner.filter(|owner| {
                 owner.kind == "PodGroup" && owner.api_version.split('/').next() == Some("scheduling.k8s.io")
             }) {
-                let by = || of_claim(&format!("was made for podgroup/{}", owner.name));
+                let by = || of_claim(&format!("was created for podgroup/{}", owner.name));
                 self.shows(ControllerManager, Gate::DRAWorkloadResourceClaims, by);
             }
         }
@@ -268,9 +274,11 @@ impl Shown<'_> {
             }
         }
         for result in claim.results() {
-            let by = |what: &str| of_claim(&format!("holds {} {what}", result.id()));
+            let by = |what: &str| of_claim(&format!("is allocated {} {what}", result.id()));
             if result.share_id.is_some() || !result.consumed_capacity.is_empty() {
-                self.shows(Scheduler, Gate::DRAConsumableCapacity, || by("as a share"));
+                self.shows(Scheduler, Gate::DRAConsumableCapacity, || {
+                    by("as a shared device")
+                });
             }
             if !result.binding_conditions.is_empty() {
                 let by = || by("with binding conditions");
@@ -288,7 +296,7 @@ impl Shown<'_> {
             }
             if self.partitions.contains(&result.id()) && !result.admin_access {
                 self.shows(Scheduler, Gate::DRAPartitionableDevices, || {
-                    by("which draws from counters")
+                    by("which consumes counters")
                 });
             }
         }
@@ -511,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_of_the_component_outweighs_its_objects() {
+    fn evidence_about_the_component_overrides_its_objects() {
         let gate = Gate::DRAWorkloadResourceClaims;
         let off = GateState {
             enabled: false,

@@ -24,7 +24,7 @@ const ENTRIES_PER_QUESTION: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Layered<K, V> {
     base: Arc<Base<K, V>>,
-    /// Apart, as a cluster has many maps, most of which never change.
+    /// Separate, because a cluster has many maps that rarely change.
     changes: Box<Changes<K, V>>,
     len: usize,
 }
@@ -32,7 +32,7 @@ pub(super) struct Layered<K, V> {
 /// Changes of so many entries that follow one another are kept together: mostly they are changed, and asked for, one after the other.
 const PER_PAGE: usize = 32;
 
-/// What has changed beside the base.
+/// Changes on top of the base.
 #[derive(Clone, Debug)]
 struct Changes<K, V> {
     changed: Changed<V>,
@@ -105,15 +105,15 @@ impl<V> Changed<V> {
 struct Base<K, V> {
     entries: Vec<(K, V)>,
     places: Places,
-    /// Where keys begin that are pairs with the same first half.
+    /// Start of keys that are pairs with the same first half.
     firsts: Places,
 }
 
-/// What was found last is remembered for so many maps.
+/// Number of maps whose last lookup is remembered.
 const HINTS: usize = 32;
 
 thread_local! {
-    /// Where something was found last, by map: the next question is mostly about the same, or about what follows it. A place that another
+    /// Place of the last lookup, by map: the next one is usually the same or its successor. A place that another
     /// map was asked for is only a wrong guess.
     static FOUND: [Cell<usize>; HINTS] = const { [const { Cell::new(0) }; HINTS] };
 }
@@ -156,7 +156,7 @@ impl<A: Ord + Hash, B, V> Base<(A, B), V> {
 }
 
 impl Places {
-    /// The place of the first of the ordered entries whose key has `wanted` for its `part`, by which they are ordered too.
+    /// Index of the first of the ordered entries whose key has `wanted` for its `part`; the entries are sorted by it.
     fn find<K, V, P: Ord + Hash>(
         &self,
         entries: &[(K, V)],

@@ -1,4 +1,4 @@
-//! The state of a cluster: objects by kind, indexes derived from them, and what is not known.
+//! The state of a cluster: objects by kind, indexes derived from them, and gaps.
 //!
 //! A [`Cluster`] forks at the cost of its changes, so simulations work on forks. All changes go through [`Cluster::apply`], which
 //! keeps objects and indexes together: no other code writes an index.
@@ -70,9 +70,9 @@ impl Object {
         ) -> Result<Arc<T>, serde_json::Error> {
             // One check of the whole text costs less than one of each text in it.
             let text = std::str::from_utf8(json).map_err(|error| {
-                serde::de::Error::custom(format!("no UTF-8 at byte {}", error.valid_up_to()))
+                serde::de::Error::custom(format!("invalid UTF-8 at byte {}", error.valid_up_to()))
             })?;
-            // What is shared is read by itself; where in the object it is wrong shows when it is not.
+            // Shared parts are read separately; a fault is located in the object only if there is one.
             let (object, memory) = match weighed(|| json::object(text, head)) {
                 (Ok(object), memory) => (object, memory),
                 (Err(_), _) => {
@@ -176,7 +176,7 @@ impl Object {
         metadata.namespace = namespace.clone();
     }
 
-    /// Whether two objects say the same, as far as the model reads it.
+    /// Returns whether two objects say the same, as far as the model reads it.
     pub fn says_the_same(&self, other: &Self) -> bool {
         format!("{self:?}") == format!("{other:?}")
     }
@@ -330,7 +330,7 @@ impl Cluster {
         Arc::make_mut(&mut environment.owners).extend(owners);
     }
 
-    /// What is left of the work that evaluating expressions on this cluster and its forks may take.
+    /// Returns what is left of the work that evaluating expressions on this cluster and its forks may take.
     pub fn meter(&self) -> &Arc<Meter> {
         &self.meter
     }
@@ -375,7 +375,7 @@ impl Cluster {
         self.of_kind(kind).get(key)
     }
 
-    /// Whether there is an object of that kind and name.
+    /// Returns whether there is an object of that kind and name.
     pub fn has(&self, kind: Kind, key: &Key) -> bool {
         self.of_kind(kind).get(key).is_some()
     }
@@ -415,7 +415,7 @@ impl Cluster {
         objects.map(|(_, object)| object)
     }
 
-    /// Whether any object is in the namespace.
+    /// Returns whether any object is in the namespace.
     pub fn has_object_in(&self, namespace: &Str) -> bool {
         let mut kinds = Kind::all().filter(|kind| kind.is_namespaced());
         kinds.any(|kind| self.in_namespace(kind, namespace).next().is_some())
@@ -609,7 +609,7 @@ impl Cluster {
     }
 }
 
-/// Collects the objects of a source and builds a [`Cluster`] from them at once.
+/// Collects the objects of a source and builds a [`Cluster`] from all of them.
 #[derive(Default)]
 pub struct ClusterBuilder {
     objects: Vec<Object>,
@@ -621,7 +621,7 @@ impl ClusterBuilder {
         self.objects.push(object);
     }
 
-    /// What was added, in order.
+    /// Returns what was added, in order.
     pub fn objects(&self) -> &[Object] {
         &self.objects
     }
@@ -671,7 +671,7 @@ pub struct Twin {
     pub kind: Kind,
     /// Their namespace and name.
     pub key: Key,
-    /// Whether they differ in something that the model reads, so that one of them is wrong.
+    /// True if they differ in something that the model reads, so that one of them is wrong.
     pub contradicts: bool,
 }
 
@@ -729,7 +729,7 @@ impl Lists {
                 kind: twin.kind,
                 namespace: twin.key.namespace.clone(),
                 except: Str::default(),
-                reason: "there are several of one name that say different things".to_owned(),
+                reason: "several objects share this name and differ".to_owned(),
             });
         }
         environment.gaps.sort();
@@ -751,7 +751,7 @@ const _: () = {
     assert!(size_of::<Pod>() <= 768 - 24, "a pod takes the next size class");
 };
 
-/// What an object takes without its lists and texts, with its place in a cluster and its indexes.
+/// Returns what an object takes without its lists and texts, with its place in a cluster and its indexes.
 fn size_of_kind(kind: Kind) -> usize {
     const OF_A_PLACE: usize = 512;
     let object = match kind {

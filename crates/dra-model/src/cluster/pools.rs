@@ -16,7 +16,7 @@ pub struct Pool<'a> {
     pub generation: i64,
     /// Slices of that generation, by name.
     pub slices: Vec<&'a Arc<Slice>>,
-    /// How many slices the generation says it has.
+    /// Number of slices the generation says it has.
     pub expected_slices: i64,
     /// Slices of older generations, by name.
     pub outdated: Vec<&'a Arc<Slice>>,
@@ -39,7 +39,7 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Whether every slice of the generation is there. Mirrors `pools_incubating.go`, `GatherPools`.
+    /// Returns whether every slice of the generation is there. Mirrors `pools_incubating.go`, `GatherPools`.
     pub fn is_complete(&self) -> bool {
         i64::try_from(self.slices.len()) == Ok(self.expected_slices)
     }

@@ -192,7 +192,7 @@ proptest! {
 }
 
 #[test]
-fn the_last_of_equal_objects_stays_and_the_identity_is_told() {
+fn the_last_of_equal_objects_is_kept_and_the_identity_is_reported() {
     let mut builder = ClusterBuilder::default();
     for devices in [&["a"][..], &["b"], &["c"]] {
         builder.add(claim("twice", devices));

@@ -1,7 +1,8 @@
-//! Which fields an object may have, and what they hold: for errors that name the field, and for fields that nobody knows.
+//! Fields of objects and their types: for errors that name the field, and for unknown fields.
 //!
-//! Reading an object skips what the model does not need, and a skipped field can be one that was meant for another version or is spelled
-//! wrong. The table here has all fields, so that such a one is told from one that does not matter.
+//! Reading an object skips what the model does not need, and a skipped field can be one that was meant for another
+//! version or is spelled wrong. The table here has all fields, so that such a field differs from one that does not
+//! matter.
 
 mod table;
 
@@ -15,7 +16,7 @@ use super::{Kind, Quantity, Time};
 use dra_values::is_similar;
 use dra_values::json::Key;
 
-/// What is wrong with a field.
+/// Problem with a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldProblem {
     /// This version has no such field there.
@@ -29,17 +30,17 @@ pub enum FieldProblem {
     Mistyped(String),
 }
 
-/// A field with which something is wrong.
+/// An invalid field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldFault {
-    /// Where it is, as the API writes it: `spec.devices[0].basic`.
+    /// Path, as the API writes it: `spec.devices[0].basic`.
     pub path: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: FieldProblem,
 }
 
 impl FieldFault {
-    /// Whether the field holds something else than it should.
+    /// Returns whether the field holds something else than it should.
     pub fn is_mistyped(&self) -> bool {
         matches!(self.problem, FieldProblem::Mistyped(_))
     }
@@ -66,16 +67,16 @@ impl fmt::Display for FieldFault {
     }
 }
 
-/// The fields of an object with which something is wrong.
+/// Invalid fields of an object.
 #[derive(Clone, Debug, Default)]
 pub struct FieldFaults {
     /// The first of them, in the order of the text.
     pub list: Vec<FieldFault>,
-    /// How many more there are.
+    /// Number of more.
     pub more: usize,
 }
 
-/// Which fields are looked for.
+/// Fields to look for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looking {
     /// Those that the version has in no release.
@@ -87,8 +88,8 @@ pub enum Looking {
 /// Faults of one object that are described.
 const MOST: usize = 100;
 
-/// Looks at the fields of an object of `kind`, written in `version`. Nothing is found in one that is not JSON, or whose kind or version is
-/// not known: whoever decodes it says so.
+/// Looks at the fields of an object of `kind`, written in `version`. Nothing is found in one that is not JSON, or whose
+/// kind or version is unknown: the decoder reports it.
 pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) -> FieldFaults {
     let mut found = Found::new(looking);
     let version = if kind.group() == Kind::ResourceClaim.group() {
@@ -109,8 +110,8 @@ pub fn check_fields(kind: Kind, version: &str, json: &[u8], looking: Looking) ->
     found.done()
 }
 
-/// The paths of the fields that hold no object, in any version and release: the names of fields, and `*` for any key of a map. Nothing for
-/// a kind of which not all fields are known here.
+/// The paths of the fields that hold no object, in any version and release: the names of fields, and `*` for any key of
+/// a map. Nothing for a kind whose fields are not all listed here.
 pub fn field_paths(kind: Kind) -> Vec<Vec<&'static str>> {
     fn add(shape: &Shape, path: &mut Vec<&'static str>, paths: &mut Vec<Vec<&'static str>>) {
         match shape {
@@ -229,7 +230,7 @@ impl Walk<'_> {
         match self.shape {
             Shape::Quantity => {}
             Shape::Integer if is_integer => {}
-            Shape::Integer => self.mistyped("a number beyond its range"),
+            Shape::Integer => self.mistyped("an out-of-range number"),
             _ => self.mistyped("a number"),
         }
     }
@@ -315,7 +316,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             }
             Shape::Time => {
                 if text.parse::<Time>().is_err() {
-                    self.mistyped("another text");
+                    self.mistyped("a different string");
                 }
             }
             _ => self.mistyped("a string"),
@@ -390,13 +391,13 @@ impl<'de> Visitor<'de> for Walk<'_> {
 }
 
 impl Walk<'_> {
-    /// Whether there is the field in the version, and in the newest release where only that counts.
+    /// Returns whether there is the field in the version, and in the newest release where only that counts.
     fn has(&self, field: &Field) -> bool {
         field.versions.has(self.version) && !(self.found.types && field.is_gone)
     }
 
-    /// The field that somebody means who writes `name`: one letter is wrong, missing or too many, two have changed places, or the case
-    /// is another.
+    /// The field that was probably meant by `name`: one letter is wrong, missing or extra, two are swapped, or the case
+    /// differs.
     fn similar(&self, fields: &[Field], name: &str) -> Option<&'static str> {
         let known = fields.iter().filter(|field| self.has(field));
         let mut similar = known.filter(|field| is_similar(field.name, name));

@@ -1,14 +1,14 @@
 //! The fields that the API has, type by type, as `fields.txt` lists them, which is generated.
 //!
-//! Those of `resource.k8s.io` are all there. Of other kinds only the parts that decide about devices are, and what else they have is not
-//! looked at.
+//! Those of `resource.k8s.io` are all there. Other kinds have only the parts that affect devices; other fields are
+//! ignored.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::super::Kind;
 
-/// What a field holds.
+/// Type of a field.
 #[derive(Debug)]
 pub(super) enum Shape {
     Text,
@@ -27,7 +27,7 @@ pub(super) enum Shape {
 /// The fields of an object.
 #[derive(Debug)]
 pub(super) struct Type {
-    /// Whether there are others that are not looked at.
+    /// True if there are others that are not looked at.
     pub(super) is_part: bool,
     pub(super) fields: Vec<Field>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Field {
     pub(super) shape: Shape,
     /// The versions that have it there.
     pub(super) versions: Versions,
-    /// Whether the newest release has it no more.
+    /// True if the newest release has it no more.
     pub(super) is_gone: bool,
 }
 
@@ -51,7 +51,7 @@ impl Versions {
     const NAMES: [&'static str; 4] = ["v1", "v1beta2", "v1beta1", "v1alpha3"];
     const ALL: Self = Self(0b1111);
 
-    /// The set of this version alone; nothing for one that is not known.
+    /// The set of this version only; nothing for an unknown version.
     pub(super) fn of(version: &str) -> Option<Self> {
         let place = Self::NAMES.iter().position(|name| *name == version)?;
         Some(Self(1 << place))
@@ -88,7 +88,7 @@ fn blocks() -> impl Iterator<Item = (&'static str, &'static str)> {
     blocks.filter_map(|block| block.split_once('\n'))
 }
 
-/// What an object of `kind` holds; nothing for a kind whose fields are not known here.
+/// Returns the fields of objects of `kind`; nothing for a kind whose fields are unknown here.
 pub(super) fn shape_of(kind: Kind) -> Option<&'static Shape> {
     static KINDS: LazyLock<BTreeMap<Kind, Shape>> = LazyLock::new(|| {
         let of_kind = |kind: Kind| {

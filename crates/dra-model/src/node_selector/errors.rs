@@ -1,4 +1,4 @@
-//! What is wrong with a node selector, in upstream's words.
+//! Problems of a node selector, in upstream's words.
 //!
 //! The API server lets selectors through that cannot be parsed: a bound of `Gt` that is no integer, a value that no label can
 //! have. Mirrors `nodeaffinity.go`, `NewNodeSelector`, and `labels/selector.go`, `NewRequirement`, v1.37.2.
@@ -10,7 +10,7 @@ use itertools::Itertools;
 use super::super::{Str, go_quote};
 use super::{NodeRequirement, NodeSelectorTerm};
 
-/// What is wrong with `term`, which is the one at `place`.
+/// Returns what is wrong with `term`, which is the one at `place`.
 pub(super) fn of_term(place: usize, term: &NodeSelectorTerm) -> Vec<String> {
     let mut errors = Vec::new();
     for (of, requirements) in [
@@ -29,7 +29,7 @@ pub(super) fn of_term(place: usize, term: &NodeSelectorTerm) -> Vec<String> {
     errors
 }
 
-/// Where a requirement is.
+/// Path of a requirement.
 #[derive(Clone, Copy)]
 struct Path {
     place: usize,
@@ -43,7 +43,7 @@ impl Display for Path {
     }
 }
 
-/// The text of several errors at once; none of none.
+/// The combined text of several errors; nothing for no errors.
 pub(super) fn aggregated(mut errors: Vec<String>) -> Option<String> {
     if errors.len() <= 1 {
         return errors.pop();

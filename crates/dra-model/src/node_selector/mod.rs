@@ -84,7 +84,7 @@ impl NodeSelector {
         InvalidNodeSelector::of(found.collect())
     }
 
-    /// Whether `node` matches. Mirrors `nodeaffinity.go`, `LazyErrorNodeSelector.Match`, v1.37.2: a term
+    /// Returns whether `node` matches. Mirrors `nodeaffinity.go`, `LazyErrorNodeSelector.Match`, v1.37.2: a term
     /// that cannot be parsed counts only where no other one matches. Who parses the whole selector first asks [`Self::check`].
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl NodeSelector {
 }
 
 impl NodeSelectorTerm {
-    /// Whether `node` matches a term that can be parsed. Mirrors `nodeaffinity.go`, `nodeSelectorTerm.match`, v1.37.2.
+    /// Returns whether `node` matches a term that can be parsed. Mirrors `nodeaffinity.go`, `nodeSelectorTerm.match`, v1.37.2.
     fn matches(&self, node: &Meta) -> bool {
         if self.match_expressions.is_empty() && self.match_fields.is_empty() {
             return false;
@@ -143,7 +143,7 @@ impl NodeSelectorTerm {
 }
 
 impl NodeRequirement {
-    /// Whether a label of that value, or none, meets the requirement, if its operator is known.
+    /// Returns whether a label of that value, or none, meets the requirement, if its operator is known.
     fn matches(&self, value: Option<&Str>) -> bool {
         let are_listed = |value: &str| self.values.iter().any(|listed| *listed == *value);
         let first = self.values.first().map(Str::as_str);
@@ -163,7 +163,7 @@ impl InvalidNodeSelector {
         errors::aggregated(errors).map_or(Ok(()), |why| Err(Self(why)))
     }
 
-    /// What is wrong, as upstream says it.
+    /// Returns what is wrong, as upstream says it.
     pub fn why(&self) -> &str {
         &self.0
     }

@@ -183,7 +183,7 @@ fn a_defect_says_what_it_is_about() {
     let mut job = common("NonPodEntry", "still reserved for jobs.batch/j");
     job["entry"] = json!({"apiGroup": "batch", "resource": "jobs", "name": "j", "uid": "v"});
     job["selected"] = json!(false);
-    let mut pod = common("ConsumerNotListed", "pod b uses it and is not listed");
+    let mut pod = common("ConsumerNotListed", "pod b uses it without an entry");
     pod["pod"] = json!({"name": "b", "uid": "b-uid"});
     assert_eq!(
         json_of(&report),

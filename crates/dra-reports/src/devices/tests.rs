@@ -277,8 +277,8 @@ fn what_cannot_be_evaluated_is_left_out_with_a_warning() {
         (
             by_node("node-2"),
             vec![],
-            "whether node `node-2` reaches them is unknown for 2 of the devices, which are left out; for d/fabric/g0: \
-             the labels of the node are not known",
+            "whether node `node-2` reaches them is unknown for 2 of the devices, which are left out; for \
+            d/fabric/g0: the node's labels are unknown",
         ),
     ] {
         let listed = list(&cluster, &filter);

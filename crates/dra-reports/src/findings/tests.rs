@@ -377,8 +377,8 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
                 .find(|reason| reason.code() == "QuotaExceeded");
             let expected = refused.then(|| {
                 format!(
-                    "{claim} cannot be created: it asks for 2 of d.deviceclass.resource.k8s.io/devices, \
-                     but of 4 in quota/n/q 3 are used"
+                    "{claim} cannot be created: it requests 2 d.deviceclass.resource.k8s.io/devices, but \
+                    quota/n/q has 3 of 4 in use"
                 )
             });
             assert_eq!(reason.map(|reason| reason.message().to_string()), expected);

@@ -618,7 +618,7 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
 }
 
 #[test]
-fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
+fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
     let base = || scene().node("True", &json!([])).ending();
     assert_eq!(
         base().told(),

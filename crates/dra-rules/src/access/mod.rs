@@ -1,4 +1,4 @@
-//! Who may do what: the rules of RBAC over the roles and bindings of a cluster.
+//! Permissions: the rules of RBAC over the roles and bindings of a cluster.
 //!
 //! RBAC only ever allows, so what one role allows is certain whatever else could not be read, and what none allows is certain only where
 //! every role and binding was read. Other authorizers of an API server, such as a webhook, may allow more: that no object shows.
@@ -13,7 +13,7 @@ use dra_model::{Cluster, Gap, Key, Kind, PolicyRule, RoleBinding, RoleReference,
 /// `SystemPrivilegedGroup`, v0.37.1.
 pub const MASTERS: &str = "system:masters";
 
-/// Who asks.
+/// User.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct User {
     /// `system:serviceaccount:NAMESPACE:NAME` for a service account.
@@ -36,7 +36,7 @@ impl User {
         }
     }
 
-    /// Whether the subject of a binding in `namespace` (empty: of a ClusterRoleBinding) is this user. Mirrors
+    /// Returns whether the subject of a binding in `namespace` (empty: of a ClusterRoleBinding) is this user. Mirrors
     /// `pkg/registry/rbac/validation/rule.go`, `appliesToUser`, v1.37.2.
     fn is(&self, subject: &RoleSubject, namespace: &str) -> bool {
         match subject.kind.as_str() {
@@ -65,7 +65,7 @@ fn home_of<'a>(subject: &'a RoleSubject, namespace: &'a str) -> &'a str {
     }
 }
 
-/// What a user wants to do.
+/// Request of a user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Request<'a> {
     /// `update`.
@@ -99,7 +99,7 @@ impl fmt::Display for Request<'_> {
     }
 }
 
-/// Whether a rule allows the request. Mirrors `plugin/pkg/auth/authorizer/rbac/rbac.go`, `RuleAllows`, with what it asks of
+/// Returns whether a rule allows the request. Mirrors `plugin/pkg/auth/authorizer/rbac/rbac.go`, `RuleAllows`, with what it asks of
 /// `pkg/apis/rbac/v1/evaluation_helpers.go`, v1.37.2.
 pub fn rule_allows(rule: &PolicyRule, request: &Request<'_>) -> bool {
     let names = |list: &[Str], wanted: &str| list.iter().any(|one| one == "*" || one == wanted);
@@ -119,7 +119,7 @@ pub fn rule_allows(rule: &PolicyRule, request: &Request<'_>) -> bool {
         && (rule.resource_names.is_empty() || rule.resource_names.iter().any(|name| name == request.name))
 }
 
-/// Whether a user may do something.
+/// Answer about a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A role allows it.
@@ -166,13 +166,13 @@ pub type Question = (User, [String; 6]);
 #[derive(Debug)]
 pub struct Access<'a> {
     cluster: &'a Cluster,
-    /// What no role was found to allow, and the API server was not asked.
+    /// Requests that no role allows and that the API server was not asked about.
     open: Mutex<BTreeSet<Question>>,
     by_namespace: BTreeMap<&'a str, Vec<&'a Arc<RoleBinding>>>,
 }
 
 impl<'a> Access<'a> {
-    /// What `cluster` has of them.
+    /// Returns what `cluster` has of them.
     pub fn of(cluster: &'a Cluster) -> Self {
         let mut by_namespace: BTreeMap<&str, Vec<_>> = BTreeMap::new();
         for binding in cluster.role_bindings() {
@@ -186,19 +186,19 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// What it was asked, and no role was found to allow: another authorizer may, or a role that could not be read.
+    /// Returns what it was asked, and no role was found to allow: another authorizer may, or a role that could not be read.
     pub fn open_questions(self) -> BTreeSet<Question> {
         self.open.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether every role and binding is there that can decide in `namespace` (empty: in any).
+    /// Returns whether every role and binding is there that can decide in `namespace` (empty: in any).
     pub fn gap(&self, namespace: &str) -> Option<&'a Gap> {
         Kind::OF_RIGHTS
             .into_iter()
             .find_map(|kind| self.cluster.gap(kind, namespace))
     }
 
-    /// Whether `user` may do it, by what the API server said, or else by roles. What they do not allow is noted as an open question.
+    /// Returns whether `user` may do it, by what the API server said, or else by roles. What they do not allow is noted as an open question.
     pub fn allows(&self, user: &User, request: &Request<'_>) -> Answer {
         let words = [
             request.verb,
@@ -220,7 +220,7 @@ impl<'a> Access<'a> {
         answer
     }
 
-    /// Whether a role allows it. Mirrors `pkg/registry/rbac/validation/rule.go`, `VisitRulesFor`, v1.37.2: a binding of a namespace counts
+    /// Returns whether a role allows it. Mirrors `pkg/registry/rbac/validation/rule.go`, `VisitRulesFor`, v1.37.2: a binding of a namespace counts
     /// for requests in that namespace only.
     pub fn allowed_by_roles(&self, user: &User, request: &Request<'_>) -> Answer {
         if user.groups.iter().any(|group| group == MASTERS) {

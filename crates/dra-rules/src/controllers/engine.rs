@@ -12,14 +12,14 @@ use dra_model::{Change, Cluster, Object, Str, Time};
 #[cfg(test)]
 use dra_model::{Key, Kind};
 
-/// How long a deleted object is remembered, so that a late answer about it does not bring it back. No request takes as long.
+/// Time to remember a deleted object, so that a late response does not bring it back. No request takes as long.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// First pause after the API server could not be reached; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Where a change was learnt.
+/// Source of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The API server told it, in a watch or in answer to a request.
@@ -30,9 +30,10 @@ pub enum Origin {
 
 /// The cluster as far as it is known, with both controllers.
 ///
-/// An object counts only if its version is newer than the known one of its UID, whichever way it came: the answer to a write is seen at
-/// once, and the watch's event of the same version is nothing new. Versions of one kind are numbers that can be compared. Mirrors
-/// apimachinery `pkg/util/resourceversion/resourceversion.go`, `CompareResourceVersion`, v0.37.1.
+/// An object counts only if its version is newer than the known one of its UID, whichever way it came: the answer to a
+/// write is visible immediately, and the watch's event of the same version is nothing new. Versions of one kind are
+/// numbers that can be compared. Mirrors apimachinery `pkg/util/resourceversion/resourceversion.go`,
+/// `CompareResourceVersion`, v0.37.1.
 #[derive(Clone, Debug)]
 pub struct Engine {
     cluster: Cluster,
@@ -42,7 +43,7 @@ pub struct Engine {
     started: u64,
     /// UIDs of objects that are gone, with when that was seen.
     gone: HashMap<Str, Time, RandomState>,
-    /// When `gone` is looked through next.
+    /// Time of the next cleanup of `gone`.
     forget_at: Option<Time>,
     outage: Option<Outage>,
 }
@@ -50,10 +51,10 @@ pub struct Engine {
 /// The API server could not be reached.
 #[derive(Clone, Copy, Debug)]
 struct Outage {
-    /// When it is tried again.
+    /// Time at which it is tried again.
     until: Time,
     pause: Duration,
-    /// Whether a job is out that tries it.
+    /// True if a job is out that tries it.
     probing: bool,
 }
 
@@ -77,7 +78,7 @@ impl Engine {
         &self.cluster
     }
 
-    /// Takes note of a change, unless something newer is known, and says what is to be told of it; nothing where it is not news.
+    /// Records a change unless a newer version is known, and returns what to report; nothing if it is not new.
     pub fn see(&mut self, change: Change, origin: Origin, now: Time) -> Option<Vec<Notice>> {
         if origin != Origin::Simulation && !self.is_news(&change) {
             return None;
@@ -107,7 +108,7 @@ impl Engine {
         Some(notices)
     }
 
-    /// The API server's clock was set, as is seen at `now`, which goes on as if it were not: what waits, waits no longer and no shorter.
+    /// The API server's clock was set, as is seen at `now`, which continues unchanged: pending work keeps its delay.
     pub fn clock_was_set(&mut self, step: ClockStep, now: Time) {
         let (cluster, controllers) = self.controllers();
         for controller in controllers {
@@ -182,12 +183,12 @@ impl Engine {
         }
     }
 
-    /// When there is something to do: `now` if there is already.
+    /// Returns when there is something to do: `now` if there is already.
     pub fn next_due(&self, now: Time) -> Option<Time> {
         self.next_due_among(ControllerName::ALL, now)
     }
 
-    /// When one of these controllers has something to do.
+    /// Returns when one of these controllers has something to do.
     pub fn next_due_among(&self, names: impl IntoIterator<Item = ControllerName>, now: Time) -> Option<Time> {
         let due = names.into_iter();
         let due = due.filter_map(|name| self.next_due_of(name, now)).min()?;
@@ -198,7 +199,7 @@ impl Engine {
         }
     }
 
-    /// When one controller has something to do, whether or not the API server can be reached.
+    /// Returns when one controller has something to do, whether or not the API server can be reached.
     pub fn next_due_of(&self, name: ControllerName, now: Time) -> Option<Time> {
         match name {
             ControllerName::ResourceClaim => self.claims.as_ref()?.next_due(now),
@@ -258,7 +259,8 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// Whether what failed for `subject` is still to be done, as far as that can be told before its turn comes again.
+    /// Returns whether the failed work for `subject` still has to be done, as far as that is known before its next
+    /// turn.
     pub fn still_wants(&self, subject: &Subject) -> bool {
         let controller: Option<&dyn Controller> = match subject.controller() {
             ControllerName::ResourceClaim => self.claims.as_ref().map(|one| one as _),
@@ -267,7 +269,7 @@ impl Engine {
         controller.is_some_and(|controller| controller.still_wants(&self.cluster, subject))
     }
 
-    /// Whether the pod has to go, now or later.
+    /// Returns whether the pod has to go, now or later.
     pub fn plans_to_evict(&self, pod: &PodRef) -> bool {
         self.eviction
             .as_ref()
@@ -281,7 +283,7 @@ impl Engine {
         }
     }
 
-    /// The cluster, and the controllers that are there. Evictions come first, as a claim that is released has nobody to evict.
+    /// The cluster, and the running controllers. Evictions come first, because a released claim has no pods to evict.
     fn controllers(&mut self) -> (&Cluster, impl Iterator<Item = &mut dyn Controller>) {
         let Self {
             cluster,
@@ -316,7 +318,7 @@ impl Engine {
         }
     }
 
-    /// Whether the API server could not be reached, and has not been since.
+    /// Returns whether the API server could not be reached, and has not been since.
     pub fn is_cut_off(&self) -> bool {
         self.outage.is_some()
     }
@@ -335,13 +337,13 @@ impl Engine {
         });
     }
 
-    /// How many jobs of a controller are out.
+    /// Returns how many jobs of a controller are out.
     pub fn jobs_of(&self, name: ControllerName) -> usize {
         self.jobs.values().filter(|of| **of == name).count()
     }
 }
 
-/// Whether the version `one` is newer than `known`. Versions that are no numbers are newer where they differ.
+/// Returns whether the version `one` is newer than `known`. Versions that are no numbers are newer where they differ.
 fn is_newer(one: &str, known: &str) -> bool {
     let number = |text: &str| text.parse::<u128>().ok();
     match (number(one), number(known)) {

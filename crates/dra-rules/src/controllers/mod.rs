@@ -1,8 +1,8 @@
 //! The controllers of kube-controller-manager that look after claims, as state machines, and the engine that drives them.
 //!
-//! A controller is told what changed in the cluster ([`Observed`]), queues what that concerns, and hands out work for the queue's
-//! due items. Whoever carries the work out, against an API server or in memory, reports the [`Outcome`], and so the controller knows
-//! what to retry and when. Nothing here waits, reads a clock or calls anybody: the time is an argument.
+//! A controller receives changes of the cluster ([`Observed`]), queues affected items, and returns work for due items.
+//! The executor, against an API server or in memory, reports the [`Outcome`], and so the controller knows what to retry
+//! and when. Nothing here waits, reads a clock or performs I/O: the time is an argument.
 //!
 //! The [`Engine`] owns the cluster that stands for the informers' caches, and both controllers: a change reaches all of them in one
 //! step, and any number of jobs may be out. The simulation and the live program use it alike.
@@ -40,24 +40,24 @@ pub struct Observed {
     pub after: Option<Object>,
 }
 
-/// What both controllers are to the engine.
+/// Interface of both controllers for the engine.
 trait Controller {
-    /// Takes note of a change, which `cluster` has in it already, and says what is to be told of it.
+    /// Records a change that `cluster` already contains, and returns what to report.
     fn observe(&mut self, cluster: &Cluster, change: &Observed, now: Time) -> Vec<Notice>;
 
     /// The API server's clock was set, as is seen at `now`.
     fn clock_was_set(&mut self, _cluster: &Cluster, _step: ClockStep, _now: Time) {}
 
-    /// When there is something to do: `now` if there is already.
+    /// Returns when there is something to do: `now` if there is already.
     fn next_due(&self, now: Time) -> Option<Time>;
 
-    /// Whether what failed for `item` is still to be done, as far as that can be told before its turn comes again.
+    /// Returns whether the failed work for `item` still has to be done, as far as that is known before its next turn.
     fn still_wants(&self, cluster: &Cluster, item: &Subject) -> bool;
 
     /// Its queue.
     fn queue(&mut self) -> &mut Queue<Subject>;
 
-    /// What is due at `now`, which is job `id` from here on.
+    /// Returns what is due at `now`, which is job `id` from here on.
     fn next(&mut self, id: JobId, cluster: &Cluster, now: Time) -> Option<(Subject, Work)>;
 
     /// How the job went.

@@ -15,24 +15,24 @@ const FIRST_RETRY: Duration = Duration::from_millis(5);
 const LONGEST_RETRY: Duration = Duration::from_secs(1000);
 /// Over all items, so much time passes from retry to retry …
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
-/// … once so many have come at once.
+/// … after this many at the same time.
 const RETRY_BURST: u32 = 100;
 
-/// What happens to an item of a queue, for whoever measures how long that takes.
+/// Events of an item in a queue, for latency metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueEvent<K> {
     /// It is to be worked on.
     Added(K),
-    /// Somebody works on it.
+    /// The item is being worked on.
     Begun(K),
     /// The work on it is done.
     Ended(K),
-    /// Somebody asked for its turn at an instant, which is mostly a retry.
+    /// A turn at a later instant was requested, usually a retry.
     Delayed,
 }
 
-/// A queue of work items. An item that waits is there once, however often it was pushed, and an item that somebody works on is not
-/// handed out to another.
+/// A queue of work items. A queued item exists once, however often it was pushed, and an item in progress is not
+/// returned again.
 ///
 /// Mirrors client-go `util/workqueue`, the rate limited delaying queue with its default limits for controllers, v0.37.1. Items
 /// without a delay come in the order in which they were pushed, delayed ones when they are due: no order of hashes is ever seen.
@@ -47,21 +47,21 @@ pub struct Queue<K> {
     hasher: RandomState,
     /// Places of items by their hash. Only looked up in, never walked.
     places: HashTable<u32>,
-    /// Those to be handed out, first come, first served.
+    /// Items ready to be worked on, first come, first served.
     ready: VecDeque<u32>,
     by_due: BTreeMap<(Time, u64), u32>,
-    /// The place of the item that was handed out last, which is mostly the one that is spoken of next.
+    /// Index of the item returned last, which is usually the next one used.
     last: u32,
-    /// How many items are in `ready`, or to be put there once the work on them is done.
+    /// Number of items in `ready`, or to be put there once the work on them is done.
     dirty: usize,
     pushed: u64,
-    /// When the bucket of retries is full again.
+    /// Time at which the bucket of retries is full again.
     retries_full: Option<Time>,
-    /// What has happened since it was asked for last, if that is wanted.
+    /// Events since the last query, if requested.
     log: Option<Vec<QueueEvent<K>>>,
 }
 
-/// What is known of an item.
+/// State of an item.
 #[derive(Clone, Debug)]
 struct Item<K> {
     key: K,
@@ -70,7 +70,7 @@ struct Item<K> {
     is_dirty: bool,
     /// Being worked on.
     is_processing: bool,
-    /// When it is due, if it is delayed, with a number that keeps the order of those due together.
+    /// Time at which it is due, if it is delayed, with a number that keeps the order of those due together.
     delayed: Option<(Time, u64)>,
     failures: u32,
 }
@@ -100,7 +100,7 @@ impl<K> Default for Queue<K> {
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
-    /// How many items are to be worked on at `now`, or once more when the work on them is done.
+    /// Returns how many items are to be worked on at `now`, or once more when the work on them is done.
     pub fn depth(&mut self, now: Time) -> usize {
         self.add_due(now);
         self.dirty
@@ -112,7 +112,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.log = Some(there.map(|item| QueueEvent::Added(item.key.clone())).collect());
     }
 
-    /// What has happened since this was asked last, in order; nothing unless that [is remembered](Self::begin_log).
+    /// Returns what has happened since this was asked last, in order; nothing unless that [is remembered](Self::begin_log).
     pub fn take_log(&mut self) -> Vec<QueueEvent<K>> {
         self.log.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -213,8 +213,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// Adds `item`, to be worked on at `due`; at once when that is not after `now`. Of several instants the first one counts, but an
-    /// item that is due at once may well be due again later.
+    /// Adds `item`, to be worked on at `due`; immediately if that is not after `now`. Of several instants the first one
+    /// counts, but an item that is due immediately can be due again later.
     pub fn push(&mut self, item: K, due: Time, now: Time) {
         let place = self.place_for(item);
         self.push_at(place, due, now);
@@ -254,7 +254,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.push_at(place, now.after(own.max(reserved)), now);
     }
 
-    /// How long the next retry has to wait for all the others. A bucket of tokens, kept as the time at which it is full.
+    /// Returns the delay of the next retry that all items share: a token bucket, stored as the time at which it is
+    /// full.
     fn reserve(&mut self, now: Time) -> Duration {
         let full = self.retries_full.map_or(now, |full| full.max(now));
         let full = full.after(RETRY_INTERVAL);
@@ -262,7 +263,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         full.since(now).saturating_sub(RETRY_INTERVAL * RETRY_BURST)
     }
 
-    /// Whether `item` failed, and has not succeeded or turned out to need nothing since.
+    /// Returns whether `item` failed, and has not succeeded or turned out to need nothing since.
     pub fn has_failed(&self, item: &K) -> bool {
         let known = self.place(item).and_then(|place| self.item(place));
         known.is_some_and(|item| item.failures > 0)
@@ -315,7 +316,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// Nobody works on `item` any more, if somebody did.
+    /// Marks `item` as no longer in progress.
     fn end(&mut self, item: &K) -> Option<u32> {
         let place = self.place(item)?;
         let item = self.item_mut(place).filter(|item| item.is_processing)?;
@@ -324,8 +325,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         Some(place)
     }
 
-    /// The work on `item` was not done, through no fault of its own, as far as that can be told. Its turn comes behind those that
-    /// wait: an item that no server can work on must not hold up the others.
+    /// The work on `item` was not done, through no fault of its own, as far as that is known. It is queued behind the
+    /// others: an item that no server can work on must not hold up the others.
     pub fn put_back(&mut self, item: &K) {
         let Some(place) = self.end(item) else { return };
         if self.item(place).is_some_and(|item| item.is_dirty) {
@@ -335,7 +336,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// When there is something to do: `now` if there is already, else when the first delayed item is due.
+    /// Returns when there is something to do: `now` if there is already, else when the first delayed item is due.
     pub fn next_due(&self, now: Time) -> Option<Time> {
         if self.ready.is_empty() {
             self.by_due.keys().next().map(|(due, _)| (*due).max(now))
@@ -350,7 +351,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.ready.len() + self.by_due.len()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether nothing waits.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
@@ -425,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_is_told_to_whoever_measures() {
+    fn events_of_the_queue_are_reported_to_metrics() {
         use QueueEvent::{Added, Begun, Delayed, Ended};
         let mut queue = Queue::default();
         queue.add("a");
@@ -455,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn many_failures_at_once_are_spread() {
+    fn many_simultaneous_failures_are_spread() {
         let mut queue = Queue::default();
         for item in 0..103 {
             queue.retry(item, at(0));

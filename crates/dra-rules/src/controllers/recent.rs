@@ -52,7 +52,7 @@ impl RecentUids {
         }
     }
 
-    /// Whether `uid` is remembered.
+    /// Returns whether `uid` is remembered.
     pub fn has(&mut self, uid: &Str) -> bool {
         let known = self.used.contains_key(uid);
         if known {

@@ -1,8 +1,8 @@
 //! The resource claim controller: makes claims from templates, reserves them for pods that run already, and deallocates those whose
 //! consumers ended.
 //!
-//! Mirrors `pkg/controller/resourceclaim/controller.go`, v1.37.2. An item of the queue becomes a [`Plan`]: writes in their order,
-//! of which none is tried once one has failed.
+//! Mirrors `pkg/controller/resourceclaim/controller.go`, v1.37.2. An item of the queue becomes a [`Plan`]: ordered
+//! writes; after a failure the rest is skipped.
 
 mod changes;
 mod names;
@@ -34,7 +34,7 @@ const CONFLICT_PAUSE: Duration = Duration::from_secs(1);
 const MADE_FOR: Duration = Duration::from_secs(60 * 60);
 const MOST_MADE: usize = 1000;
 
-/// What gates and release of the controller decide.
+/// Features determined by gates and release of the controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// Gate `DRAAdminAccess`.
@@ -49,11 +49,11 @@ pub struct Features {
     pub needs_groups: bool,
     /// Up to 1.36 the status of a pod lost the claims that were not made in the same turn.
     pub keeps_statuses: bool,
-    /// What is done better than upstream.
+    /// Improvements over upstream.
     pub deviations: Deviations,
 }
 
-/// What this implementation may do otherwise than kube-controller-manager 1.37.2 does. The default is to do as it does, which is what
+/// Allowed deviations from kube-controller-manager 1.37.2. The default is none, which is what
 /// a simulation of it has to say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Deviations {
@@ -68,8 +68,8 @@ pub struct Deviations {
     pub group_statuses: bool,
     /// Of several claims that were made for one entry, the oldest that is not being deleted counts; upstream takes any.
     pub oldest_claim: bool,
-    /// A claim that was made here and is gone counts as gone; upstream takes it for there for an hour, so that the claim of a pod that
-    /// has ended is not made again and again.
+    /// A deleted claim that was created here counts as deleted; upstream treats it as existing for an hour, so that the
+    /// claim of a finished pod is not recreated repeatedly.
     pub deleted_claims: bool,
     /// A pod is evicted for the taints of its extended resources too, which upstream does from 1.37.2 on (kubernetes/kubernetes#141290).
     /// Before, this deletes more pods than upstream, so it has to be asked for.
@@ -77,7 +77,7 @@ pub struct Deviations {
 }
 
 impl Deviations {
-    /// All that are on unless somebody says otherwise.
+    /// All that are on by default.
     pub const ON: Self = Self {
         terminal_reservations: true,
         members_of_groups: true,
@@ -117,7 +117,7 @@ impl Features {
     }
 }
 
-/// What was given up is told by whoever asks for it, and not everybody does.
+/// Given-up items are reported on request only.
 const MOST_UNTOLD: usize = 1000;
 
 /// The state of the controller.
@@ -130,35 +130,35 @@ pub struct ResourceClaims {
     unseen: Vec<Key>,
     /// UIDs of pods and groups that are known to be gone.
     deleted: RecentUids,
-    /// Claims that appeared, which nobody else makes: when, and in their order.
+    /// New claims that no other controller creates: when they appeared, in order.
     made: HashMap<Key, Time, RandomState>,
     made_in_order: VecDeque<Key>,
     /// Jobs that are out.
     jobs: HashMap<JobId, Out, RandomState>,
     /// Items whose questions are answered: their turn comes first.
     answered: VecDeque<(Subject, Answers)>,
-    /// Items for which nothing can be done as they are, with why.
+    /// Items that cannot be processed as they are, with the reason.
     given_up: HashMap<Subject, String, RandomState>,
-    /// Those of them that are yet to be told.
+    /// Those that are not reported yet.
     untold: Vec<(Subject, String)>,
-    /// Whether what the cluster does not have does not exist, unless it could not be read: then nobody has to be asked.
+    /// True if what the cluster does not have does not exist, unless it could not be read: then no request is needed.
     knows_all: bool,
 }
 
-/// What objects are that an item asked for.
+/// State of objects that an item asked for.
 type Answers = BTreeMap<Lookup, Answer>;
 
 /// A job that is out.
 #[derive(Clone, Debug)]
 struct Out {
     item: Subject,
-    /// What the item knows by asking.
+    /// Answers to the item's lookups.
     answers: Answers,
-    /// What comes after the writes of its plan; nothing while it asks.
+    /// Continuation after the writes of its plan; none while it asks.
     ending: Option<Ending>,
 }
 
-/// Why planning stops.
+/// The reason why planning stops.
 enum Stop {
     /// These have to be asked for first.
     Look(Vec<Lookup>),
@@ -180,7 +180,7 @@ impl Stop {
 struct Questions(Vec<Lookup>);
 
 impl Questions {
-    /// What was found out, or nothing where it has to be asked for.
+    /// Returns what was found out, or nothing where it has to be asked for.
     fn note<T>(&mut self, found: Result<T, Stop>) -> Result<Option<T>, Stop> {
         match found {
             Ok(found) => Ok(Some(found)),
@@ -228,8 +228,8 @@ impl ResourceClaims {
         }
     }
 
-    /// Items that were given up since this was asked last, with why: they are not tried again before something of them changes. Each is told
-    /// once for each reason.
+    /// Items that were given up since this was asked last, with why: they are not tried again before something of them
+    /// changes. Each is reported once per reason.
     pub(super) fn given_up(&mut self) -> Vec<(Subject, String)> {
         std::mem::take(&mut self.untold)
     }
@@ -249,7 +249,7 @@ impl ResourceClaims {
         controller
     }
 
-    /// Whether the pod may get claims and reservations, as far as its phase decides.
+    /// Returns whether the pod may get claims and reservations, as far as its phase decides.
     fn may_get_claims(&self, pod: &Pod) -> bool {
         !(self.features.deviations.terminal_reservations && is_done(pod))
     }
@@ -269,7 +269,7 @@ impl ResourceClaims {
         }
     }
 
-    /// Looks at the claims that were there at the start, and queues those for which something is to be done.
+    /// Looks at the claims that were there at the start, and queues those that need work.
     fn look_at_unseen(&mut self, cluster: &Cluster) {
         for key in std::mem::take(&mut self.unseen) {
             let item = Subject::Claim(key);
@@ -290,7 +290,7 @@ impl ResourceClaims {
             .or_else(|| self.queue.pop(now).map(fresh))
     }
 
-    /// What is wanted for the item.
+    /// Returns what is wanted for the item.
     fn plan(&mut self, item: &Subject, answers: &Answers, cluster: &Cluster) -> Result<Plan, Stop> {
         let mut plan = Plan {
             writes: Vec::new(),
@@ -348,7 +348,7 @@ impl ResourceClaims {
         }
     }
 
-    /// Whether the claim exists and `is_right`. Mirrors `claimExists`. A claim that was made here lately counts, also if it is gone.
+    /// Returns whether the claim exists and `is_right`. Mirrors `claimExists`. A claim that was made here lately counts, also if it is gone.
     fn claim_exists(
         &self,
         cluster: &Cluster,
@@ -495,7 +495,7 @@ impl Controller for ResourceClaims {
                 self.queue.done(&item);
             }
             (Outcome::Refused(why), _) => self.end(&item, &Ending::Retry(why), now),
-            // Whoever only asked has not done anything yet.
+            // A query alone has no effect.
             (Outcome::Unreachable | Outcome::Done | Outcome::Gone, _) => self.queue.put_back(&item),
         }
     }

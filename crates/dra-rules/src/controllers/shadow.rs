@@ -1,7 +1,7 @@
 //! A shadow of the built-in controllers: what they leave undone, do over and over, or do for no reason that the rules know.
 //!
-//! Nothing is written. What the rules want is noted as a [`Wish`] until its effect shows in the cluster, whoever brings it about, or until
-//! the rules no longer want it. A wish that stays is overdue.
+//! Nothing is written. What the rules want is noted as a [`Wish`] until its effect shows in the cluster, no matter who
+//! causes it, or until the rules no longer want it. A wish that stays is overdue.
 
 mod supplement;
 mod wish;
@@ -23,14 +23,14 @@ use dra_model::{Change, Claim, Cluster, Condition, Key, Kind, Object, Pod, Time}
 const FLAPPING: usize = 5;
 const FLAPPING_PERIOD: Duration = Duration::from_secs(60);
 
-/// What was done for no known reason is looked at again after this time: its reason may come later than itself, on another watch.
+/// Time after which an unexplained write is examined again: its reason may arrive later on another watch.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is wrong with the built-in controllers.
+/// Difference between the built-in controllers and the rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Difference {
-    /// The rules have wanted it for long, and nobody has done it.
+    /// The rules have wanted it for a long time, and it was not done.
     Overdue,
     /// It is done and undone again and again.
     Flapping,
@@ -55,15 +55,15 @@ impl Difference {
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What is wrong.
+    /// The difference.
     pub difference: Difference,
-    /// What is wanted, or was done.
+    /// The wanted or observed write.
     pub wish: Wish,
     /// Since when it is wanted, or when it was done first.
     pub since: Time,
-    /// When it came true after all.
+    /// Time at which it came true after all.
     pub until: Option<Time>,
-    /// How often.
+    /// Count.
     pub count: u64,
 }
 
@@ -71,15 +71,15 @@ pub struct Found {
 #[derive(Clone, Debug)]
 struct Open {
     since: Time,
-    /// When it is overdue, or is looked at again.
+    /// Time at which it is overdue, or is looked at again.
     check: Time,
     subject: Subject,
     /// The job that stays out until the pod goes, so that its end counts.
     job: Option<JobId>,
     condition: Option<Condition>,
-    /// Whether the rules have to say that they still want it.
+    /// True if the rules have to say that they still want it.
     in_doubt: bool,
-    /// Whether it was handed out to be written.
+    /// True if it was returned to be written.
     handed_out: bool,
 }
 
@@ -90,7 +90,7 @@ struct Deed {
     wish: Wish,
 }
 
-/// How many wishes there are, and were.
+/// Number of wishes, and were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Wishes that have not come true yet.
@@ -103,29 +103,29 @@ pub struct Counts {
     pub moot: u64,
 }
 
-/// What a controller was seen to do and to leave undone.
+/// Observed work of a controller, done and undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// Wishes that came true in a way that nobody but such a controller brings about.
+    /// Wishes fulfilled in a way that only such a controller causes.
     pub done: u64,
     /// Wishes that are overdue.
     pub undone: u64,
 }
 
-/// The shadow. Of each change it is told after the engine, and of each job before the next one.
+/// The shadow. It receives each change after the engine, and each job before the next one.
 #[derive(Clone, Debug)]
 pub struct Shadow {
     overdue_after: Duration,
     groups: PodGroups,
-    /// What is written once it is overdue.
+    /// Writes of the supplement once overdue.
     supplement: Supplement,
     open: BTreeMap<Wish, Open>,
     of_object: HashMap<(Kind, Key), BTreeSet<Wish>, RandomState>,
-    /// When wishes came true, within the last minute.
+    /// Times of fulfilled wishes within the last minute.
     fulfilled: HashMap<Wish, VecDeque<Time>, RandomState>,
-    /// What was done and is not explained yet, in order.
+    /// Unexplained writes, in order.
     deeds: VecDeque<Deed>,
-    /// Subjects whose job was handed out, and has not been answered.
+    /// Subjects whose job was returned and has no result yet.
     asking: HashSet<Subject, RandomState>,
     found: BTreeMap<(Difference, Wish), Found>,
     /// Keys of `found` that are new.
@@ -237,7 +237,7 @@ impl Shadow {
             _ => None,
         };
         let wishes = Wish::of(&job.work);
-        // What is to be handed out has to come again when it is overdue.
+        // Returned items must come up again when they are overdue.
         let stays_out = matches!(job.work, Work::Evict { .. }) && !self.supplement.writes();
         let mut is_open = false;
         for wish in wishes {
@@ -347,8 +347,8 @@ impl Shadow {
         self.asking.remove(subject);
     }
 
-    /// When something may be overdue, or done without reason. While the API server cannot be reached, the engine alone knows when to go
-    /// on.
+    /// Returns when something may be overdue, or done without reason. While the API server cannot be reached, only the
+    /// engine knows when to continue.
     pub fn next_due(&self, engine: &Engine) -> Option<Time> {
         if engine.is_cut_off() {
             return None;
@@ -360,7 +360,7 @@ impl Shadow {
 
     /// Has the engine look again at everything that may be overdue. Take its jobs then, and call [`Self::judge`].
     pub fn doubt(&mut self, engine: &mut Engine, now: Time) {
-        // Nothing is handed out, so the rules cannot say anything.
+        // No work was returned, so the rules give no answer.
         if engine.is_cut_off() {
             return;
         }
@@ -451,7 +451,7 @@ impl Shadow {
         self.open.contains_key(wish) || self.fulfilled.contains_key(wish)
     }
 
-    /// What a claim lost that a pod on a node still needs.
+    /// Returns what a claim lost that a pod on a node still needs.
     fn taken_away(&self, cluster: &Cluster, before: &Claim, after: &Claim) -> Option<Wish> {
         if before.metadata.uid != after.metadata.uid {
             return None;
@@ -472,7 +472,7 @@ impl Shadow {
         pod.node().is_some() && !is_done(pod) && resolves_to(pod, claim, self.groups)
     }
 
-    /// Whether what was done has a reason by now, or has been undone.
+    /// Returns whether what was done has a reason by now, or has been undone.
     fn is_explained(&self, cluster: &Cluster, deed: &Deed) -> bool {
         if self.was_wanted(&deed.wish) {
             return true;
@@ -511,7 +511,7 @@ impl Shadow {
         }
     }
 
-    /// What was found since this was asked last.
+    /// Returns what was found since this was asked last.
     pub fn news(&mut self) -> Vec<Found> {
         let news = std::mem::take(&mut self.news);
         news.iter()
@@ -525,7 +525,7 @@ impl Shadow {
         self.found.values()
     }
 
-    /// Whether the controller works, as far as that was seen.
+    /// Returns whether the controller works, as far as that was seen.
     pub fn evidence(&self, name: ControllerName) -> Evidence {
         let is_overdue = |wish: &&Wish| {
             let key = (Difference::Overdue, (*wish).clone());
@@ -537,7 +537,7 @@ impl Shadow {
         }
     }
 
-    /// How many wishes there are, and were.
+    /// Returns how many wishes there are, and were.
     pub fn counts(&self) -> Counts {
         Counts {
             open: self.open.len(),

@@ -24,7 +24,7 @@ use crate::eviction::{
 use dra_allocator::devices::{Origin, RuleSupport, Rules, Taints};
 use dra_model::{Claim, Cluster, Condition, Key, NO_EFFECT, NO_EXECUTE, Pod, Str, TaintRule, Time};
 
-/// The shortest time between updates of a rule's status while eviction goes on.
+/// The shortest time between updates of a rule's status during an eviction.
 const STATUS_PERIOD: Duration = Duration::from_secs(10);
 
 /// The state of the controller.
@@ -33,17 +33,17 @@ pub struct TaintEviction {
     release: Release,
     /// Rules whose effect is NoExecute.
     rules: Rules,
-    /// When which pod has to go.
+    /// Eviction times of pods.
     plans: Plans,
     /// Allocated claims whose pods have to go. Not computed again before a taint changes.
     claims: HashMap<Key, Noted, RandomState>,
-    /// How to read the times of taints.
+    /// Reading of taint times.
     timescale: Timescale,
     /// UIDs of the pods that had their turn and are still there. Upstream forgets them behind 500 others, and then counts them again.
     evicted: HashSet<Str, RandomState>,
     /// By UID of the rule, how many pods were evicted because of it.
     evicted_by_rule: BTreeMap<Str, usize>,
-    /// A rule because of which more pods have to go is held.
+    /// A rule that would evict more pods is paused.
     limit: Option<usize>,
     queue: Queue<Subject>,
     /// Jobs that are out.
@@ -54,9 +54,9 @@ pub struct TaintEviction {
 #[derive(Clone, Debug)]
 struct Out {
     item: Subject,
-    /// What it wants to evict.
+    /// Wanted evictions.
     eviction: Option<Eviction>,
-    /// Whether the pod was seen to be gone meanwhile.
+    /// True if the pod was seen to be gone meanwhile.
     is_gone: bool,
 }
 
@@ -128,8 +128,8 @@ impl TaintEviction {
         }
     }
 
-    /// The same, which evicts nobody because of a rule that would take away more than `limit` pods, those included that it has taken
-    /// away. Upstream has no such limit (kubernetes/kubernetes#141422).
+    /// The same, but pauses a rule that would evict more than `limit` pods, including those already evicted. Upstream
+    /// has no such limit (kubernetes/kubernetes#141422).
     #[must_use]
     pub fn with_limit(self, limit: usize) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl TaintEviction {
         }
     }
 
-    /// How many pods the rule with this UID would take away in all, if that is more than the limit.
+    /// Returns how many pods the rule with this UID would take away in all, if that is more than the limit.
     fn is_held(&self, rule: &Str) -> Option<(usize, usize)> {
         let limit = self.limit?;
         let evicted = self.evicted_by_rule.get(rule).copied().unwrap_or(0);
@@ -146,12 +146,12 @@ impl TaintEviction {
         (all > limit).then_some((all, limit))
     }
 
-    /// When each pod has to go, and why.
+    /// Returns when each pod has to go, and why.
     pub fn plans(&self) -> BTreeMap<&PodRef, &Eviction> {
         self.plans.iter().collect()
     }
 
-    /// Whether the pod has to go, now or later.
+    /// Returns whether the pod has to go, now or later.
     pub(super) fn has_plan(&self, pod: &PodRef) -> bool {
         self.plans.get(pod).is_some()
     }
@@ -201,7 +201,7 @@ impl TaintEviction {
         }
         let mut rules = eviction.reasons.iter().filter_map(Origin::rule);
         if rules.any(|rule| self.is_held(&rule.metadata.uid).is_some()) {
-            // The rule may be narrowed, or the pods may end by themselves.
+            // The rule may be narrowed, or the pods may finish.
             let later = now.after(STATUS_PERIOD);
             self.queue.push(Subject::Eviction(pod.clone()), later, now);
             return None;
@@ -243,7 +243,7 @@ impl TaintEviction {
         let written = self.timescale.written(now).unix_seconds();
         let mut condition = rule_condition(rule, counts, Time::from_unix_seconds(written));
         let held = self.is_held(uid).map(|(all, limit)| {
-            format!("Eviction is held: the rule would take away {all} pods, and the limit is {limit}.")
+            format!("Eviction is paused: the rule would evict {all} pods, and the limit is {limit}.")
         });
         if let Some(held) = &held {
             condition.message = format!("{} {held}", condition.message).into();
@@ -264,7 +264,7 @@ impl TaintEviction {
         })
     }
 
-    /// Whether an eviction because of this rule is under way.
+    /// Returns whether an eviction because of this rule is under way.
     fn is_evicting(&self, uid: &Str) -> bool {
         let mut under_way = self.jobs.values().filter_map(|out| out.eviction.as_ref());
         under_way.any(|eviction| {

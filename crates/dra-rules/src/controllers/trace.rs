@@ -1,4 +1,4 @@
-//! What is written and by whom: the words that every report has for it, and the record of a rehearsal.
+//! Names of writes and their writers, shared by all reports, and the record of a rehearsal.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub const CREATION_EVENT: &str = "FailedResourceClaimCreation";
 /// Reason of the events about a pod that is evicted, or no longer.
 pub const EVICTION_EVENT: &str = "DeviceTaintManagerEviction";
 
-/// What somebody does to an object.
+/// An action on an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// A claim is made for an entry of a pod or PodGroup.
@@ -40,7 +40,7 @@ pub enum Action {
 
 #[cfg(feature = "schema")]
 impl Action {
-    /// What a controller of this program does.
+    /// Actions of this program's controllers.
     pub const OF_CONTROLLERS: [Self; 9] = [
         Self::CreateClaim,
         Self::UpdateStatus,
@@ -88,7 +88,7 @@ impl Action {
     }
 }
 
-/// Who does it.
+/// Actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Actor {
     /// A controller of this program.
@@ -130,16 +130,16 @@ impl fmt::Display for Actor {
 /// Something that was done in a rehearsal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// By whom.
+    /// The actor.
     pub actor: Actor,
-    /// What.
+    /// Action.
     pub action: Action,
-    /// To which object.
+    /// The object.
     pub object: (Kind, Key),
-    /// What else is to be said: the claim that is made, the consumer, the text of an event. May be empty.
+    /// Details: the created claim, the consumer, the text of an event. May be empty.
     pub detail: String,
-    /// How often at that instant, if it is done in circles; otherwise 1.
+    /// Count at that instant, if it repeats in a loop; otherwise 1.
     pub count: u64,
 }

@@ -1,4 +1,4 @@
-//! What controllers want done, and what becomes of it.
+//! Wanted work of controllers, and its results.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,7 +21,7 @@ impl ControllerName {
     /// Both.
     pub const ALL: [Self; 2] = [Self::ResourceClaim, Self::DeviceTaintEviction];
 
-    /// Whether kube-controller-manager runs it with this value of `--controllers`. Mirrors controller-manager `app/helper.go`,
+    /// Returns whether kube-controller-manager runs it with this value of `--controllers`. Mirrors controller-manager `app/helper.go`,
     /// `IsControllerEnabled`, v0.37.1: the first word about it counts, and `*` stands for both.
     pub fn runs_with(self, controllers: &str) -> bool {
         let is_it = |name: &str| {
@@ -38,7 +38,7 @@ impl ControllerName {
         rest
     }
 
-    /// What kube-controller-manager calls it. Mirrors `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
+    /// Returns what kube-controller-manager calls it. Mirrors `cmd/kube-controller-manager/names/controller_names.go`, v1.37.2.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ResourceClaim => "resourceclaim-controller",
@@ -57,20 +57,20 @@ impl fmt::Display for ControllerName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub(super) u64);
 
-/// Work that has been handed out. Report its outcome with [`Engine::done`](super::Engine::done).
+/// Returned work. Report its outcome with [`Engine::done`](super::Engine::done).
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// What the report names.
+    /// Name in the report.
     pub id: JobId,
-    /// Who wants it.
+    /// Controller.
     pub controller: ControllerName,
-    /// What it is about.
+    /// Subject.
     pub subject: Subject,
-    /// What is wanted.
+    /// Work.
     pub work: Work,
 }
 
-/// What a controller looks at: an item of its queue.
+/// Subject of a controller: an item of its queue.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// The claims of a pod.
@@ -86,7 +86,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Which controller looks at it.
+    /// Returns which controller looks at it.
     pub fn controller(&self) -> ControllerName {
         match self {
             Self::Pod(_) | Self::PodGroup(_) | Self::Claim(_) => ControllerName::ResourceClaim,
@@ -130,7 +130,7 @@ pub enum Work {
         uid: Str,
         /// The condition.
         condition: Condition,
-        /// Why nobody is evicted because of the rule, for an event: reason `EvictionHeld`.
+        /// The reason why the rule does not evict pods, for an event with reason `EvictionHeld`.
         held: Option<String>,
     },
 }
@@ -142,12 +142,12 @@ pub struct Plan {
     pub writes: Vec<ClaimWrite>,
     /// An event to emit once the writes are done: reason `FailedResourceClaimCreation`.
     pub warning: Option<Warning>,
-    /// What comes after the writes.
+    /// Continuation after the writes.
     pub ending: Ending,
 }
 
 impl Plan {
-    /// Whether there is something to write or to tell.
+    /// Returns whether there is something to write or to tell.
     pub(super) fn is_to_be_carried_out(&self) -> bool {
         !self.writes.is_empty() || self.warning.is_some()
     }
@@ -169,7 +169,7 @@ impl Plan {
 /// An event about a claim that could not be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What it is about: a pod or a PodGroup.
+    /// Subject: a pod or a PodGroup.
     pub about: Owner,
     /// The text.
     pub message: String,
@@ -200,7 +200,7 @@ impl Warning {
     }
 }
 
-/// Whom, and for which entry, the claim was made for.
+/// Owner and entry that the claim was created for.
 pub(super) fn made_for(claim: &Claim) -> Option<(Owner, Str)> {
     let owner = claim.metadata.controller()?;
     let entry = claim.metadata.annotation(ENTRY_ANNOTATION)?;
@@ -217,7 +217,7 @@ pub(super) fn made_for(claim: &Claim) -> Option<(Owner, Str)> {
     Some((owner, entry.clone()))
 }
 
-/// What becomes of an item once its writes are done.
+/// Fate of an item after its writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Nothing is left to do.
@@ -228,7 +228,7 @@ pub enum Ending {
     Drop(String),
 }
 
-/// A pod or a PodGroup for which a claim is made.
+/// A pod or PodGroup that a claim is created for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner {
     /// Pod or PodGroup.
@@ -255,12 +255,12 @@ pub enum ClaimWrite {
     Create {
         /// The claim, as far as rules look at it.
         claim: Arc<Claim>,
-        /// What it is made from, in the version that was read.
+        /// Template, in the version that was read.
         template: Arc<ClaimTemplate>,
     },
     /// Apply `status.resourceClaimStatuses` of the pod or PodGroup.
     SetStatuses {
-        /// Whose.
+        /// Owner.
         of: Owner,
         /// Entry and claim.
         statuses: Vec<(Str, ClaimName)>,
@@ -269,16 +269,16 @@ pub enum ClaimWrite {
     Reserve {
         /// The claim as it was read.
         claim: Arc<Claim>,
-        /// Who is added.
+        /// New consumer.
         consumer: ConsumerReference,
     },
     /// Replace `status.reservedFor`, if the claim is unchanged.
     Release {
         /// The claim as it was read.
         claim: Arc<Claim>,
-        /// Who stays.
+        /// Remaining consumers.
         remaining: Vec<ConsumerReference>,
-        /// Whether the allocation goes in the same write.
+        /// True if the allocation goes in the same write.
         deallocate: bool,
     },
     /// Remove the finalizer of the claim, which was read like this before the plan's other writes.
@@ -315,7 +315,7 @@ pub struct Lookup {
     pub key: Key,
 }
 
-/// What asking for an object found.
+/// Result of looking up an object.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// There is none.
@@ -326,28 +326,28 @@ pub enum Answer {
     Failed(String),
 }
 
-/// How a job went. Objects that the API server answered with are shown to the engine before.
+/// Outcome of a job. Objects returned by the API server are shown to the engine before.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// What was asked for. Only of [`Work::Look`].
+    /// Lookups with their answers. Only for [`Work::Look`].
     Answers(Vec<(Lookup, Answer)>),
     /// It is done. Also said of a pod that was being deleted already, as upstream counts it as evicted.
     Done,
-    /// The object does not exist or is another one, or somebody else has done it.
+    /// The object does not exist or is another one, or another client has done it.
     Gone,
     /// The object is not as it was read. The item is looked at again once a watch shows the newer one.
     Conflict,
-    /// A name is taken by an object that was asked for and shown to the engine: the item is looked at again at once.
+    /// The name is taken by an object that was looked up and shown to the engine: the item is retried immediately.
     Taken,
     /// It was refused for a reason of its own, and is tried again later each time.
     Refused(String),
-    /// The API server cannot do anything at the moment. It is nobody's fault: the item keeps its place.
+    /// The API server is unavailable. The item is not at fault and keeps its place.
     Unreachable,
     /// It was not tried, on purpose. A change of an object brings the item back.
     Parked,
 }
 
-/// Something to be told that is no work.
+/// A message without work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The pod's planned eviction is called off: an event "Cancelling deletion".

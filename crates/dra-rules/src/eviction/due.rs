@@ -1,4 +1,4 @@
-//! How long a taint is tolerated, and when the pods of a claim have to go.
+//! Tolerations of taints over time, and eviction times of a claim's pods.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::Timescale;
 use dra_allocator::devices::{DeviceTaint, Origin, Taints};
 use dra_model::{Claim, DeviceId, NO_EXECUTE, Str, Taint, Time, Tolerations};
 
-/// How an allocated device tolerates a NoExecute taint.
+/// Toleration of a NoExecute taint by an allocated device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tolerance {
-    /// Not at all: the pods go at once.
+    /// Not at all: the pods are evicted immediately.
     Not,
     /// For so many nanoseconds since the taint was added. Negative after an overflow.
     For(i64),
@@ -24,7 +24,7 @@ pub const LONGEST_TOLERATION: i64 = i64::MAX / NANOSECONDS;
 /// Of a second.
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// How `tolerations`, which are those of the allocation result, tolerate the NoExecute `taint`.
+/// Returns how `tolerations`, which are those of the allocation result, tolerate the NoExecute `taint`.
 ///
 /// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.2. Only tolerations whose effect is literally NoExecute count;
 /// one with an empty effect lets the scheduler use the device, but does not stop the eviction. Of several the shortest time counts,
@@ -45,7 +45,7 @@ pub fn tolerance(taint: &Taint, tolerations: &Tolerations) -> Tolerance {
     })
 }
 
-/// When a taint that was added at `added` takes effect; never where it is tolerated for good.
+/// Returns when a taint that was added at `added` takes effect; never where it is tolerated for good.
 pub fn due(added: Time, tolerance: Tolerance) -> Option<Time> {
     match tolerance {
         Tolerance::Not => Some(added),
@@ -54,7 +54,7 @@ pub fn due(added: Time, tolerance: Tolerance) -> Option<Time> {
     }
 }
 
-/// When the pods of a claim have to go, and why.
+/// Time at which the pods of a claim have to go, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Eviction {
     /// The earliest instant of all taints.
@@ -92,23 +92,24 @@ impl Eviction {
                 && (self.reasons.iter().zip(&*other.reasons)).all(|(one, other)| one.is_same_version(other))
     }
 
-    /// Whether instant and reasons are the same, and the reasons' objects have not changed since. Mirrors
+    /// Returns whether instant and reasons are the same, and the reasons' objects have not changed since. Mirrors
     /// `device_taint_eviction.go`, `evictionAndReason.equal`, v1.37.2.
     pub fn is_unchanged(&self, before: &Self) -> bool {
         self.at == before.at && self.has_same_reasons(before)
     }
 }
 
-/// When the pods of `claim` have to go, on a clock that was never set; see [`claim_eviction_by`].
+/// Returns when the pods of `claim` have to go, on a clock that was never set; see [`claim_eviction_by`].
 pub fn claim_eviction(claim: &Claim, taints: &Taints<'_>, now: Time) -> Option<Eviction> {
     claim_eviction_by(claim, taints, &Timescale::default(), now)
 }
 
-/// When the pods of `claim` have to go; never, if none of its devices has a NoExecute taint that is not tolerated for good.
+/// Returns when the pods of `claim` are evicted; never, if none of its devices has a NoExecute taint that is not
+/// tolerated for good.
 ///
-/// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.2; devices with admin access count like others. The API server
-/// sets the time of every taint; a handwritten one without it counts as added at `now`. Instants are those of the clock that nobody
-/// sets, by which `timescale` reads what is written.
+/// Mirrors `device_taint_eviction.go`, `claimEvictionTime`, v1.37.2; devices with admin access count like others. The
+/// API server sets the time of every taint; a handwritten one without it counts as added at `now`. Instants are on the
+/// monotonic clock of `timescale`.
 pub fn claim_eviction_by(
     claim: &Claim,
     taints: &Taints<'_>,
@@ -129,7 +130,7 @@ pub fn claim_eviction_by(
     })
 }
 
-/// Whether the pods of `claim` have to go, now or one day.
+/// Returns whether the pods of `claim` have to go, now or one day.
 pub fn has_to_go(claim: &Claim, taints: &Taints<'_>) -> bool {
     let mut goes = false;
     // When does not matter.
@@ -138,7 +139,7 @@ pub fn has_to_go(claim: &Claim, taints: &Taints<'_>) -> bool {
     goes
 }
 
-/// The first taint for which the pods of `claim` have to go, with the device, and the rule that it is from, unless the driver set it.
+/// The first taint that evicts the pods of `claim`, with the device, and its rule, unless the driver set it.
 pub fn evicting_taint(claim: &Claim, taints: &Taints<'_>) -> Option<(DeviceId, Taint, Option<Str>)> {
     claim.results().iter().find_map(|result| {
         let id = result.id();
@@ -155,8 +156,8 @@ pub fn evicting_taint(claim: &Claim, taints: &Taints<'_>) -> Option<(DeviceId, T
     })
 }
 
-/// Whether a taint for which the pods of `claim` have to go is one that the request of the device tolerates: the allocation lacks the
-/// toleration.
+/// Returns whether the request of the device tolerates a taint that evicts the pods of `claim`: the allocation lacks
+/// the toleration.
 pub(super) fn goes_despite_request(claim: &Claim, taints: &Taints<'_>) -> bool {
     claim.results().iter().any(|result| {
         let asked = claim.asked_for(&result.request);

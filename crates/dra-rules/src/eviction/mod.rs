@@ -1,7 +1,7 @@
-//! Evictions by device taints: how long a taint is tolerated, and when the pods of a claim have to go.
+//! Evictions by device taints: how long a taint is tolerated, and when the pods of a claim are evicted.
 //!
-//! The rules of kube-controller-manager's taint eviction, as pure functions. Inspection lists their answers; whoever carries
-//! evictions out, for real or on a virtual clock, asks the same functions.
+//! The rules of kube-controller-manager's taint eviction, as pure functions. Inspection lists their answers; evictions,
+//! real or on a virtual clock, use the same functions.
 
 mod disruption;
 mod due;

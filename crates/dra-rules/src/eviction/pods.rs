@@ -1,4 +1,4 @@
-//! Which pods an eviction of a claim reaches, and when each has to go.
+//! Pods that an eviction of a claim reaches, with their times.
 
 use std::sync::Arc;
 
@@ -111,7 +111,7 @@ pub fn evicted_despite_request(cluster: &Cluster) -> Vec<(&Arc<Pod>, &Arc<Claim>
     found
 }
 
-/// When `pod` has to go, and why; never, if none of its claims does. `of_claim` says it of an allocated claim.
+/// Returns when `pod` has to go, and why; never, if none of its claims does. `of_claim` says it of an allocated claim.
 pub fn pod_eviction(
     cluster: &Cluster,
     pod: &Pod,

@@ -1,10 +1,10 @@
-//! What a release of kube-controller-manager, with its gates, makes of device taints.
+//! Device taint support of a kube-controller-manager release with its gates.
 
 use crate::reservation::{EXTENDED, PodGroups};
 use dra_allocator::devices::RuleSupport;
 use dra_model::{Claim, Component, Environment, Gate};
 
-/// Which claims of a pod can evict it.
+/// Claims of a pod that can evict it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvictingClaims {
     /// Those that its spec names: all that the controller looks at before 1.37.2 (kubernetes/kubernetes#141290).
@@ -16,12 +16,12 @@ pub enum EvictingClaims {
 }
 
 impl EvictingClaims {
-    /// Whether claims count that a pod's spec names.
+    /// Returns whether claims count that a pod's spec names.
     pub(super) fn has_named(self) -> bool {
         matches!(self, Self::Named | Self::All)
     }
 
-    /// Whether the claim for a pod's extended resources counts.
+    /// Returns whether the claim for a pod's extended resources counts.
     pub fn has_extended(self) -> bool {
         matches!(self, Self::OfExtendedResources | Self::All)
     }
@@ -30,20 +30,20 @@ impl EvictingClaims {
 /// The ways in which releases and gates of kube-controller-manager differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
-    /// Whether the controller runs at all: gate `DRADeviceTaints`.
+    /// True if the controller runs at all: gate `DRADeviceTaints`.
     pub evicts: bool,
-    /// What rules are worth.
+    /// Support of rules.
     pub rules: RuleSupport,
-    /// Whether pods are found by the PodGroup that a claim is reserved for.
+    /// True if pods are found through the PodGroup that a claim is reserved for.
     pub groups: PodGroups,
     /// Up to 1.35 the first entry of `status.reservedFor` whose pod is missing, or is another one, hides those behind it.
     pub stops_at_missing_pod: bool,
-    /// Whose taints count.
+    /// Claims whose taints count.
     pub claims: EvictingClaims,
 }
 
 impl Release {
-    /// What runs with `environment`. Mirrors `device_taint_eviction.go`, `New`, v1.34.2 to v1.37.2, and `resource.go`,
+    /// Returns what runs with `environment`. Mirrors `device_taint_eviction.go`, `New`, v1.34.2 to v1.37.2, and `resource.go`,
     /// `newDeviceTaintEvictionControllerDescriptor`.
     pub fn of(environment: &Environment) -> Self {
         let enabled = |gate| environment.enabled(Component::ControllerManager, gate);
@@ -71,7 +71,7 @@ impl Release {
         }
     }
 
-    /// Whether the controller looks at `claim`: at one for extended resources only where these count.
+    /// Returns whether the controller looks at `claim`: at one for extended resources only where these count.
     pub fn looks_at(&self, claim: &Claim) -> bool {
         self.claims.has_extended() || claim.metadata.annotation(EXTENDED).is_none()
     }

@@ -1,4 +1,4 @@
-//! What the controller tells of a DeviceTaintRule: the condition `EvictionInProgress`, word for word.
+//! The condition `EvictionInProgress` of a DeviceTaintRule, word for word.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use dra_model::{
 /// The condition's type.
 pub const EVICTION_IN_PROGRESS: &str = "EvictionInProgress";
 
-/// What the condition of a rule counts.
+/// Counts in the condition of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuleCounts {
     /// Pods that have to go because of the rule, now or once they no longer tolerate it, and are not being deleted yet.
@@ -109,7 +109,7 @@ pub fn condition_of(rule: &TaintRule) -> Option<&Condition> {
     conditions.find(|condition| condition.type_ == EVICTION_IN_PROGRESS)
 }
 
-/// How many pods the controller had evicted because of the rule when it wrote the condition; it keeps no other record.
+/// Returns how many pods the controller had evicted because of the rule when it wrote the condition; it keeps no other record.
 pub fn evicted_so_far(condition: &Condition) -> usize {
     let told = || {
         let before = condition.message.strip_suffix(EVICTED)?;
@@ -121,7 +121,8 @@ pub fn evicted_so_far(condition: &Condition) -> usize {
     told().unwrap_or(0)
 }
 
-/// Counts what a rule selects and whom it evicts, its effect taken as NoExecute whatever it is. `evicted` is not known here, and 0.
+/// Counts the devices that a rule selects and the pods it evicts, as if its effect were NoExecute. `evicted` is unknown
+/// here and 0.
 ///
 /// Mirrors `device_taint_eviction.go`, `countTaintedDevices` and `countPendingPods`, v1.37.2.
 pub fn count(cluster: &Cluster, rule: &TaintRule, release: Release) -> RuleCounts {
@@ -185,7 +186,7 @@ pub fn namespaces<'a>(pods: impl IntoIterator<Item = &'a Key>) -> usize {
         .len()
 }
 
-/// Whether the rule, as NoExecute, is a reason for the claim's pods to go one day.
+/// Returns whether the rule, as NoExecute, is a reason for the claim's pods to go one day.
 fn evicts(claim: &Claim, rule: &TaintRule) -> bool {
     let mut taint = rule.spec.taint.clone();
     taint.effect = NO_EXECUTE.into();
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_counts_whoever_would_go_one_day() {
+    fn a_preview_counts_every_pod_that_would_be_evicted_later() {
         let toleration = |seconds: serde_json::Value| json!([{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]);
         let mut builder = ClusterBuilder::default();
         let mut add = |kind, json: serde_json::Value| {

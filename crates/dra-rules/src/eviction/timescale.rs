@@ -9,22 +9,22 @@ use dra_model::Time;
 pub struct ClockStep {
     /// By so many nanoseconds; negative where it was set back.
     pub by: i64,
-    /// When it was last seen to go as before, on the clock that nobody sets.
+    /// Last time at which it ran as before, on the monotonic clock.
     pub after: Time,
 }
 
-/// So many times at which the clock was set are remembered, the last ones.
+/// Number of clock changes to remember, the latest ones.
 const STEPS: usize = 16;
 
-/// Translates between times that the API server writes and a clock that nobody sets: that of the API server when it was looked at first,
-/// which goes on evenly. Waits are reckoned on that one, so that they end neither early nor late.
+/// Translates between times written by the API server and a monotonic clock that starts with the API server's time at
+/// the first look. Delays are measured on it, so that they expire neither early nor late.
 #[derive(Clone, Debug, Default)]
 pub struct Timescale {
     /// The first time that was written by each setting of the server's clock, and by how many nanoseconds it is ahead since. Those before
     /// the first one were written as it was before.
     settings: Vec<(Time, i64)>,
-    /// Written times that are known to be older than the last setting, and what they are on the clock that nobody sets. Where the clock
-    /// was set back, nothing else tells them from those that are written now.
+    /// Written times that are known to be older than the last setting, with their value on the monotonic clock. After
+    /// the clock was set back, nothing else distinguishes them from new ones.
     known: BTreeMap<Time, Time>,
 }
 
@@ -44,7 +44,7 @@ impl Timescale {
         self.settings.push((step.after.add_nanoseconds(ahead), ahead));
     }
 
-    /// What a written time is on the clock that nobody sets.
+    /// Returns a written time on the monotonic clock.
     pub fn read(&self, written: Time) -> Time {
         if let Some(known) = self.known.get(&written) {
             return *known;
@@ -55,7 +55,7 @@ impl Timescale {
         written.add_nanoseconds(-setting.map_or(0, |(_, ahead)| *ahead))
     }
 
-    /// What the API server's clock says at `time`, which is after it was set last.
+    /// Returns what the API server's clock says at `time`, which is after it was set last.
     pub fn written(&self, time: Time) -> Time {
         time.add_nanoseconds(self.ahead())
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn times_from_before_and_after_are_told_apart() {
+    fn times_from_before_and_after_are_distinguished() {
         let mut scale = Timescale::default();
         assert_eq!((scale.read(at(7)), scale.written(at(7))), (at(7), at(7)));
         scale.set(step(HOUR, 50), []);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_for_ever_takes_no_more_memory() {
+    fn repeated_clock_changes_take_no_more_memory() {
         let mut scale = Timescale::default();
         for number in 0..100 {
             scale.set(step(HOUR, number), []);

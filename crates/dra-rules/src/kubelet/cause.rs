@@ -1,4 +1,4 @@
-//! Why a pod is stuck at its stage, what shows it, and whose turn it is.
+//! The reason why a pod is stuck at its stage, what shows it, and whose turn it is.
 
 use serde::Serialize;
 
@@ -11,21 +11,21 @@ use dra_model::{
     Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Str, Time,
 };
 
-/// Whose turn it is.
+/// Party that has to act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Party {
-    /// Who owns the pod.
+    /// Owner of the pod.
     User,
-    /// Who runs the driver.
+    /// Owner of the driver.
     Driver,
-    /// The kubelet, which goes on by itself.
+    /// The kubelet itself, without action.
     Kubelet,
-    /// Who runs the cluster.
+    /// Operator of the cluster.
     Administrator,
 }
 
-/// How far a device is that has to be attached before its pod is bound.
+/// Progress of a device that must be attached before its pod is bound.
 #[derive(Clone, Debug)]
 pub enum Attaching<'c> {
     /// It will not be attached.
@@ -36,7 +36,7 @@ pub enum Attaching<'c> {
     Pending(Vec<&'c Str>),
 }
 
-/// Why a pod does not go on.
+/// The reason why a pod does not make progress.
 #[derive(Clone, Debug)]
 pub enum Cause<'c> {
     /// The kubelet knows no socket of the driver.
@@ -53,7 +53,7 @@ pub enum Cause<'c> {
     },
     /// The process of the driver does not answer: it does not run, or has ended in the call.
     DriverDown {
-        /// The drivers of which it is one: the kubelet does not say which.
+        /// Candidate drivers: the kubelet does not say which one.
         drivers: Vec<Str>,
         /// In the words of gRPC.
         text: String,
@@ -73,14 +73,14 @@ pub enum Cause<'c> {
         claim: Str,
         /// The UID of the earlier one.
         uid: Str,
-        /// Whether that has lasted for longer than the kubelet and the driver need.
+        /// True if that has lasted for longer than the kubelet and the driver need.
         lasts: bool,
     },
     /// The kubelet has the claim taken back before it prepares it again.
     BeingUnprepared {
         /// The claim.
         claim: Str,
-        /// Whether that has lasted for longer than the kubelet and the driver need.
+        /// True if that has lasted for longer than the kubelet and the driver need.
         lasts: bool,
     },
     /// The driver refuses the claim as it has devices of it prepared for another one, which does not exist any more.
@@ -91,16 +91,16 @@ pub enum Cause<'c> {
         uid: Str,
         /// In the driver's words.
         text: String,
-        /// Whether that has lasted for longer than the kubelet and the driver need.
+        /// True if that has lasted for longer than the kubelet and the driver need.
         lasts: bool,
     },
     /// The container runtime does not find what the driver prepared.
     DevicesUnresolvable {
         /// The names of the CDI devices.
         devices: Vec<String>,
-        /// Whether a container of the pod has run, so that the driver had written them.
+        /// True if a container of the pod has run, so that the driver had written them.
         has_run: bool,
-        /// When the node was started anew, if it was since the pod began.
+        /// Time at which the node was started anew, if it was since the pod began.
         rebooted: Option<Time>,
     },
     /// The kubelet does not know any more what it has had prepared for a pod that has its sandbox.
@@ -134,7 +134,7 @@ pub enum Cause<'c> {
     ContainerEnds(&'c Str, Option<&'c ContainerEnd>),
     /// The pod has failed as a whole: the kubelet refused it, or ended it.
     PodFailed {
-        /// In a word of whoever did.
+        /// One word for the actor.
         reason: &'c Str,
         /// In a sentence.
         message: Option<&'c Str>,
@@ -157,7 +157,7 @@ pub enum Cause<'c> {
         claim: Str,
         /// The kubelet's version, as far as it is known.
         version: Str,
-        /// Why.
+        /// The reason.
         why: Unread,
         /// In the words of the client.
         text: String,
@@ -176,7 +176,7 @@ pub enum Cause<'c> {
     },
     /// The containers have ended, and a driver does not take its devices back.
     UnprepareFails {
-        /// The drivers of which it is one, with their pods: the kubelet only logs which.
+        /// Candidate drivers with their pods: the kubelet only logs which one.
         drivers: Vec<(Str, Plugin<'c>)>,
     },
     /// The node does not answer, so that nothing of its kubelet can be expected.
@@ -197,10 +197,10 @@ pub enum Cause<'c> {
     Binding {
         /// The device.
         device: DeviceId,
-        /// How far it is.
+        /// Progress.
         attaching: Attaching<'c>,
     },
-    /// The kubelet says something about devices that is not known here.
+    /// An unrecognized message of the kubelet about devices.
     Unrecognized {
         /// In the kubelet's words.
         text: String,
@@ -246,7 +246,7 @@ impl Cause<'_> {
         }
     }
 
-    /// Whether it keeps the pod from going on, rather than being a danger to one that runs.
+    /// Returns whether it blocks the pod, rather than endangering a running one.
     pub fn holds_up(&self) -> bool {
         !matches!(
             self,
@@ -254,7 +254,7 @@ impl Cause<'_> {
         )
     }
 
-    /// Whose turn it is.
+    /// Returns whose turn it is.
     pub fn party(&self) -> Party {
         match self {
             Self::DriverNotRegistered { plugin, .. } => match plugin {
@@ -306,7 +306,7 @@ impl Cause<'_> {
     }
 }
 
-/// What shows why a pod is stuck.
+/// Evidence for a stuck pod.
 #[derive(Clone, Debug)]
 pub enum Evidence<'c> {
     /// The pod was to be gone then.
@@ -323,7 +323,7 @@ pub enum Evidence<'c> {
     BindingMissing(&'c Claim),
     /// Its node says this of the kubelet.
     Heartbeat(Str, Heartbeat),
-    /// What is wrong with a claim.
+    /// Problem of a claim.
     Problem(Problem),
     /// The kubelet said this.
     Event(&'c Event),

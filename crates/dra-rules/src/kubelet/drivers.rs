@@ -1,7 +1,7 @@
-//! Whose pods are drivers', and how those of a driver on a node are doing.
+//! Pods of drivers, and their state on a node.
 //!
-//! Nothing of the API says which pod belongs to a driver. A pod is taken for one if it mounts the folder in which the kubelet looks for
-//! plugins, or its DaemonSet is called like such plugins are; and for that of a certain driver if it is called like it.
+//! Nothing of the API says which pod belongs to a driver. A pod is treated as a driver's if it mounts the kubelet's
+//! plugin directory, or if its DaemonSet is named like such plugins; and as a certain driver's if it is named like it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
     (owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")).then_some(&owner.name)
 }
 
-/// Whether something is called like a driver: by any part of the driver's domain name but the last.
+/// Returns whether something is called like a driver: by any part of the driver's domain name but the last.
 pub fn is_called_like(driver: &str, name: &str) -> bool {
     const LONG: usize = 3;
     let domain = driver.rsplit_once('.').map_or(driver, |(domain, _)| domain);
@@ -26,14 +26,14 @@ pub fn is_called_like(driver: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a DaemonSet is called like plugins of the kubelet for devices are.
+/// Returns whether a DaemonSet is called like plugins of the kubelet for devices are.
 pub fn is_called_plugin(name: &str) -> bool {
     ["kubelet-plugin", "kubeletplugin", "resource-driver", "dra"]
         .iter()
         .any(|word| name.contains(word))
 }
 
-/// What keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
+/// Returns what keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
 pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
     let asked = pod.spec.node_selector.iter();
     let missing: Vec<(Str, Str)> = asked
@@ -49,7 +49,7 @@ pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
     Some(KeptOff::Taint(taint.clone()))
 }
 
-/// What keeps the pods of a DaemonSet off a node.
+/// Reason that keeps the pods of a DaemonSet off a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeptOff {
     /// Labels that its nodeSelector asks for.
@@ -58,23 +58,24 @@ pub enum KeptOff {
     Taint(Taint),
 }
 
-/// How the pod of a driver on a node is doing.
+/// State of a driver's pod on a node.
 #[derive(Clone, Debug)]
 pub enum Plugin<'c> {
-    /// Not all pods were read, so that it is not known.
+    /// Not all pods were read, so it is unknown.
     Hidden(Unknown<'c>),
     /// There is none that may be the driver's.
     None {
         /// A pod of the DaemonSet that brings it to other nodes, if there is one.
         elsewhere: Option<&'c Arc<Pod>>,
-        /// What keeps it off this one.
+        /// Reason that keeps it off this node.
         kept_off: Option<KeptOff>,
     },
     /// A container of it ends again and again, or cannot be started.
     Crashing(&'c Arc<Pod>, Waiting<'c>),
     /// It is there and not ready.
     NotReady(&'c Arc<Pod>),
-    /// It is ready and registers in another folder than plugins do that serve this node: its own, and theirs.
+    /// It is ready but registers in a different directory than the plugins that serve this node: its directory, and
+    /// theirs.
     OtherFolder(&'c Arc<Pod>, Str, Str),
     /// It is ready, since then; and when the kubelet started, if that was later.
     Ready(&'c Arc<Pod>, Option<Time>, Option<Time>),
@@ -100,12 +101,12 @@ pub(super) struct Drivers<'c> {
     of_node: HashMap<&'c Str, Vec<&'c Arc<Pod>>>,
     /// The DaemonSets among them: one pod of each.
     sets: BTreeMap<(&'c Str, &'c Str), &'c Arc<Pod>>,
-    /// What was not read.
+    /// Objects that were not read.
     hidden: Option<Unknown<'c>>,
 }
 
 impl<'c> Drivers<'c> {
-    /// Those of `cluster`, of which pods of all namespaces were read, or not.
+    /// The drivers of `cluster`; says whether pods of all namespaces were read.
     pub(super) fn of(cluster: &'c Cluster, reads_all: bool) -> Self {
         let mut found = Self {
             hidden: match cluster.gap(Kind::Pod, "") {
@@ -133,7 +134,7 @@ impl<'c> Drivers<'c> {
         found
     }
 
-    /// How the pod of `driver` on `node` is doing.
+    /// Returns how the pod of `driver` on `node` is doing.
     pub(super) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin<'c> {
         let of_node = self.of_node.get(node).map_or(&[][..], Vec::as_slice);
         let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(driver, pod)).collect();
@@ -176,7 +177,7 @@ impl<'c> Drivers<'c> {
     }
 }
 
-/// A trailing slash makes no other folder.
+/// A trailing slash makes no difference to a directory.
 fn is_same_folder(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }
@@ -189,7 +190,7 @@ fn is_of(driver: &str, pod: &Pod) -> bool {
         .any(|name| is_called_like(driver, name))
 }
 
-/// Whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
+/// Returns whether the pod is ready. Mirrors `pkg/api/v1/pod/util.go`, `IsPodReady`, v1.37.2.
 pub fn is_ready(pod: &Pod) -> bool {
     ready_condition(pod).is_some_and(|ready| ready.status == "True")
 }
@@ -200,7 +201,7 @@ fn ready_since(pod: &Pod) -> Option<Time> {
     ready.last_transition_time
 }
 
-/// When the kubelet got the pod to run last, as far as its status and events tell: what was warned of before is over.
+/// Returns when the kubelet got the pod to run last, as far as its status and events tell: what was warned of before is over.
 pub fn started_since(cluster: &Cluster, pod: &Pod) -> Option<Time> {
     let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
     let starts = events.filter(|event| {
@@ -219,7 +220,7 @@ fn ready_condition(pod: &Pod) -> Option<&Condition> {
     conditions.find(|condition| condition.type_ == "Ready")
 }
 
-/// When the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
+/// Returns when the kubelet of a node started last, as far as events still tell. Which plugins there are it learns anew each time.
 fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
     let node = cluster.node(node)?;
     let events = cluster.events_of(Kind::Node, &node.metadata).into_iter();
@@ -227,10 +228,10 @@ fn kubelet_started(cluster: &Cluster, node: &Str) -> Option<Time> {
     starts.filter_map(|event| event.last_seen()).max()
 }
 
-/// How long drivers may take until they have published again what the start of a kubelet deleted.
+/// Time that drivers need to republish devices after a kubelet start.
 const PUBLISHING_SECONDS: u64 = 60;
 
-/// When the kubelet of `node` started, if drivers may have yet to publish again what that deleted: it was just now, and no slice is for the
+/// Returns when the kubelet of `node` started, if drivers may have yet to publish again what that deleted: it was just now, and no slice is for the
 /// node, or none of `driver` where one is asked about.
 ///
 /// Each start of a kubelet deletes the slices of its node (`kubelet/cm/dra/plugin/dra_plugin_manager.go`, `wipeResourceSlices`, v1.37.2), and

@@ -27,7 +27,7 @@ impl<'c> Stages<'c> {
         })
     }
 
-    /// Why a pod has failed as a whole, in words of its own.
+    /// Returns why a pod has failed as a whole, in words of its own.
     pub(super) fn failed(pod: &'c Pod) -> Option<Stuck<'c>> {
         let status = &pod.status;
         let reason = status.reason.as_deref().filter(|_| status.phase == "Failed")?;
@@ -49,8 +49,8 @@ impl<'c> Stages<'c> {
         (newest.reason == KILL).then_some(newest)
     }
 
-    /// A pod that is to end, or has ended by itself, since then, as `ended` shows. What the kubelet lacks to end it shows in no
-    /// event: it only logs that a driver does not take devices back.
+    /// A pod that is being deleted, or has finished, since then, as `ended` shows. No event shows what the kubelet is
+    /// missing to terminate it: it only logs that a driver does not unprepare devices.
     pub(super) fn ends(&self, found: &mut PodStage<'c>, node: &Str, since: Time, ended: Evidence<'c>) {
         let pod = found.pod;
         let heartbeat = self.heartbeat(node);
@@ -143,7 +143,7 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// Whether a driver publishes anything for a node: what the kubelet deletes half a minute after it is gone.
+    /// Returns whether a driver publishes anything for a node: what the kubelet deletes half a minute after it is gone.
     fn publishes(&self, driver: &Str, node: &Str) -> Option<bool> {
         if self.cluster.gap(Kind::ResourceSlice, "").is_some() {
             return None;
@@ -153,7 +153,7 @@ impl<'c> Stages<'c> {
     }
 }
 
-/// Whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
+/// Returns whether no container of the pod runs any more, as far as its status tells: those that run tell nothing.
 fn has_stopped(pod: &Pod) -> bool {
     let stopped = |name: &Str| {
         let mut own = pod.status.container_statuses.iter();
@@ -171,7 +171,7 @@ fn has_stopped(pod: &Pod) -> bool {
             .all(|container| stopped(&container.name))
 }
 
-/// Whether a container of the pod has run, or runs, as far as its status tells: those that run tell nothing, once others do.
+/// Returns whether a container of the pod has run, or runs, as far as its status tells: those that run tell nothing, once others do.
 pub fn has_run(pod: &Pod) -> bool {
     let is_told = |container: &Container| containers(pod).any(|status| status.name == container.name);
     let spec = &pod.spec;
@@ -180,7 +180,7 @@ pub fn has_run(pod: &Pod) -> bool {
         || containers(pod).next().is_some() && !all.all(is_told)
 }
 
-/// Whether a container that ended so stays as it is.
+/// Returns whether a container that ended so stays as it is.
 fn is_final(policy: &str, end: &ContainerEnd) -> bool {
     match policy {
         "Never" => true,
@@ -189,7 +189,7 @@ fn is_final(policy: &str, end: &ContainerEnd) -> bool {
     }
 }
 
-/// How a container ended that the kubelet starts again. Mirrors `kubelet/container/helpers.go`, `ShouldContainerBeRestarted`, v1.37.2.
+/// Returns how a container ended that the kubelet starts again. Mirrors `kubelet/container/helpers.go`, `ShouldContainerBeRestarted`, v1.37.2.
 pub(super) fn end_before_restart<'c>(pod: &Pod, status: &'c ContainerStatus) -> Option<&'c ContainerEnd> {
     let end = status.state.terminated.as_ref()?;
     let of_pod = &pod.spec.restart_policy;
@@ -208,8 +208,9 @@ pub(super) fn end_before_restart<'c>(pod: &Pod, status: &'c ContainerStatus) -> 
     (!is_over).then_some(end)
 }
 
-/// Whether the containers of a pod that nobody deleted have ended for good. The kubelet has drivers take the devices back before it tells of
-/// the end, and until then the pod has the phase that it had. Mirrors `kubelet.go`, `SyncTerminatingPod`, v1.37.2.
+/// Returns whether the containers of a pod that was not deleted have terminated permanently. The kubelet has drivers
+/// unprepare the devices before it reports the end, and until then the pod has the phase that it had. Mirrors
+/// `kubelet.go`, `SyncTerminatingPod`, v1.37.2.
 pub(super) fn has_completed(pod: &Pod) -> bool {
     let of_pod = &pod.spec.restart_policy;
     let end_of = |container: &Container| {
@@ -239,7 +240,7 @@ pub(super) fn has_completed(pod: &Pod) -> bool {
     rest_is_over && (all_ended || has_failed_before())
 }
 
-/// When the last container ended.
+/// Returns when the last container ended.
 pub(super) fn last_end(pod: &Pod) -> Option<Time> {
     let ends = containers(pod).filter_map(|container| container.state.terminated.as_ref()?.finished_at);
     ends.max()

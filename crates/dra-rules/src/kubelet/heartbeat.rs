@@ -1,14 +1,14 @@
-//! What a node says of its kubelet.
+//! Kubelet state, from its node.
 
 use dra_model::{Condition, Node, Time};
 
-/// What the condition `Ready` of a node says of its kubelet.
+/// Kubelet state in the `Ready` condition of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heartbeat {
     /// The kubelet works, or the node does not say anything of it.
     Ready,
-    /// The kubelet itself says that the node is not ready. It starts no pods then that need what it lacks, and goes on ending pods, unless
-    /// its container runtime is down (`kubelet.go`, `syncLoop`, v1.37.2).
+    /// The kubelet itself says that the node is not ready. It does not start pods that need the missing part, but still
+    /// terminates pods, unless its container runtime is down (`kubelet.go`, `syncLoop`, v1.37.2).
     NotReady {
         /// Since when.
         since: Option<Time>,
@@ -21,7 +21,7 @@ pub enum Heartbeat {
 }
 
 impl Heartbeat {
-    /// What `node` says.
+    /// Returns what `node` says.
     ///
     /// Mirrors `kubelet/nodestatus/setters.go`, `ReadyCondition`, which sets `True` or `False`, and
     /// `controller/nodelifecycle/node_lifecycle_controller.go`, `tryUpdateNodeHealth`, which sets `Unknown`, v1.37.2.
@@ -37,13 +37,13 @@ impl Heartbeat {
         }
     }
 
-    /// Whether nothing comes from the node.
+    /// Returns whether nothing comes from the node.
     pub fn is_silent(self) -> bool {
         matches!(self, Self::Silent { .. })
     }
 }
 
-/// Whether this is what the kubelet says where its container runtime is gone. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
+/// Returns whether this is what the kubelet says where its container runtime is gone. Mirrors `kubelet/runtime.go`, `runtimeErrors`, v1.37.2.
 pub(super) fn is_of_runtime(text: &str) -> bool {
     text.contains("container runtime is down")
 }

@@ -1,8 +1,9 @@
-//! What the kubelet of a node does with the devices of its pods, as far as the API tells of it.
+//! Device handling of a node's kubelet, as far as the API shows it.
 //!
-//! The kubelet tells nothing of its state but through the pod's status and events. So a stage is read off the containers and conditions,
-//! and a cause is named only where something shows it: the objects, which contradict what the kubelet needs, or the kubelet's own newest word,
-//! which `said` recognizes. What nothing shows is unknown, with what could not be seen.
+//! The kubelet reports its state only through the pod's status and events. So a stage is read off the containers and
+//! conditions, and a cause is named only where something shows it: the objects, which contradict what the kubelet
+//! needs, or the kubelet's own newest word, which `said` recognizes. What nothing shows is unknown, with what could not
+//! be seen.
 
 mod cause;
 mod drivers;
@@ -44,7 +45,7 @@ pub use publishing::{BrokenLink, Maker, Refused, known_drivers};
 pub use reach::{nodes_of_devices, nodes_of_slice, publishes_for};
 pub use said::Unread;
 
-/// How far the devices of a pod are on its node.
+/// Progress of a pod's devices on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Stage {
@@ -60,7 +61,7 @@ pub enum Stage {
     Unpreparing,
     /// It has ended.
     Gone,
-    /// Not known, as something could not be read or seen.
+    /// Unknown, because something could not be read or seen.
     Unknown,
 }
 
@@ -88,32 +89,33 @@ impl fmt::Display for Stage {
 /// A pod that waits without a word for this long is worth a question. The kubelet tries again every minute or two at most.
 const SILENT_SECONDS: u64 = 300;
 
-/// How long the kubelet may take until the volumes of a pod are mounted.
+/// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
 
-/// How long a pod of a driver may take until it is ready, and then until it publishes.
+/// Time that a driver's pod needs to become ready, and then to publish.
 pub const STARTING_SECONDS: u64 = 300;
 
-/// How long a pod may take beyond its grace period until something is said to be stuck.
+/// Time beyond its grace period after which a pod counts as stuck.
 pub const ENDING_SECONDS: u64 = 60;
 
-/// Operations of which a driver says that the kubelet need not ask it. Mirrors `api/resource/v1/types.go`, `SkipNodeOperation`, v1.37.2.
+/// Operations that a driver tells the kubelet to skip. Mirrors `api/resource/v1/types.go`, `SkipNodeOperation`,
+/// v1.37.2.
 const NO_UNPREPARE: [&str; 2] = ["NodeUnprepareResources", "*"];
 
-/// Whether the kubelet asks the driver to take the device back.
+/// Returns whether the kubelet asks the driver to take the device back.
 pub fn needs_unprepare(result: &AllocatedDevice) -> bool {
     let mut skipped = result.skip_node_operations.iter();
     !skipped.any(|operation| NO_UNPREPARE.contains(&operation.as_str()))
 }
 
-/// What keeps a pod at its stage.
+/// Reason that keeps a pod at its stage.
 #[derive(Clone, Debug)]
 pub struct Stuck<'c> {
-    /// Why.
+    /// Cause.
     pub cause: Cause<'c>,
     /// Since when, as far as it shows.
     pub since: Option<Time>,
-    /// What shows it.
+    /// Evidence.
     pub evidence: Vec<Evidence<'c>>,
 }
 
@@ -126,12 +128,12 @@ impl<'c> Stuck<'c> {
         }
     }
 
-    /// What the kubelet told in an event.
+    /// Returns what the kubelet told in an event.
     fn told(cause: Cause<'c>, event: &'c Event) -> Self {
         Self::new(cause, event.first_seen(), Evidence::Event(event))
     }
 
-    /// How often the kubelet has told it.
+    /// Returns how often the kubelet has told it.
     pub fn times(&self) -> i32 {
         let events = self.evidence.iter().filter_map(|evidence| match evidence {
             Evidence::Event(event) => Some(event.times()),
@@ -146,19 +148,19 @@ impl<'c> Stuck<'c> {
 pub struct PodStage<'c> {
     /// The pod.
     pub pod: &'c Arc<Pod>,
-    /// How far it is.
+    /// Stage.
     pub stage: Stage,
-    /// What keeps it there, or endangers it while it runs.
+    /// Blocker, or danger while it runs.
     pub stuck: Option<Stuck<'c>>,
     /// That it waits for its containers to end.
     pub waits: Option<Waits>,
-    /// What would have to be known.
+    /// Missing data.
     pub unknown: Vec<Unknown<'c>>,
 }
 
 impl PodStage<'_> {
-    /// Whether something keeps the pod from going on. One that failed as a whole has ended, unless the kubelet refused it: another one would
-    /// meet the same.
+    /// Returns whether something blocks the pod. A failed pod has terminated, unless the kubelet rejected it: its
+    /// replacement would meet the same.
     pub fn is_stuck(&self) -> bool {
         let Some(stuck) = &self.stuck else { return false };
         match stuck.cause {
@@ -168,7 +170,7 @@ impl PodStage<'_> {
     }
 }
 
-/// Whether this is the reason of a pod that the kubelet refused as its node has too little of a resource, or cannot give it out. Mirrors
+/// Returns whether this is the reason of a pod that the kubelet refused as its node has too little of a resource, or cannot give it out. Mirrors
 /// `kubelet/lifecycle/predicate.go`, `Admit`, v1.37.2.
 pub fn is_refusal(reason: &str) -> bool {
     reason.starts_with("OutOf") || reason == "UnexpectedAdmissionError"
@@ -179,12 +181,12 @@ pub fn is_refusal(reason: &str) -> bool {
 pub struct Waiting<'c> {
     /// Its name.
     pub container: &'c Str,
-    /// Why, in the kubelet's word.
+    /// The kubelet's reason.
     pub reason: &'c Str,
 }
 
 impl<'c> Waiting<'c> {
-    /// Why a container waits; nothing for one that does not, or that waits as every container does at first.
+    /// Returns why a container waits; nothing for one that does not, or that waits as every container does at first.
     fn of(container: &'c ContainerStatus) -> Option<Self> {
         let waiting = container.state.waiting.as_ref()?;
         let says = !BEGINNING.contains(&waiting.reason.as_str());
@@ -198,18 +200,18 @@ impl<'c> Waiting<'c> {
 /// A pod that is to end waits for its containers, and no more is known of that.
 #[derive(Clone, Copy, Debug)]
 pub struct Waits {
-    /// Whether its node is ready.
+    /// True if its node is ready.
     pub node_is_ready: bool,
 }
 
-/// What would have to be known.
+/// Missing data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown<'c> {
     /// Objects that were not read.
     Gap(&'c Gap),
-    /// Pods of other namespaces, of which one may be a driver's, as they were not asked for.
+    /// Pods of other namespaces that may belong to a driver and were not read.
     OtherNamespaces,
-    /// Why the containers of the pod are not made: no event of the kubelet is left.
+    /// The reason why the containers of the pod are not made: no event of the kubelet is left.
     NoEvents,
 }
 
@@ -247,7 +249,7 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// What they are the stages of.
+    /// Returns what they are the stages of.
     pub fn cluster(&self) -> &'c Cluster {
         self.cluster
     }
@@ -263,7 +265,7 @@ impl<'c> Stages<'c> {
             .get_or_init(|| Drivers::of(self.cluster, self.reads_all))
     }
 
-    /// How the pod of `driver` on `node` is doing.
+    /// Returns how the pod of `driver` on `node` is doing.
     pub fn plugin(&self, driver: &str, node: &Str) -> Plugin<'c> {
         self.drivers().plugin(self.cluster, driver, node)
     }
@@ -350,7 +352,7 @@ impl<'c> Stages<'c> {
         })
     }
 
-    /// What the node of a pod says of its kubelet.
+    /// Returns what the node of a pod says of its kubelet.
     fn heartbeat(&self, node: &Str) -> Heartbeat {
         let node: Option<&Arc<Node>> = self.cluster.node(node);
         node.map_or(Heartbeat::Ready, |node| Heartbeat::of(node))
@@ -440,7 +442,7 @@ impl<'c> Stages<'c> {
         newest.map(|(_, _, event, said)| (event, said))
     }
 
-    /// What the kubelet's word means, unless the objects show that it is over.
+    /// Returns what the kubelet's word means, unless the objects show that it is over.
     fn judge(&self, pod: &'c Arc<Pod>, node: &Str, event: &'c Event, said: &Said<'_>) -> Option<Stuck<'c>> {
         let namespace = &pod.metadata.namespace;
         let age = event.first_seen().map(|first| self.now.since(first).as_secs());
@@ -552,7 +554,7 @@ impl<'c> Stages<'c> {
         }
     }
 
-    /// Whether no claim of any namespace has this UID, for all that was read.
+    /// Returns whether no claim of any namespace has this UID, for all that was read.
     fn is_gone(&self, uid: &str) -> bool {
         let claims = || self.cluster.claims().map(|claim| &claim.metadata.uid).collect();
         self.reads_all
@@ -581,7 +583,7 @@ impl<'c> Stages<'c> {
         Some(Stuck::new(self.lost(pod, node, &said)?, None, evidence))
     }
 
-    /// What was prepared and is not there any more.
+    /// Returns what was prepared and is not there any more.
     fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause<'c>> {
         Some(match said {
             Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
@@ -596,7 +598,7 @@ impl<'c> Stages<'c> {
         })
     }
 
-    /// Why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
+    /// Returns why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
     fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
         let text = self.cluster.node(node).and_then(|node| why_not_ready(node));
         let text = text.unwrap_or_default().to_owned();
@@ -613,7 +615,7 @@ impl<'c> Stages<'c> {
         Some(Stuck::new(cause, None, evidence))
     }
 
-    /// Whether the pod, or another one with one of its claims, has run on the node.
+    /// Returns whether the pod, or another one with one of its claims, has run on the node.
     fn has_run_here(&self, pod: &Pod, node: &Str) -> bool {
         let ran = |pod: &Pod| pod.status.phase == "Running" || has_run(pod);
         let mut keys = self.claims(pod).map(|claim| claim.key());
@@ -624,7 +626,8 @@ impl<'c> Stages<'c> {
             })
     }
 
-    /// When the node was started anew after the pod had begun, as the kubelet tells of itself. An event of another boot is no evidence.
+    /// Returns when the node rebooted after the pod started, as the kubelet reports it. An event of another boot is no
+    /// evidence.
     fn rebooted(&self, pod: &Pod, node: &Str) -> Option<Time> {
         let node = self.cluster.node(node)?;
         let began = pod.status.start_time?;
@@ -648,7 +651,7 @@ impl<'c> Stages<'c> {
     }
 }
 
-/// Why a container does not run that is to run.
+/// Returns why a container does not run that is to run.
 fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
     let name = &container.name;
     let Some(waiting) = &container.state.waiting else {
@@ -682,7 +685,7 @@ fn containers(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
 /// Words for containers that wait as every container does at first.
 const BEGINNING: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
 
-/// How far a pod that is on its node and is not to end has got.
+/// Returns how far a pod that is on its node and is not to end has got.
 fn stage_of(pod: &Pod) -> Stage {
     let is_held_up = containers(pod)
         .any(|container| container.state.waiting.is_some() || end_before_restart(pod, container).is_some());
@@ -704,7 +707,7 @@ fn stage_of(pod: &Pod) -> Stage {
     }
 }
 
-/// What a name of a claim in a text of the kubelet means: it leaves out the pod's namespace.
+/// Returns what a name of a claim in a text of the kubelet means: it leaves out the pod's namespace.
 fn beside(namespace: &Str, claim: &str) -> Key {
     Key::new(namespace.clone(), claim)
 }

@@ -1,4 +1,4 @@
-//! What keeps a pod on a node from the devices of its claims, by the objects alone.
+//! Reasons that keep a scheduled pod from its claims' devices, by the objects alone.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub enum Problem {
     Unusable {
         /// The claim.
         claim: Key,
-        /// Why.
+        /// The reason.
         why: Unusable,
     },
 }
@@ -39,23 +39,23 @@ impl Problem {
     }
 }
 
-/// What was found of the claims of a pod.
+/// Problems of a pod's claims.
 #[derive(Debug, Default)]
 pub struct Problems<'c> {
-    /// What is wrong, in the order of the pod's claims.
+    /// Problems, in the order of the pod's claims.
     pub found: Vec<Problem>,
-    /// What hides whether something is.
+    /// Gap that may hide problems.
     pub hidden: Option<&'c Gap>,
 }
 
-/// Why a pod that has its node cannot use the devices of its claims: what the kubelet looks at before it asks a driver, which
+/// Returns why a pod that has its node cannot use the devices of its claims: what the kubelet looks at before it asks a driver, which
 /// [`Unusable`] has of one claim.
 pub fn problems<'c>(cluster: &'c Cluster, pod: &Pod) -> Problems<'c> {
     let groups = PodGroups::of_kubelets(cluster.environment());
     let own = pod.spec.resource_claims.iter();
     let own = own.map(|entry| (claim_name(pod, entry), Some(entry)));
     let extended = ClaimName::of_extended_resources(pod).map(|name| (Ok(name), None));
-    // Without PodGroups it is not known whether traces of them are left over.
+    // Without PodGroups it is unknown whether their traces are left over.
     let unread_groups = || {
         cluster
             .gap(Kind::PodGroup, "")
@@ -100,7 +100,7 @@ pub fn rests_on(pod: &Pod) -> BTreeSet<(Kind, Key)> {
     claims.chain([(Kind::Pod, pod.key())]).collect()
 }
 
-/// The template of an entry for which there is no claim, if that does not exist either.
+/// The template of an entry without a claim, if it does not exist either.
 fn missing_template(cluster: &Cluster, pod: &Pod, entry: &PodClaim) -> Option<Key> {
     match unmade_of(cluster, pod, entry)?.next {
         Next::NoTemplate(template) => Some(template),

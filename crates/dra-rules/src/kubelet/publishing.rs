@@ -1,4 +1,4 @@
-//! Why a driver publishes nothing for a node: the first broken link from those who make its pods to its slices.
+//! The reason why a driver publishes nothing for a node: the first broken link from those who make its pods to its slices.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
 use dra_model::{Cluster, Event, Key, Kind, Node, Pod, Str, Time};
 
-/// What makes the pods of a driver.
+/// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
     /// A DaemonSet.
@@ -32,7 +32,7 @@ impl Maker {
         }
     }
 
-    /// How kubectl calls the kind.
+    /// Returns how kubectl calls the kind.
     pub fn resource(self) -> &'static str {
         match self {
             Self::DaemonSet => "daemonset",
@@ -55,7 +55,7 @@ pub enum BrokenLink {
         pod: Key,
         /// The container.
         container: Str,
-        /// Why, in the kubelet's word.
+        /// The kubelet's reason.
         reason: Str,
     },
     /// Its pod has been there for long, and is not ready.
@@ -71,15 +71,15 @@ pub enum BrokenLink {
 pub struct Refused {
     /// The kind of what makes them.
     pub kind: Maker,
-    /// What makes them.
+    /// Owner.
     pub maker: Key,
     /// The component that says so.
     pub component: Str,
     /// Its words.
     pub message: Str,
-    /// How often it said so.
+    /// Count of the message.
     pub times: i32,
-    /// When it said so last.
+    /// Time at which it said so last.
     pub last: Option<Time>,
 }
 
@@ -105,7 +105,7 @@ pub fn known_drivers(cluster: &Cluster) -> BTreeSet<Str> {
 }
 
 impl Stages<'_> {
-    /// Why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
+    /// Returns why `driver` publishes nothing for `node`. Nothing where it does, or where nothing shows that it should.
     pub fn broken_link(&self, driver: &Str, node: &Node) -> Option<BrokenLink> {
         let cluster = self.cluster;
         if publishes_for(cluster, driver, &node.metadata) != Some(false) {
@@ -167,7 +167,7 @@ impl Stages<'_> {
         refused.then_some(account)
     }
 
-    /// Whether the pod is this driver's, and not that of another which is called like it and publishes for the node: then pods of its
+    /// Returns whether the pod is this driver's, and not that of another which is called like it and publishes for the node: then pods of its
     /// DaemonSet are where this driver publishes.
     fn is_for(&self, driver: &Str, node: &Node, pod: &Pod) -> bool {
         let cluster = self.cluster;
@@ -195,7 +195,7 @@ impl Stages<'_> {
     }
 }
 
-/// Who makes pods of `driver` and was refused the last time: `set`, or what is called like plugins and the driver.
+/// Returns who makes pods of `driver` and was refused the last time: `set`, or what is called like plugins and the driver.
 fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused> {
     let is_of_driver = |event: &&Arc<Event>| {
         let object = &event.involved_object;
@@ -215,7 +215,7 @@ fn refused(cluster: &Cluster, driver: &str, set: Option<&Key>) -> Option<Refused
     })
 }
 
-/// Whether a service account may not create slices: no role lets it, or, where roles were not read, an event says that it was refused.
+/// Returns whether a service account may not create slices: no role lets it, or, where roles were not read, an event says that it was refused.
 fn is_refused(cluster: &Cluster, namespace: &Str, account: &Str) -> bool {
     let mut kinds = Kind::OF_RIGHTS.into_iter();
     let knows_roles =

@@ -1,4 +1,4 @@
-//! For which nodes drivers publish devices.
+//! Nodes that drivers publish devices for.
 
 use dra_model::{Cluster, Meta, Slice, Str};
 
@@ -25,8 +25,8 @@ pub fn nodes_of_devices(slice: &Slice) -> impl Iterator<Item = &Str> {
         .filter(|name| !name.is_empty())
 }
 
-/// Whether a driver publishes anything that reaches a node. Nothing where all that it publishes is for several nodes at once, so that it
-/// tells nothing of a single one.
+/// Returns whether a driver publishes devices for a node. Nothing if it publishes only for several nodes, because that
+/// proves nothing about a single one.
 pub fn publishes_for(cluster: &Cluster, driver: &Str, node: &Meta) -> Option<bool> {
     let mut is_by_node = true;
     for slice in cluster.slices().filter(|slice| slice.spec.driver == *driver) {

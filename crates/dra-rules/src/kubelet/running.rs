@@ -8,7 +8,7 @@ use dra_allocator::devices::Inventory;
 use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
 
 impl<'c> Stages<'c> {
-    /// What a pod that runs has to fear.
+    /// Returns what a pod that runs has to fear.
     pub(super) fn endangered(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
         for of_claim in health_of_claims(pod) {
             let mut resources = of_claim.resources.iter();

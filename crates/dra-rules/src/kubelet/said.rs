@@ -1,12 +1,12 @@
-//! What the kubelet says of a pod's devices, recognized by how its texts are built.
+//! Messages of the kubelet about a pod's devices, recognized by their structure.
 //!
-//! The texts come from Go's error wrapping: each begins with what failed and goes on with the reason. So a text is read from its beginning,
-//! and what a driver says in it is never taken for the kubelet's own words. `tests/data/kubelet-texts.tsv` has those of
-//! 1.34 to 1.37, and since when and up to when there is each.
+//! The texts come from Go's error wrapping: each begins with the failed operation, followed by the reason. So a text is
+//! read from its beginning, and a driver's text in it is never treated as the kubelet's own.
+//! `tests/data/kubelet-texts.tsv` has those of 1.34 to 1.37, and since when and up to when there is each.
 
 use dra_model::Event;
 
-/// Why the kubelet could not read a claim.
+/// The reason why the kubelet could not read a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// The API server does not serve the version that it asks for.
@@ -30,7 +30,7 @@ impl Unread {
     }
 }
 
-/// What the kubelet says, as `kubelet/cm/dra/manager.go`, `prepareResources`, `kubelet/cm/dra/claiminfo.go`, `newClaimInfoFromClaim`,
+/// Message of the kubelet, as in `kubelet/cm/dra/manager.go`, `prepareResources`, `kubelet/cm/dra/claiminfo.go`, `newClaimInfoFromClaim`,
 /// and `kubelet/cm/dra/plugin/dra_plugin_manager.go`, `GetPlugin`, write it in v1.34.10 to v1.37.2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Said<'e> {
@@ -64,11 +64,11 @@ pub(super) enum Said<'e> {
     RuntimeDown { text: &'e str },
     /// The container runtime does not make the pod's sandbox.
     NoSandbox { text: &'e str },
-    /// The network of the node is not ready, without which no pod is made.
+    /// The network of the node is not ready, so no pod is created.
     NoNetwork { text: &'e str },
     /// Volumes of the pod are not mounted.
     NotMounted { text: &'e str },
-    /// Something about devices that is not known here.
+    /// Something unrecognized about devices.
     Else { text: &'e str },
 }
 
@@ -134,12 +134,13 @@ const STEPS: [&str; 14] = [
     "BackOff",
 ];
 
-/// How far a pod is that has an event with this reason: where several are of the same second, the latest is that of the furthest step.
+/// Returns how far a pod is that has an event with this reason: where several are of the same second, the latest is that of the furthest step.
 pub(super) fn step(reason: &str) -> Option<usize> {
     STEPS.iter().position(|step| *step == reason)
 }
 
-/// Whether a text of gRPC's client says that nobody answers at the other end. What a server says itself has other words behind the code.
+/// Returns whether a message of the gRPC client reports that the peer does not respond. A server's own message has
+/// different words after the code.
 pub(super) fn is_unanswered(text: &str) -> bool {
     const OF_CLIENT: [&str; 6] = [
         "connection error",
@@ -157,7 +158,7 @@ pub(super) fn is_unanswered(text: &str) -> bool {
 }
 
 impl<'e> Said<'e> {
-    /// What an event of the kubelet about a pod says of its devices; nothing if it is about something else.
+    /// Returns what an event of the kubelet about a pod says of its devices; nothing if it is about something else.
     pub(super) fn of_event(event: &'e Event) -> Option<Self> {
         if event.type_ != "Warning" {
             return None;
@@ -256,7 +257,7 @@ impl<'e> Said<'e> {
         None
     }
 
-    /// Why a container of a pod that has its sandbox is not made.
+    /// Returns why a container of a pod that has its sandbox is not made.
     pub(super) fn of_container(text: &'e str) -> Option<Self> {
         let inner = text.strip_prefix("internal error: ").unwrap_or(text);
         let Some(rest) = inner.strip_prefix("unable to get claim info for ") else {
@@ -270,7 +271,7 @@ impl<'e> Said<'e> {
         is_name(claim).then_some(Self::NotPrepared { claim })
     }
 
-    /// What a container runtime says where it does not know CDI devices. containerd and CRI-O take the words from the same library
+    /// Returns what a container runtime says where it does not know CDI devices. containerd and CRI-O take the words from the same library
     /// (`container-device-interface/pkg/cdi`, `Cache.InjectDevices`), each with its own in front.
     fn of_runtime(text: &'e str) -> Option<Self> {
         let (_, rest) = text.split_once("unresolvable CDI devices ")?;
@@ -307,7 +308,7 @@ mod tests {
         format!("{:?}", Said::of_event(&event(PREPARE, &whole)).unwrap())
     }
 
-    /// Each text of `prepareResources` of 1.34 to 1.37, and what an unknown one or one that lies is taken for.
+    /// Each text of `prepareResources` of 1.34 to 1.37, and how an unknown or misleading one is classified.
     #[test]
     fn texts_are_recognized_by_their_structure() {
         for (text, expected) in [
@@ -384,7 +385,7 @@ mod tests {
 
     /// The table is held against the modules by `tests/it/kubelet_texts.rs`.
     #[test]
-    fn the_texts_of_every_release_are_taken_for_what_they_are() {
+    fn the_texts_of_every_release_are_recognized() {
         const TABLE: &str = include_str!("../../../../tests/data/kubelet-texts.tsv");
         for row in TABLE.lines().skip(1) {
             let cells: Vec<&str> = row.split('\t').collect();

@@ -6,16 +6,16 @@ use dra_model::{Claim, ClaimSpec, Cluster, Gathers, Owner, OwnerReference, Pod, 
 
 use crate::reservation::claim_names;
 
-/// Why what gathers nodes does not let its pods start.
+/// The reason why what gathers nodes does not let its pods start.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Incomplete {
-    /// How many nodes it waits for.
+    /// Number of nodes it waits for.
     pub wanted: i64,
     /// Those that it has, with what it says of each.
     pub there: Vec<(Str, Str)>,
 }
 
-/// What gathers the nodes of pods with a claim like one of this pod's.
+/// Returns what gathers the nodes of pods with a claim like one of this pod's.
 pub fn gathering<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
     let owners = &cluster.environment().owners;
     let mut all = owners.gathering(&pod.metadata.namespace);
@@ -23,7 +23,7 @@ pub fn gathering<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
     found.map(|(owner, _)| owner)
 }
 
-/// Whether the configuration of the pod's claims names something that gathers nodes.
+/// Returns whether the configuration of the pod's claims names something that gathers nodes.
 pub fn gathers_nodes(cluster: &Cluster, pod: &Pod) -> bool {
     claim_names(pod).any(|name| {
         name.find(cluster)
@@ -50,12 +50,12 @@ fn is_gathered(cluster: &Cluster, pod: &Pod, owner: &Owner, gathers: &Gathers) -
     templates.any(of_template) || claim_names(pod).any(|name| name.find(cluster).is_some_and(of_claim))
 }
 
-/// Whether the configuration for the driver names the object.
+/// Returns whether the configuration for the driver names the object.
 fn names(spec: &ClaimSpec, owner: &Owner) -> bool {
     has_domain(spec, |domain| domain == owner.uid.as_str())
 }
 
-/// Whether the configuration for a driver names a domain that `is_meant`.
+/// Returns whether the configuration for a driver names a domain that `is_meant`.
 fn has_domain(spec: &ClaimSpec, is_meant: impl Fn(&serde_json::Value) -> bool) -> bool {
     let mut configs = spec
         .devices
@@ -68,7 +68,7 @@ fn has_domain(spec: &ClaimSpec, is_meant: impl Fn(&serde_json::Value) -> bool) -
     })
 }
 
-/// What `owner`, which gathers nodes, lacks; nothing where it is complete.
+/// Returns what `owner`, which gathers nodes, lacks; nothing where it is complete.
 pub fn incomplete(owner: &Owner) -> Option<Incomplete> {
     // One that wants no number of nodes waits for none.
     let gathers = owner.gathers.as_ref().filter(|gathers| gathers.wanted > 0)?;

@@ -1,4 +1,4 @@
-//! What another scheduler says of the group that it places a pod in.
+//! Messages of other schedulers about a pod's group.
 
 use std::collections::BTreeSet;
 

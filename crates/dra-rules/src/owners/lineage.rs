@@ -5,7 +5,7 @@ use std::fmt;
 use super::gathering::gathering;
 use dra_model::{Cluster, Key, Kind, Meta, Owner, OwnerReference, Pod, Str};
 
-/// How many owners above each other are followed. References of files may go in a circle.
+/// Maximum depth of owners to follow. References of files may form a loop.
 const MOST_LINKS: usize = 16;
 
 /// Kinds whose objects something else mostly makes, several of them: a rollout makes ReplicaSets, a CronJob makes Jobs.
@@ -60,7 +60,7 @@ impl Link {
         }
     }
 
-    /// Whether both are one object, or one was made anew in the place of the other.
+    /// Returns whether both are one object, or one was made anew in the place of the other.
     fn is(&self, other: &Self) -> bool {
         let has_uid = !self.uid.is_empty() && self.uid == other.uid;
         has_uid || self.is_beside(other) && self.name == other.name
@@ -95,7 +95,7 @@ impl Link {
     }
 }
 
-/// How an owner is called.
+/// Name of an owner.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OwnerName {
     /// Its kind.
@@ -110,12 +110,12 @@ impl fmt::Display for OwnerName {
     }
 }
 
-/// What two objects have in common by their owners.
+/// Common owners of two objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kinship {
     /// They have this owner, the highest one that is known.
     Same(OwnerName),
-    /// These two may have the same owner: who made them is not known.
+    /// These two may have the same owner: the owner is unknown.
     Unknown(OwnerName, OwnerName),
     /// None.
     Different,
@@ -159,7 +159,7 @@ impl Lineage {
         lineage
     }
 
-    /// Those of them of which the source has more than their names.
+    /// Those that the source contains, not only by name.
     pub fn known<'c>(&self, cluster: &'c Cluster) -> impl Iterator<Item = &'c Owner> {
         self.links.iter().filter_map(|link| link.find(cluster))
     }
@@ -203,13 +203,13 @@ impl Lineage {
         lineage
     }
 
-    /// Whether the owner, which is in this namespace, is above the object.
+    /// Returns whether the owner, which is in this namespace, is above the object.
     pub fn has(&self, owner: &OwnerReference, namespace: &Str) -> bool {
         let owner = Link::new(owner, namespace);
         self.links.iter().any(|link| link.is(&owner))
     }
 
-    /// What this one and the other have in common.
+    /// Returns what this one and the other have in common.
     pub fn kinship(&self, other: &Self) -> Kinship {
         let shared = |link: &&Link| other.links.iter().any(|one| one.is(link));
         if let Some(highest) = self.links.iter().rev().find(shared) {
@@ -228,7 +228,7 @@ impl Lineage {
     }
 }
 
-/// Who made an owner that the cluster does not have, by its name and the labels of what it made.
+/// Returns who made an owner that the cluster does not have, by its name and the labels of what it made.
 fn above(owner: &OwnerReference, made: &Meta) -> Option<OwnerReference> {
     let reference = |group: &str, kind: &str, name: &str| OwnerReference {
         api_version: format!("{group}/").into(),
@@ -272,7 +272,7 @@ mod tests {
         json!({"apiVersion": api_version, "kind": kind, "name": name, "uid": format!("{name}-uid"), "controller": true})
     }
 
-    /// What two pods have in common that these own, and have these labels, where the source has these objects.
+    /// Returns what two pods have in common that these own, and have these labels, where the source has these objects.
     fn kinship(one: (&Value, Value), other: (&Value, Value), known: &[Value]) -> Kinship {
         let mut owners = Owners::default();
         for object in known {
@@ -368,7 +368,7 @@ mod tests {
             kinship((&old, hash("6b8f")), (&set("api-7c9d"), hash("7c9d")), &[]),
             Kinship::Different
         );
-        // What nothing shows is not known.
+        // Without evidence it is unknown.
         let unknown = Kinship::Unknown(called("ReplicaSet web-6b8f"), called("ReplicaSet web-7c9d"));
         assert_eq!(kinship((&old, none()), (&new, none()), &[]), unknown);
         let half = [known(&old, Some(&web))];

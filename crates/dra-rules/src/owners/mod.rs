@@ -1,4 +1,4 @@
-//! Who makes pods: the controllers above a pod, whether a pod that goes comes back, and what they say while there is no pod.
+//! Owners of pods: the controllers above a pod, whether a deleted pod is recreated, and their messages while there is no pod.
 
 mod gathering;
 mod grouped;

@@ -1,4 +1,4 @@
-//! What a queue says of pods, or of what makes them, that it holds back.
+//! Messages of a queue about pods, or their owners, that it holds back.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ const NAMES: [&str; 2] = [
     "kueue.x-k8s.io/pod-group-name",
 ];
 
-/// Whether a gate of Kueue holds the pod back.
+/// Returns whether a gate of Kueue holds the pod back.
 pub fn is_queued(pod: &Pod) -> bool {
     let mut gates = pod.spec.scheduling_gates.iter();
     gates.any(|gate| {
@@ -28,11 +28,11 @@ pub fn is_queued(pod: &Pod) -> bool {
 pub struct Queued {
     /// The Workload.
     pub workload: Key,
-    /// Whether Kueue does not try it again as it is.
+    /// True if Kueue does not try it again as it is.
     pub gave_up: bool,
     /// The code that Kueue gives as the reason; empty where it gives none.
     pub reason: Str,
-    /// What Kueue says of it.
+    /// Kueue's message.
     pub message: Str,
     /// Since when.
     pub since: Option<Time>,
@@ -71,7 +71,7 @@ impl Queued {
         found.and_then(Self::of)
     }
 
-    /// What Kueue says of the Workload; nothing where it is admitted. Mirrors `apis/kueue/v1beta2/workload_types.go` of Kueue.
+    /// Returns what Kueue says of the Workload; nothing where it is admitted. Mirrors `apis/kueue/v1beta2/workload_types.go` of Kueue.
     fn of(workload: &Owner) -> Option<Self> {
         if workload.condition("Admitted", "True").is_some()
             || workload.condition("Finished", "True").is_some()
@@ -112,7 +112,7 @@ mod tests {
     use dra_model::{Kind, Owners};
     use dra_testing::World;
 
-    /// What is said of a pod, of a Job if one is named, beside a Workload with this spec, these conditions and this owner.
+    /// Returns what is said of a pod, of a Job if one is named, beside a Workload with this spec, these conditions and this owner.
     fn queued(job: Option<&str>, labels: Value, workload: &Value) -> Option<Queued> {
         let mut owners = Owners::default();
         owners.add(

@@ -1,14 +1,15 @@
-//! How owners replace their pods, as far as a pod tells.
+//! Replacement of pods by their owners, as far as a pod shows it.
 
 use std::sync::Arc;
 
 use dra_model::{Cluster, Event, Pod};
 
-/// What the owner of a pod does once the pod is evicted.
+/// Reaction of a pod's owner to its eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Replacing {
-    /// It makes another pod at once: a ReplicaSet, a ReplicationController, a Job. Pods that are being deleted do not count for them.
+    /// It creates a replacement immediately: a ReplicaSet, a ReplicationController, a Job. Pods that are being deleted
+    /// do not count for them.
     AtOnce,
     /// It makes a pod once the old one is gone: a StatefulSet, with the same name, and a DaemonSet, on the same node.
     OnceGone,
@@ -16,12 +17,12 @@ pub enum Replacing {
     Never,
     /// The pod has ended already, so it needs no replacement.
     Ended,
-    /// The kind is not known here.
+    /// An unknown kind.
     Unknown,
 }
 
 impl Replacing {
-    /// What happens to `pod` when it is evicted.
+    /// Returns what happens to `pod` when it is evicted.
     pub fn of(pod: &Pod) -> Self {
         if pod.is_terminal() {
             return Self::Ended;
@@ -37,7 +38,7 @@ impl Replacing {
     }
 }
 
-/// Whether the owner of `pod` makes another one when it is deleted, as far as that is known: a Job does within its limits, and no pod tells
+/// Returns whether the owner of `pod` makes another one when it is deleted, as far as that is known: a Job does within its limits, and no pod tells
 /// how many of its pods have failed.
 pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
     let metadata = &pod.metadata;
@@ -51,8 +52,8 @@ pub fn comes_back(cluster: &Cluster, pod: &Pod) -> bool {
     }
 }
 
-/// The last attempt to make a pod of which `events` tell, if it was refused. Mirrors the reasons of `controller_utils.go`,
-/// `createPods`, v1.37.2.
+/// The last attempt to create a pod according to `events`, if it was rejected. Mirrors the reasons of
+/// `controller_utils.go`, `createPods`, v1.37.2.
 pub fn refused_last<'e>(events: impl IntoIterator<Item = &'e Arc<Event>>) -> Option<&'e Arc<Event>> {
     let attempts = events
         .into_iter()

@@ -1,18 +1,18 @@
-//! What a Deployment does with its old pods while a new one has no node.
+//! Treatment of old pods by a Deployment while a new one is unscheduled.
 
 use std::sync::Arc;
 
 use super::Lineage;
 use dra_model::{Cluster, Owner, Pod, Strategy};
 
-/// Whether the pod runs, and nothing says that it is not ready.
+/// Returns whether the pod runs, and nothing says that it is not ready.
 pub fn is_ready(pod: &Pod) -> bool {
     let mut conditions = pod.status.conditions.iter();
     let ready = conditions.find(|condition| condition.type_ == "Ready");
     pod.status.phase == "Running" && ready.is_none_or(|ready| ready.status == "True")
 }
 
-/// How a rollout goes on.
+/// Progress of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rollout {
     /// So many of so many old pods end, whether new ones are ready or not.
@@ -29,7 +29,8 @@ pub enum Rollout {
 }
 
 impl Rollout {
-    /// How the Deployment goes on that is above `pod`, which has no node; nothing where there is none, or is not known.
+    /// Returns the next step of the Deployment that owns the unscheduled `pod`; nothing if there is none or it is
+    /// unknown.
     ///
     /// Mirrors `deployment/rolling.go`, `reconcileOldReplicaSets`, v1.37.2, and `recreate.go`, `rolloutRecreate`.
     pub fn of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(&'c Owner, Self)> {
@@ -86,8 +87,8 @@ mod tests {
         json!({"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": format!("{name}-uid"), "controller": true})
     }
 
-    /// How the rollout of a Deployment of `replicas` goes on that has so many old pods, ready and not, and new ones with a node, ready and
-    /// not, besides one without a node.
+    /// Returns the next step of a Deployment with `replicas`, this many old and new pods, ready and not, and one new
+    /// pod without a node.
     fn rollout(replicas: i64, strategy: &Value, old: [usize; 2], new: [usize; 2]) -> Rollout {
         let mut owners = Owners::default();
         for set in ["old", "new"] {

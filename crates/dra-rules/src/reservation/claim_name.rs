@@ -1,4 +1,4 @@
-//! Which claim an entry of `spec.resourceClaims` means.
+//! Claim of an entry of `spec.resourceClaims`.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use dra_model::{Claim, Cluster, Key, Meta, Pod, PodClaim, PodClaimStatus, PodGro
 
 /// The claim that an entry of `spec.resourceClaims` of a pod or a PodGroup stands for.
 ///
-/// To name a claim is not to use it: a claim that was made from a template may belong to somebody else of the same name. So whoever
-/// acts on the claim asks `may_use`, which alone knows for which entries the owner counts. The name by itself is for indexes and
-/// look-ups.
+/// To name a claim is not to use it: a claim created from a template may belong to another owner with the same name.
+/// Callers that act on the claim must check `may_use`, the only place that knows for which entries the owner counts.
+/// The name alone is for indexes and look-ups.
 ///
 /// Mirrors what `resourceclaim.go`, `Name`, v1.37.2 returns, and what its callers do with `mustCheckOwner`: they ask `IsForPod`
 /// (`dynamicresources.go`, `foreachPodResourceClaim`; `resourceclaim/controller.go`, `podNeedsWork`, `syncPod`, `handleClaim`;
@@ -24,7 +24,7 @@ pub struct ClaimName<'a, By = Pod> {
 
 #[derive(Debug)]
 enum Means<'a> {
-    /// A claim that exists independently of the pod; whoever names it may use it.
+    /// A claim that exists independently of the pod; any pod that names it may use it.
     Named(&'a Str),
     /// A claim made from a template. It must belong to the pod or its group.
     Generated(&'a Str),
@@ -41,7 +41,7 @@ impl<'a, By> ClaimName<'a, By> {
         }
     }
 
-    /// Where the claim is, unless none is needed.
+    /// Returns where the claim is, unless none is needed.
     pub fn key(&self) -> Option<Key> {
         self.name().map(|name| self.by_metadata.beside(name))
     }
@@ -51,7 +51,7 @@ impl<'a, By> ClaimName<'a, By> {
         self.key().and_then(|key| cluster.claim(&key))
     }
 
-    /// Whether the claim is made from a template.
+    /// Returns whether the claim is made from a template.
     pub fn is_generated(&self) -> bool {
         matches!(self.means, Means::Generated(_))
     }
@@ -71,7 +71,7 @@ impl<'a> ClaimName<'a> {
     /// Checks that the pod may use the claim of this name.
     ///
     /// # Errors
-    /// The claim was made from a template, and for somebody else.
+    /// The claim was created from a template for another owner.
     pub fn may_use(&self, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
         match self.means {
             Means::Generated(_) => check_owner(self.by, claim, groups),
@@ -79,7 +79,7 @@ impl<'a> ClaimName<'a> {
         }
     }
 
-    /// Whether it means this claim, and the pod may use it.
+    /// Returns whether it means this claim, and the pod may use it.
     pub fn resolves_to(&self, claim: &Claim, groups: PodGroups) -> bool {
         self.by_metadata.namespace == claim.metadata.namespace
             && self.name() == Some(&claim.metadata.name)
@@ -91,7 +91,7 @@ impl ClaimName<'_, PodGroup> {
     /// Checks that the group may use the claim of this name.
     ///
     /// # Errors
-    /// The claim was made from a template, and for somebody else. In the words of Kubernetes.
+    /// The claim was created from a template for another owner. In the words of Kubernetes.
     pub fn may_use(&self, claim: &Claim) -> Result<(), String> {
         match self.means {
             Means::Generated(_) => check_group_owner(self.by, claim),
@@ -100,7 +100,7 @@ impl ClaimName<'_, PodGroup> {
     }
 }
 
-/// Why the claim of a pod's entry has no name. The texts are those of Kubernetes.
+/// The reason why the claim of a pod's entry has no name. The texts are those of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ClaimNameError {
     /// The claim controller has not made the claim yet.
@@ -122,7 +122,7 @@ pub enum ClaimNameError {
     },
 }
 
-/// Why the claim of a PodGroup's entry has no name. The texts are those of Kubernetes.
+/// The reason why the claim of a PodGroup's entry has no name. The texts are those of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupClaimNameError {
     /// The claim controller has not made the claim yet.
@@ -147,7 +147,7 @@ pub enum GroupClaimNameError {
 /// those of the pod's templates.
 ///
 /// # Errors
-/// When the claim was not made yet, or the entry says nothing that this release understands.
+/// When the claim was not created yet, or the entry is not supported by this release.
 pub fn claim_name<'a>(pod: &'a Pod, entry: &'a PodClaim) -> Result<ClaimName<'a>, ClaimNameError> {
     let means = means(entry, &pod.status.resource_claim_statuses).map_err(|why| match why {
         Nameless::NotCreated => ClaimNameError::NotCreated { pod: pod.key() },
@@ -186,7 +186,7 @@ pub fn group_claim_name<'a>(
     })
 }
 
-/// Why an entry has no name of a claim.
+/// The reason why an entry has no name of a claim.
 enum Nameless {
     NotCreated,
     Unsupported,

@@ -1,11 +1,11 @@
-//! Which pods use a claim.
+//! Pods that use a claim.
 
 use std::sync::Arc;
 
 use super::{ClaimName, PodGroups, claim_name, is_reserved_for};
 use dra_model::{Claim, Cluster, Gap, Kind, Pod};
 
-/// Whether none of the pod's containers runs or ever will. Mirrors `resourceclaim/controller.go`, `isPodDone`, v1.37.2: a pod that
+/// Returns whether none of the pod's containers runs or ever will. Mirrors `resourceclaim/controller.go`, `isPodDone`, v1.37.2: a pod that
 /// is being deleted still counts while it has a node, as its containers may run until the kubelet confirms their end.
 pub fn is_done(pod: &Pod) -> bool {
     pod.is_terminal() || pod.metadata.is_deleting() && pod.node().is_none()
@@ -24,18 +24,18 @@ pub fn claim_names(pod: &Pod) -> impl Iterator<Item = ClaimName<'_>> {
     named.chain(extended.filter(|extended| extended.name().is_some_and(|name| !name.is_empty())))
 }
 
-/// Whether the pod means this claim by one of its entries, and may: a claim made from a template must be its own or its group's.
+/// Returns whether the pod means this claim by one of its entries, and may: a claim made from a template must be its own or its group's.
 pub fn resolves_to(pod: &Pod, claim: &Claim, groups: PodGroups) -> bool {
     claim_names(pod).any(|name| name.resolves_to(claim, groups))
 }
 
-/// Whether the pod uses the claim on a node, or is about to: it resolves to the claim, has a node and has not ended.
+/// Returns whether the pod uses the claim on a node, or is about to: it resolves to the claim, has a node and has not ended.
 pub fn is_consumer(pod: &Pod, claim: &Claim, groups: PodGroups) -> bool {
     pod.node().is_some() && !pod.is_terminal() && resolves_to(pod, claim, groups)
 }
 
-/// The pods for which the devices of the claim are kept: its consumers, and pods that have an entry of their own but no node yet,
-/// as those that wait for binding conditions. By name; groups count as owners whatever a component's gate says.
+/// Pods that keep the devices of the claim: its consumers, and unscheduled pods with an entry of their own, such as
+/// pods that wait for binding conditions. By name; groups count as owners whatever a component's gate says.
 ///
 /// # Errors
 /// The gap, when pods of the namespace could not be read.
@@ -50,7 +50,7 @@ pub fn users<'a>(cluster: &'a Cluster, claim: &Claim) -> Result<Vec<&'a Arc<Pod>
     Ok(cluster.pods_of_claim(&claim.key()).filter(uses).collect())
 }
 
-/// Whether any pod consumes the claim.
+/// Returns whether any pod consumes the claim.
 ///
 /// # Errors
 /// The gap, when pods of the namespace could not be read.

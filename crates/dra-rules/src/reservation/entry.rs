@@ -1,4 +1,4 @@
-//! What an entry of `status.reservedFor` really is.
+//! Meaning of an entry of `status.reservedFor`.
 //!
 //! The API server looks none of the entries up, so each may name a pod that runs, has ended or never existed, a PodGroup, or
 //! anything else.
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{PodGroups, is_consumer, is_done};
 use dra_model::{Claim, Cluster, Component, ConsumerReference, Evidence, Gap, Gate, Key, Kind, Pod, Str};
 
-/// What an entry of `status.reservedFor` is.
+/// Status of an entry of `status.reservedFor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EntryStatus {
@@ -50,16 +50,16 @@ impl EntryStatus {
 /// The judgement of one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// What it is.
+    /// Status.
     pub status: EntryStatus,
-    /// Whether a pod uses the claim by it; absent when that could not be found out. A pod's own entry counts as long as the claim
+    /// True if a pod uses the claim through it; absent if unknown. A pod's own entry counts as long as the claim
     /// controller keeps it.
     pub consumer: Option<bool>,
-    /// What is missing for a better answer.
+    /// Data missing for a better answer.
     pub gap: Option<&'a Gap>,
 }
 
-/// Whether PodGroups can be looked up in a namespace.
+/// Availability of the PodGroups of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupsKnown<'a> {
     /// All that exist are there.
@@ -70,7 +70,7 @@ pub enum GroupsKnown<'a> {
     Hidden(&'a Gap),
 }
 
-/// Whether PodGroups of `namespace` can be looked up.
+/// Returns whether PodGroups of `namespace` can be looked up.
 ///
 /// A source that holds no group at all where the gate `GenericWorkload` is off, or assumed to be, counts as one without the API.
 pub fn groups_are_known<'a>(cluster: &'a Cluster, namespace: &Str) -> GroupsKnown<'a> {
@@ -88,7 +88,7 @@ pub fn groups_are_known<'a>(cluster: &'a Cluster, namespace: &Str) -> GroupsKnow
     GroupsKnown::Yes
 }
 
-/// Why no component acts on PodGroups.
+/// The reason why no component acts on PodGroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupsIgnored {
     /// The API server does not serve them.
@@ -97,7 +97,7 @@ pub enum GroupsIgnored {
     GateOff,
 }
 
-/// Why no component removes reservations for PodGroups of `namespace`; nothing where one may.
+/// Returns why no component removes reservations for PodGroups of `namespace`; nothing where one may.
 pub fn groups_are_ignored(cluster: &Cluster, namespace: &Str) -> Option<GroupsIgnored> {
     if groups_are_known(cluster, namespace) == GroupsKnown::NotServed {
         return Some(GroupsIgnored::NotServed);
@@ -124,7 +124,7 @@ pub fn judge<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference)
     }
 }
 
-/// What `entry` of `claim` is, without asking who uses the claim by it.
+/// Returns what `entry` of `claim` is, without asking who uses the claim by it.
 ///
 /// # Errors
 /// The gap that keeps the entry's object from being known.
@@ -164,7 +164,7 @@ pub fn looked_up_kind(entry: &ConsumerReference, groups: PodGroups) -> Option<Ki
     }
 }
 
-/// Whether the claim controller keeps the entry, whose object is of `kind`; absent where there is no such object.
+/// Returns whether the claim controller keeps the entry, whose object is of `kind`; absent where there is no such object.
 pub fn is_kept(cluster: &Cluster, claim: &Claim, entry: &ConsumerReference, kind: Kind) -> Option<bool> {
     if kind == Kind::Pod {
         named_pod(cluster, claim, entry).map(|pod| pod.metadata.uid == entry.uid && !is_done(pod))
@@ -215,7 +215,7 @@ fn group_of<'a>(
     }
 }
 
-/// Which of a claim's consumers an entry that is not a pod stands for.
+/// Consumers of a claim that a non-pod entry stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meant<'a> {
     /// None: it is about another group, or one that does not exist.
@@ -227,7 +227,7 @@ pub(super) enum Meant<'a> {
 }
 
 impl Meant<'_> {
-    /// Whether a consumer of the claim is among them.
+    /// Returns whether a consumer of the claim is among them.
     pub(super) fn covers(self, consumer: &Pod) -> bool {
         match self {
             Self::NoPod => false,
@@ -237,7 +237,7 @@ impl Meant<'_> {
     }
 }
 
-/// Which of the claim's consumers `entry` stands for, which is not a pod.
+/// Returns which of the claim's consumers `entry` stands for, which is not a pod.
 ///
 /// # Errors
 /// The gap that keeps groups from being known.
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_are_told_apart() {
+    fn pods_are_distinguished() {
         let known = cluster(
             [
                 bound("running", "Running", ""),

@@ -1,4 +1,4 @@
-//! Who may use a claim, who does, and what an entry of `status.reservedFor` really is.
+//! Possible and actual consumers of a claim, and the meaning of an entry of `status.reservedFor`.
 //!
 //! The rules of the `resourceclaim` library and of the claim controller, as pure functions over the model. Inspection shows their
 //! answers, the taint rules build on them. `conversion` plans what to write where an entry is not a pod.

@@ -1,16 +1,16 @@
-//! Where a claim comes from, and so what has to change for it to ask for something else: its own spec never can.
+//! Origin of a claim: its own spec is immutable, so the origin must change for it to request something else.
 
 use std::sync::Arc;
 
 use super::{claim_name, is_group};
 use dra_model::{Claim, ClaimTemplate, Cluster, Key, OwnerReference, PodClaim, Str};
 
-/// Where a claim comes from.
+/// Origin of a claim.
 #[derive(Debug)]
 pub enum Origin<'a> {
-    /// Somebody made the claim itself.
+    /// A user created the claim.
     Made,
-    /// The claim controller made it from this template, and makes it again when it is gone.
+    /// The claim controller created it from this template, and recreates it after a deletion.
     Template(&'a Arc<ClaimTemplate>),
     /// The claim controller made it from a template that is not there, or not to be found: its name where that is known.
     NoTemplate(Option<Key>),
@@ -19,10 +19,10 @@ pub enum Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// Where `claim` comes from.
+    /// Returns where `claim` comes from.
     ///
-    /// The owner is the pod or the PodGroup, and the status of the pod names the claim of each entry. The claim controller makes such a
-    /// claim again when somebody deletes it (`resourceclaim/controller.go`, `handleClaim`, v1.37.2).
+    /// The owner is the pod or the PodGroup, and the status of the pod names the claim of each entry. The claim
+    /// controller recreates such a claim after a deletion (`resourceclaim/controller.go`, `handleClaim`, v1.37.2).
     pub fn of(cluster: &'a Cluster, claim: &'a Claim) -> Self {
         let Some(owner) = claim.metadata.controller() else {
             return Self::Made;
@@ -71,7 +71,7 @@ impl<'a> Origin<'a> {
         }
     }
 
-    /// What has to be changed, as messages call it: `template/NAMESPACE/NAME`, or else the claim itself.
+    /// Returns what has to be changed, as messages call it: `template/NAMESPACE/NAME`, or else the claim itself.
     pub fn object(&self, claim: &Key) -> String {
         match self {
             Self::Template(template) => format!("template/{}", template.metadata.key()),
@@ -84,7 +84,7 @@ impl<'a> Origin<'a> {
 /// On claims that kube-scheduler makes for extended resources.
 pub const EXTENDED: &str = "resource.kubernetes.io/extended-resource-claim";
 
-/// `Kind NAME` of whoever manages an object, for a message.
+/// `Kind NAME` of the owner of an object, for a message.
 pub fn manager(owner: &OwnerReference) -> String {
     let name: &Str = &owner.name;
     format!("{} {name}", owner.kind)

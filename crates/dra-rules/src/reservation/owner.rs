@@ -1,4 +1,4 @@
-//! Whether a claim that was made from a template belongs to the pod that names it.
+//! Ownership of a claim created from a template by the pod that names it.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub const ENTRY_ANNOTATION: &str = "resource.kubernetes.io/pod-claim-name";
 /// its UID. The crash of 1.36 for a pod without a group is not imitated.
 ///
 /// # Errors
-/// When somebody else owns the claim; see [`NotOwner::text_in`] for the words.
+/// When the claim has another owner; see [`NotOwner::text_in`] for the message.
 pub(super) fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result<(), NotOwner> {
     let not_owner = |reason| {
         Err(NotOwner {
@@ -45,7 +45,7 @@ pub(super) fn check_owner(pod: &Pod, claim: &Claim, groups: PodGroups) -> Result
     }
 }
 
-/// Whether the claim was made for the pod, or for its PodGroup where those are accepted.
+/// Returns whether the claim was made for the pod, or for its PodGroup where those are accepted.
 pub fn owns(pod: &Pod, claim: &Claim, groups: PodGroups) -> bool {
     check_owner(pod, claim, groups).is_ok()
 }
@@ -58,12 +58,12 @@ pub fn owning_group(claim: &Claim) -> Option<&Str> {
     is_group(owner).then_some(&owner.name)
 }
 
-/// Whether the owner is a PodGroup, of whatever version.
+/// Returns whether the owner is a PodGroup, of whatever version.
 pub fn is_group(owner: &OwnerReference) -> bool {
     owner.kind == "PodGroup" && owner.api_version.starts_with("scheduling.k8s.io/")
 }
 
-/// Whether the claim was made from a template for `entry` of the pod or PodGroup that has this UID.
+/// Returns whether the claim was made from a template for `entry` of the pod or PodGroup that has this UID.
 ///
 /// Mirrors `resourceclaim/controller.go`, `findPodResourceClaim` and `findPodGroupResourceClaim`, v1.37.2: the annotation tells the
 /// entry before the status of the owner names the claim.
@@ -80,8 +80,8 @@ pub fn is_made_for(claim: &Claim, kind: Kind, namespace: &Str, uid: &Str, entry:
         })
 }
 
-/// The pod that the claim belongs to alone and that is gone, by its UID. The garbage collector deletes such a claim; whoever does its work
-/// asks the API server about the pod before.
+/// The deleted pod that alone owns the claim, by its UID. The garbage collector deletes such a claim; its replacement
+/// first asks the API server about the pod.
 ///
 /// Mirrors `pkg/controller/garbagecollector/garbagecollector.go`, `attemptToDeleteItem`, v1.37.2, as far as pods are the owners.
 pub fn lost_pod<'a>(cluster: &Cluster, claim: &'a Claim) -> Option<&'a OwnerReference> {
@@ -123,11 +123,11 @@ pub struct NotOwner {
     pub claim: Key,
     /// The pod.
     pub pod: Key,
-    /// What is wrong.
+    /// The reason.
     pub reason: NotOwnerReason,
 }
 
-/// What is wrong with the owner of a claim.
+/// Problem with the owner of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotOwnerReason {
     /// Claim and pod live in different namespaces.

@@ -1,4 +1,4 @@
-//! For whom a claim is reserved, and for whom it should be.
+//! Consumers that a claim is reserved for, and consumers that it should be reserved for.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use dra_model::{
     Claim, Cluster, Component, ConsumerReference, Environment, Gate, Key, Pod, PodClaim, PodGroup, Str,
 };
 
-/// Whether a component knows PodGroups as owners and consumers of claims: its gate `DRAWorkloadResourceClaims`.
+/// Support of a component for PodGroups as owners and consumers of claims: its gate `DRAWorkloadResourceClaims`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PodGroups {
     /// The gate is on.
@@ -16,7 +16,7 @@ pub enum PodGroups {
 }
 
 impl PodGroups {
-    /// What `component` does with PodGroups.
+    /// Returns what `component` does with PodGroups.
     pub fn of(environment: &Environment, component: Component) -> Self {
         if environment.enabled(component, Gate::DRAWorkloadResourceClaims) {
             Self::Accepted
@@ -34,7 +34,7 @@ impl PodGroups {
     }
 }
 
-/// Whether the claim is reserved for the pod, or for its group where those are accepted.
+/// Returns whether the claim is reserved for the pod, or for its group where those are accepted.
 ///
 /// Mirrors `resourceclaim.go`, `IsReservedForPod`, v1.37.2: a pod is recognized by its UID alone, whatever the kind and name of the
 /// entry; a group by its name alone, as the pod does not know the UID.
@@ -47,7 +47,7 @@ pub fn is_reserved_for(pod: &Pod, claim: &Claim, groups: PodGroups) -> bool {
     })
 }
 
-/// Who becomes the consumer of the claim behind `entry`: the group when it has the same entry, else the pod.
+/// Returns who becomes the consumer of the claim behind `entry`: the group when it has the same entry, else the pod.
 ///
 /// Mirrors `resourceclaim.go`, `BindTo`, v1.37.2. Give the group only where groups are accepted.
 ///
@@ -90,8 +90,8 @@ pub fn bind_to(
     Ok(ConsumerReference::of_pod(pod))
 }
 
-/// Who becomes a consumer of the claim, to which `entry` of a pod with a node resolves, although no scheduler reserved the claim for
-/// them; nobody where it is reserved for the pod or holds nothing.
+/// Returns the consumer to add to the claim that `entry` of a scheduled pod resolves to, if no scheduler reserved it;
+/// nothing if it is reserved for the pod or not allocated.
 ///
 /// Mirrors `resourceclaim/controller.go`, `syncPod`, v1.37.2, its second half, which does not ask whether the pod has ended.
 ///
@@ -111,7 +111,7 @@ pub fn missing_consumer(
     Ok(Some(consumer).filter(|consumer| !consumer.is_pod_group() || groups == PodGroups::Accepted))
 }
 
-/// The group that the pod is a member of, without which the claim controller does nothing for it.
+/// The PodGroup of the pod. Without it the claim controller does nothing for the pod.
 ///
 /// Mirrors `resourceclaim/controller.go`, `getPodGroup`, v1.37.2. `workloads` is the gate `GenericWorkload`.
 ///
@@ -132,7 +132,7 @@ pub fn group_of_member<'c>(
     group.map(Some).ok_or_else(|| NoGroup::Missing(name.clone()))
 }
 
-/// Why the group of a pod is not there. The texts are those of Kubernetes.
+/// Reasons why the group of a pod is missing, in the words of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoGroup {
     /// The controller does not know groups.
@@ -158,7 +158,7 @@ fn check_member(pod: &Pod, group: &PodGroup) -> Result<(), BindError> {
     Ok(())
 }
 
-/// Why no consumer can be named. The texts are those of Kubernetes.
+/// The reason why no consumer can be named. The texts are those of Kubernetes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BindError {
     /// The pod's entry names neither claim nor template.

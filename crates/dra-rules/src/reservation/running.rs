@@ -1,16 +1,16 @@
-//! Whether a claim is in use by pods that run, or only held.
+//! Use of a claim by running pods, or by none.
 
 use super::{PodGroups, is_done, resolves_to};
 use dra_model::{Claim, Cluster, Kind, Pod};
 
-/// Whether containers of the pod run, or may do so: it has begun, and has not ended.
+/// Returns whether containers of the pod run, or may do so: it has begun, and has not ended.
 pub fn may_run(pod: &Pod) -> bool {
     !is_done(pod) && !matches!(pod.status.phase.as_str(), "Pending" | "")
 }
 
-/// Whether a pod runs with the devices of the claim, as [`may_run`] has it: one that it is reserved for, a member of such a group, or
-/// one that resolves to it. Nothing where that is not known: pods could not be read, or the claim is reserved for what is neither
-/// pod nor group.
+/// Returns whether a pod runs with the devices of the claim, as [`may_run`] has it: one that it is reserved for, a
+/// member of such a group, or one that resolves to it. Nothing if unknown: pods could not be read, or the claim is
+/// reserved for another kind.
 pub fn runs_with(cluster: &Cluster, claim: &Claim) -> Option<bool> {
     if cluster.gap(Kind::Pod, &claim.metadata.namespace).is_some() {
         return None;

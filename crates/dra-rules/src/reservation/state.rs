@@ -4,7 +4,7 @@ use std::fmt;
 
 use dra_model::Claim;
 
-/// What `kubectl get resourceclaims` shows as a claim's state.
+/// State of a claim in `kubectl get resourceclaims`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String", extend("enum" = Self::texts())))]
@@ -13,7 +13,7 @@ pub struct ClaimState {
     pub deleted: bool,
     /// Devices are allocated.
     pub allocated: bool,
-    /// Somebody is named in `status.reservedFor`. Shown only for allocated claims.
+    /// `status.reservedFor` has an entry. Shown only for allocated claims.
     pub reserved: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::{ClaimName, claim_name};
 use dra_model::{Claim, Cluster, DeviceId, Key, Pod, Str};
 
-/// Why devices of a claim reach no container of the pod.
+/// The reason why devices of a claim reach no container of the pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unlisted {
     /// No container lists the claim under `resources.claims`.
@@ -26,11 +26,12 @@ pub struct UnlistedDevices {
     pub entry: Str,
     /// The claim.
     pub claim: Key,
-    /// Why.
+    /// The reason.
     pub why: Unlisted,
     /// The devices, if it is allocated; none where it names a request that is not there.
     pub devices: Vec<DeviceId>,
-    /// Whether a driver may serve the pod as a whole: it reports a network interface, for which no container has to list the claim.
+    /// True if a driver may serve the pod as a whole: it reports a network interface, which needs no container that
+    /// lists the claim.
     pub is_of_network: bool,
 }
 
@@ -39,7 +40,7 @@ fn base(request: &Str) -> &str {
     request.split('/').next().unwrap_or_default()
 }
 
-/// What the claims of `pod` hold for none of its containers, or name in vain. The kubelet hands a container the devices of the claims and
+/// Returns what the claims of `pod` hold for none of its containers, or name in vain. The kubelet hands a container the devices of the claims and
 /// requests that it lists, and of mappings for extended resources, and looks at no others: mirrors `cm/dra/manager.go`, `GetResources`,
 /// v1.37.2.
 pub fn unlisted(cluster: &Cluster, pod: &Pod) -> Vec<UnlistedDevices> {

@@ -10,13 +10,13 @@ use dra_model::{Claim, ClaimTemplate, Cluster, Component, Gap, Gate, Key, Kind, 
 pub struct Unmade<'c> {
     /// What the pod has instead.
     pub lacks: Lacks,
-    /// The PodGroup for which the claim is made, where the pod only shares it.
+    /// The PodGroup that the claim is created for, if the pod only shares it.
     pub group: Option<&'c Arc<PodGroup>>,
-    /// What the claim controller does.
+    /// Next step of the claim controller.
     pub next: Next<'c>,
 }
 
-/// What a pod has in the place of a claim.
+/// State of a pod in place of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     /// Its status names none.
@@ -27,7 +27,7 @@ pub enum Lacks {
     Claim(Key),
 }
 
-/// What the claim controller does about a claim that is to come from a template.
+/// Next step of the claim controller for a claim from a template.
 #[derive(Debug)]
 pub enum Next<'c> {
     /// It finds this claim, which was made for the entry, and names it in the status of the pod.
@@ -38,7 +38,7 @@ pub enum Next<'c> {
     NoTemplate(Key),
     /// Nothing, for this reason, in the words of Kubernetes where it has some.
     Nothing(String),
-    /// Not known.
+    /// Unknown.
     Unknown(&'c Gap),
 }
 
@@ -51,10 +51,12 @@ pub fn unmade<'c, 'p>(
     entries.filter_map(move |entry| Some((entry, unmade_of(cluster, pod, entry)?)))
 }
 
-/// What the claim controller has yet to do about the claim of `entry`; nothing where the pod has it, needs none, or somebody else makes it.
+/// Returns the pending work of the claim controller for the claim of `entry`; nothing if the pod has it, needs none, or
+/// another client creates it.
 ///
-/// The controller (`controllers::resource_claim`) does it claim by claim. A claim that the status names and that is not the pod's stays, and another one is made or adopted beside it. That a claim is
-/// gone the controller learns late, if it made that one itself: it remembers it for an hour (`claimCache`).
+/// The controller (`controllers::resource_claim`) does it claim by claim. A claim that the status names and that is not
+/// the pod's stays, and another one is created or adopted. The controller notices the deletion of its own claims late:
+/// it remembers it for an hour (`claimCache`).
 pub fn unmade_of<'c>(cluster: &'c Cluster, pod: &Pod, entry: &PodClaim) -> Option<Unmade<'c>> {
     let environment = cluster.environment();
     let groups = PodGroups::of(environment, Component::ControllerManager);
@@ -79,7 +81,7 @@ pub fn unmade_of<'c>(cluster: &'c Cluster, pod: &Pod, entry: &PodClaim) -> Optio
     Some(Unmade { lacks, group, next })
 }
 
-/// The PodGroup for which the claim of the entry is made, if it is not made for the pod.
+/// The PodGroup that the claim of the entry is created for, if not for the pod.
 fn group_of_claim<'c>(
     cluster: &'c Cluster,
     pod: &Pod,
@@ -133,7 +135,7 @@ fn next<'c>(
         && name.may_use(claim).is_ok()
     {
         return Next::Nothing(format!(
-            "claim/{} of podgroup/{} lacks the annotation {} of the entry {}, without which the pods of the group do not get it",
+            "claim/{} of podgroup/{} has no annotation {} for the entry {}, so the group's pods do not get it",
             claim.key(),
             group.metadata.key(),
             super::ENTRY_ANNOTATION,
@@ -182,7 +184,7 @@ mod tests {
         )))
     }
 
-    /// What is lacking, and what is done about it, for a pod whose status has this.
+    /// Returns what is lacking, and what is done about it, for a pod whose status has this.
     fn told(status: &str, member: bool, objects: Vec<Object>, environment: Environment) -> String {
         let in_group = if member {
             r#","schedulingGroup":{"podGroupName":"g"}"#
@@ -297,8 +299,8 @@ mod tests {
                 on(),
                 "",
                 vec![of_group(entry, &in_status), made("c", OF_GROUP, ""), template()],
-                "no name: claim/n/c of podgroup/n/g lacks the annotation resource.kubernetes.io/pod-claim-name of the entry e, without \
-                 which the pods of the group do not get it for g",
+                "no name: claim/n/c of podgroup/n/g has no annotation resource.kubernetes.io/pod-claim-name \
+                for the entry e, so the group's pods do not get it for g",
             ),
             (
                 on(),

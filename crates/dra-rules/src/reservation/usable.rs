@@ -1,23 +1,24 @@
-//! Whether the kubelet gives the devices of a claim to a pod that it is to start.
+//! Usability of a claim for the kubelet that starts a pod.
 
 use std::fmt;
 
 use super::{ClaimName, NotOwner, PodGroups, is_reserved_for, may_run};
 use dra_model::{Claim, Component, Environment, Evidence, Gate, Pod};
 
-/// Why the kubelet does not give the devices of a claim to a pod.
+/// The reason why the kubelet does not give the devices of a claim to a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// The claim was made for somebody else.
+    /// The claim was created for another owner.
     NotOwned(NotOwner),
     /// The claim has no devices.
     NotAllocated,
-    /// The claim is reserved for others, or for nobody.
+    /// The claim is reserved for other consumers, or for none.
     NotReserved,
 }
 
 impl Unusable {
-    /// Why `pod` cannot use `claim`, by which it is meant in `name`. Mirrors `kubelet/cm/dra/manager.go`, `prepareResources`, v1.37.2.
+    /// Returns why `pod` cannot use `claim`, which it names as `name`. Mirrors `kubelet/cm/dra/manager.go`,
+    /// `prepareResources`, v1.37.2.
     pub fn of(pod: &Pod, name: &ClaimName<'_>, claim: &Claim, groups: PodGroups) -> Option<Self> {
         if let Err(why) = name.may_use(claim, groups) {
             return Some(Self::NotOwned(why));
@@ -28,7 +29,7 @@ impl Unusable {
         (!is_reserved_for(pod, claim, groups)).then_some(Self::NotReserved)
     }
 
-    /// What becomes of a pod with a node because of it. The kubelet prepares claims when it creates the sandbox of a pod, and not again:
+    /// Returns what becomes of a pod with a node because of it. The kubelet prepares claims when it creates the sandbox of a pod, and not again:
     /// mirrors `kubelet/kuberuntime/kuberuntime_manager.go`, `SyncPod`, v1.37.2.
     pub fn consequence(&self, pod: &Pod) -> &'static str {
         match (may_run(pod), self) {
@@ -49,7 +50,7 @@ impl Unusable {
 impl fmt::Display for Unusable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotOwned(why) => write!(f, "was made for somebody else ({why})"),
+            Self::NotOwned(why) => write!(f, "was created for another owner ({why})"),
             Self::NotAllocated => f.write_str("is not allocated"),
             Self::NotReserved => f.write_str("is not reserved for the pod"),
         }
@@ -57,8 +58,8 @@ impl fmt::Display for Unusable {
 }
 
 impl PodGroups {
-    /// What kubelets make of claims of PodGroups. Where nothing tells of them, they are not accused of having another gate than the
-    /// scheduler, which reserves for groups.
+    /// Returns how kubelets treat claims of PodGroups. Without evidence they are assumed to have the same gate as
+    /// kube-scheduler, which reserves for groups.
     pub fn of_kubelets(environment: &Environment) -> Self {
         let gate = Gate::DRAWorkloadResourceClaims;
         let kubelet = environment.gate(Component::Kubelet, gate);
@@ -70,7 +71,7 @@ impl PodGroups {
         }
     }
 
-    /// Whether only traces in objects tell that kubelets know claims of PodGroups: those may be left over where no group is there.
+    /// Returns whether only traces in objects tell that kubelets know claims of PodGroups: those may be left over where no group is there.
     pub fn of_kubelets_is_guessed(environment: &Environment) -> bool {
         let gate = Gate::DRAWorkloadResourceClaims;
         let mut components = [Component::Kubelet, Component::Scheduler].into_iter();

@@ -1,10 +1,10 @@
-//! Gates of which nothing tells how they are set now, and what the other value would change.
+//! Gates without evidence about their current value, and the effect of the other value.
 
 use serde::Serialize;
 
 use dra_model::{Cluster, Component, Environment, Evidence, Gate, GateState, Stage};
 
-/// A gate on which the answer depends, and of which only a default or objects tell.
+/// A gate that affects the answer and is known only from a default or from objects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -15,12 +15,12 @@ pub struct AssumedGate {
     pub name: &'static str,
     /// What the answer takes it for.
     pub enabled: bool,
-    /// Why: `assumed` for the default of the release, or the object that shows it.
+    /// Evidence: `assumed` for the default of the release, or an object.
     pub evidence: String,
-    /// What shows that the API server has it on, where the answer takes it for off.
+    /// Evidence that the API server has it on, although the answer assumes off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_in_api_server: Option<String>,
-    /// What the answer would be with the other value.
+    /// The answer with the other value.
     pub otherwise: String,
 }
 
@@ -54,31 +54,31 @@ impl AssumedGate {
             None => "the default of the release".to_owned(),
         };
         let why = match on_in_api_server {
-            Some(what) => format!("{why}, though the API server has it on: {what}"),
+            Some(what) => format!("{why}, although the API server enables it: {what}"),
             None => why,
         };
         format!(
-            "this hangs on {name}, which counts as {} in {component} ({why}): if it is {}, {otherwise}",
+            "this depends on {name}, assumed {} in {component} ({why}): if it is {}, {otherwise}",
             word(*enabled),
             word(!*enabled)
         )
     }
 }
 
-/// A gate that an answer may hang on.
+/// A gate that can affect an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hanging {
     /// The gate.
     pub gate: Gate,
-    /// In which components it is not known, and what it counts as.
+    /// Components with an unknown value, and the assumed value.
     states: Vec<(Component, GateState)>,
-    /// What shows that the API server had it on once.
+    /// Evidence that the API server had it on once.
     on_in_api_server: Option<String>,
 }
 
 impl Hanging {
-    /// Those of `gates` that objects of `cluster` make use of, and of which nothing tells how they are set in some of the
-    /// `components` now. What is stable counts as known: nobody turns it off.
+    /// Those of `gates` that objects of `cluster` use, and whose current value is unknown in some of the `components`.
+    /// Stable gates count as known: they are not turned off.
     pub fn of(cluster: &Cluster, gates: &[Gate], components: &[Component]) -> Vec<Self> {
         let environment = cluster.environment();
         let shown = cluster.gates_shown();
@@ -147,7 +147,7 @@ mod tests {
     use dra_model::{ClusterBuilder, Kind, Object};
 
     #[test]
-    fn a_gate_in_use_hangs_unless_something_tells_of_it() {
+    fn a_gate_in_use_is_uncertain_without_evidence() {
         let mut builder = ClusterBuilder::default();
         for (kind, json) in [
             (Kind::PodGroup, r#"{"metadata":{"namespace":"n","name":"g"}}"#),
@@ -173,8 +173,8 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "this hangs on DRAWorkloadResourceClaims, which counts as on in kube-controller-manager (as claim/n/c is reserved for \
-                 podgroup/g): if it is off, pods stay"
+                "this depends on DRAWorkloadResourceClaims, assumed on in kube-controller-manager (as \
+                claim/n/c is reserved for podgroup/g): if it is off, pods stay"
             ]
         );
         let other = groups.otherwise(&cluster);

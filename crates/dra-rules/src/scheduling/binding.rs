@@ -1,14 +1,14 @@
-//! Whether the devices of an allocated claim are ready, where drivers publish binding conditions.
+//! Readiness of an allocated claim's devices, if drivers publish binding conditions.
 
 use std::time::Duration;
 
 use dra_model::{AllocatedDevice, Claim, Condition, DeviceStatus, Str, Time};
 
-/// How long the scheduler waits for binding conditions unless it is configured otherwise. Mirrors
+/// Default time that kube-scheduler waits for binding conditions. Mirrors
 /// `scheduler/apis/config/types_pluginargs.go`, `DynamicResourcesBindingTimeoutDefault`, v1.37.2.
 pub const BINDING_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What the conditions say that an allocated device waits for before its pod may be bound.
+/// Conditions that an allocated device waits for before its pod is bound.
 #[derive(Debug)]
 pub struct DeviceBinding<'a> {
     /// The condition that ends the wait, as the device could not be attached.
@@ -18,7 +18,7 @@ pub struct DeviceBinding<'a> {
 }
 
 impl<'a> DeviceBinding<'a> {
-    /// How far `result`, which is one of the results of `claim`, is. A device without binding conditions waits for nothing, and nothing
+    /// Returns how far `result`, which is one of the results of `claim`, is. A device without binding conditions waits for nothing, and nothing
     /// can fail then.
     ///
     /// Mirrors `dynamicresources.go`, `isClaimReadyForBinding`, v1.37.2, for one device.
@@ -51,7 +51,7 @@ impl<'a> DeviceBinding<'a> {
     }
 }
 
-/// Whether the scheduler has waited long enough, at `now`, for the binding conditions of `claim`. Without the time of the allocation it
+/// Returns whether the scheduler has waited long enough, at `now`, for the binding conditions of `claim`. Without the time of the allocation it
 /// never has.
 ///
 /// Mirrors `dynamicresources.go`, `isClaimTimeout`, v1.37.2, with the default timeout, for a claim that has binding conditions.
@@ -61,7 +61,7 @@ pub fn binding_timed_out(claim: &Claim, now: Time) -> bool {
     allocated.is_some_and(|at| at.after(BINDING_TIMEOUT) < now)
 }
 
-/// How far the devices of a claim are.
+/// Progress of a claim's devices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Readiness {
     /// Nothing is to be waited for.
@@ -85,25 +85,25 @@ pub enum Readiness {
 }
 
 impl Readiness {
-    /// What is to be said of it.
+    /// Returns what is to be said of it.
     pub fn text(&self) -> String {
         match self {
             Self::Ready => "ready".to_owned(),
             Self::Pending { condition, device } => {
                 format!("condition `{condition}` of device {device} is not true yet")
             }
-            Self::TimedOut => "their binding conditions did not become true in time".to_owned(),
+            Self::TimedOut => "the device's binding conditions did not become true in time".to_owned(),
             Self::Failed { reason, message } => format!("binding failed: {reason}: {message}"),
         }
     }
 
-    /// Whether the scheduler gives the allocation up.
+    /// Returns whether the scheduler gives the allocation up.
     pub fn is_unavailable(&self) -> bool {
         matches!(self, Self::TimedOut | Self::Failed { .. })
     }
 }
 
-/// How far the devices of `claim` are at `now`: what the first says that is not ready.
+/// Returns how far the devices of `claim` are at `now`: what the first says that is not ready.
 pub fn readiness(claim: &Claim, now: Time) -> Readiness {
     for result in claim.results() {
         let DeviceBinding { failed, missing } = DeviceBinding::of(claim, result);

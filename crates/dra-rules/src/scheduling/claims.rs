@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::reservation::{ClaimNameError, PodGroups, claim_name};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, Str, go_quote};
 
-/// Why the claims of a pod cannot be used yet. The texts are those of the scheduler.
+/// The reason why the claims of a pod cannot be used yet. The texts are those of the scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ClaimProblem {
-    /// A claim has no name yet, or its entry says nothing that is understood.
+    /// A claim has no name yet, or its entry is not supported.
     #[error(transparent)]
     Name(#[from] ClaimNameError),
     /// There is no claim of that name.
@@ -23,7 +23,7 @@ pub enum ClaimProblem {
         /// The claim.
         claim: Key,
     },
-    /// The claim was made for somebody else.
+    /// The claim was created for another owner.
     #[error("{text}")]
     Owner {
         /// The claim.
@@ -33,7 +33,7 @@ pub enum ClaimProblem {
     },
 }
 
-/// What is known of the claims of a pod.
+/// Known state of a pod's claims.
 #[derive(Clone, Debug)]
 pub enum PodClaims {
     /// The claims, in the order of the pod's entries.
@@ -74,7 +74,7 @@ pub fn pod_claims(cluster: &Cluster, pod: &Pod, groups: PodGroups) -> PodClaims 
     PodClaims::Found(claims)
 }
 
-/// What is wrong with a request of a claim, so that no node is looked at. Mirrors `dynamicresources.go`, `PreFilter`.
+/// Problem with a claim's request that applies to all nodes. Mirrors `dynamicresources.go`, `PreFilter`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum RequestProblem {
     /// The class does not exist.
@@ -112,7 +112,7 @@ pub enum RequestProblem {
 }
 
 impl RequestProblem {
-    /// Whether the scheduler calls it an error rather than finding the pod unschedulable.
+    /// Returns whether the scheduler calls it an error rather than finding the pod unschedulable.
     pub fn is_error(&self) -> bool {
         matches!(self, Self::NoClassName { .. })
     }

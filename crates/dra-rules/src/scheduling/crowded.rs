@@ -16,11 +16,11 @@ pub struct TooManyCpus {
     pub node: Str,
     /// The first driver whose devices are CPUs.
     pub driver: Str,
-    /// What claims have of it, in thousandths of a CPU.
+    /// Usage by claims, in thousandths of a CPU.
     pub of_claims: i64,
-    /// What pods request besides.
+    /// Usage by other requests of pods.
     pub of_pods: i64,
-    /// What the node has for pods.
+    /// Resources of the node for pods.
     pub allocatable: i64,
 }
 

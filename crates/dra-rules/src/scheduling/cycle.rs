@@ -39,23 +39,23 @@ struct Gates {
     prioritized_list: bool,
     scores: bool,
     binding_conditions: bool,
-    /// Whether the release knows node operations that drivers skip. Whether its gate is on does not matter to what is allocated.
+    /// True if the release knows node operations that drivers skip. Whether its gate is on does not matter to what is allocated.
     optional_operations: bool,
     generic_workload: bool,
-    /// Whether devices take resources of their node, and whether the release says it in the form that is known here.
+    /// True if devices consume node resources in the form known here.
     node_shares: Option<bool>,
-    /// Whether the `minCount` of gangs counts: of 1.36 by a gate of its own.
+    /// True if the `minCount` of gangs counts: of 1.36 by a gate of its own.
     gangs: bool,
     groups: PodGroups,
 }
 
-/// How a cycle begins.
+/// Start of a cycle.
 pub enum Start<'a> {
     /// It ends before any node is looked at.
     Obstacle(Obstacle),
     /// Nodes can be judged.
     Cycle(Box<Cycle<'a>>),
-    /// Not known: objects could not be read.
+    /// Unknown: objects could not be read.
     Unknown(Vec<Gap>),
 }
 
@@ -67,7 +67,7 @@ pub struct Cycle<'a> {
     named: Option<BTreeSet<Str>>,
     claims: Vec<Arc<Claim>>,
     extended: Option<Extended>,
-    /// What is to be allocated, by the extended resources that a node leaves to the plugin.
+    /// Allocations by the extended resources that a node leaves to the plugin.
     demands: Mutex<BTreeMap<Vec<Str>, Arc<Wanted>>>,
 }
 
@@ -228,7 +228,7 @@ impl Scheduler {
         self.cluster.pods_of_group(group).filter(is_known)
     }
 
-    /// How many members of the group have to have a node for any to get one.
+    /// Returns how many members of the group have to have a node for any to get one.
     pub(super) fn min_count(&self, group: &PodGroup) -> usize {
         let gang = group.spec.scheduling_policy.gang.as_ref();
         match gang.filter(|_| self.gates.gangs) {
@@ -279,7 +279,7 @@ impl Scheduler {
         hidden.cloned().collect()
     }
 
-    /// What has to be known of the cluster before a node can be judged.
+    /// Returns what has to be known of the cluster before a node can be judged.
     fn all_gaps(&self, with_pod: bool) -> Vec<Gap> {
         let mut kinds = vec![
             Kind::Node,
@@ -316,8 +316,8 @@ impl<'a> Cycle<'a> {
         self.scheduler
     }
 
-    /// Whether the scheduler runs the steps after failed filters for this pod by itself. For members of a PodGroup it does so for
-    /// the whole group.
+    /// Returns whether kube-scheduler runs the steps after failed filters for this pod alone. For members of a PodGroup
+    /// it runs them for the whole group.
     pub fn is_grouped(&self) -> bool {
         self.scheduler.gates.generic_workload && self.pod().is_some_and(|pod| pod.pod_group().is_some())
     }
@@ -327,17 +327,17 @@ impl<'a> Cycle<'a> {
         self.extended.as_ref()?.left_behind.as_ref()
     }
 
-    /// Whether there is anything for the plugin for dynamic resources to do.
+    /// Returns whether there is anything for the plugin for dynamic resources to do.
     pub fn uses_devices(&self) -> bool {
         !self.claims.is_empty() || self.extended.is_some()
     }
 
-    /// Whether pods wait for the binding conditions of their devices.
+    /// Returns whether pods wait for the binding conditions of their devices.
     pub fn awaits_binding_conditions(&self) -> bool {
         self.scheduler.gates.binding_conditions
     }
 
-    /// How far the devices of the claims are that were allocated before, where they are not ready.
+    /// Returns how far the devices of the claims are that were allocated before, where they are not ready.
     pub fn not_ready(&self) -> Vec<(&Arc<Claim>, Readiness)> {
         if !self.scheduler.gates.binding_conditions {
             return Vec::new();
@@ -425,7 +425,7 @@ impl<'a> Cycle<'a> {
                 .map(|granted| (&granted.claim, &granted.allocation))
                 .collect();
             if !is_known && takes_some(cluster, &held) {
-                let why = "its devices take resources of the node, which is not simulated of this release";
+                let why = "its devices consume node resources, which is not simulated for this release";
                 certainty = Certainty::MayDiffer(why.to_owned());
             } else if let Err(unfit) = node_fit::check(cluster, pod, node, &held) {
                 let verdict = match unfit {
@@ -460,7 +460,7 @@ impl<'a> Cycle<'a> {
         }
     }
 
-    /// What is left of the work that expressions may take.
+    /// Returns what is left of the work that expressions may take.
     pub fn meter(&self) -> &Meter {
         self.scheduler.cluster().meter()
     }
@@ -481,7 +481,7 @@ impl<'a> Cycle<'a> {
         Ok(Some(read(&mut explanation)))
     }
 
-    /// What the claims got that are allocated already, in their order.
+    /// Returns what the claims got that are allocated already, in their order.
     fn existing(&self) -> Vec<Granted> {
         let existing = |claim: &Arc<Claim>| {
             Some(Granted {
@@ -546,7 +546,7 @@ impl<'a> Cycle<'a> {
         Ok(unavailable)
     }
 
-    /// What is to be allocated on `node`; nothing where all claims are allocated.
+    /// Returns what is to be allocated on `node`; nothing where all claims are allocated.
     fn wanted(&self, node: &Node) -> Result<Option<Arc<Wanted>>, Refusal> {
         let mut share = None;
         if let (Some(extended), Some((pod, _))) = (&self.extended, &self.pod) {
@@ -592,7 +592,7 @@ impl<'a> Cycle<'a> {
     }
 }
 
-/// Whether the same scheduler places both pods.
+/// Returns whether the same scheduler places both pods.
 fn is_of_same_scheduler(one: &Pod, other: &Pod) -> bool {
     let name = |pod: &Pod| match &pod.spec.scheduler_name {
         name if name.is_empty() => Str::from(SchedulerProfile::DEFAULT),

@@ -1,5 +1,5 @@
-//! What keeps an answer from being the scheduler's own, whatever the rules say: who decides about the pod, bugs of its release, and
-//! orders that only the scheduler knows.
+//! Reasons why an answer can differ from the scheduler's, whatever the rules say: another scheduler, bugs of its
+//! release, and orders that only the scheduler knows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ fn wanted(claims: &[Arc<Claim>]) -> Vec<&Claim> {
     wanted.map(|claim| &**claim).collect()
 }
 
-/// Reasons for which the scheduler may answer otherwise for `pod`, or for claims alone, when `claims` are to be allocated, and what is
-/// said of bugs that its answer shows. Each is a sentence without a full stop. None where nothing is to be allocated and kube-scheduler
-/// decides.
+/// Reasons why the scheduler may answer differently for `pod`, or for claims, when `claims` are allocated, and messages
+/// about bugs that its answer shows. Each is a sentence without a full stop. None if nothing is allocated and the pod
+/// uses kube-scheduler.
 pub fn doubts(cluster: &Cluster, pod: Option<&Pod>, claims: &[Arc<Claim>]) -> Told {
     let environment = cluster.environment();
     let decider = pod.and_then(|pod| Decider::of(environment, pod).doubt());
@@ -45,8 +45,8 @@ pub fn disagreeing_pools(cluster: &Cluster) -> Vec<(PoolId, BTreeSet<i64>)> {
     cluster.pools().filter_map(counts).collect()
 }
 
-/// What hangs on the order of the scheduler's lists when `claims` are to be allocated, in every release: which devices they get. Each
-/// is a sentence without a full stop.
+/// Returns what depends on the order of the scheduler's lists when `claims` are allocated, in every release: the choice
+/// of devices. Each is a sentence without a full stop.
 pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
     if wanted(claims).is_empty() {
         return Vec::new();
@@ -56,8 +56,8 @@ pub fn orders(cluster: &Cluster, claims: &[Arc<Claim>]) -> Vec<String> {
         .map(|(pool, counts)| {
             let counts: Vec<String> = counts.iter().map(i64::to_string).collect();
             format!(
-                "order decides: the slices of pool {pool} say resourceSliceCount {}, and kube-scheduler takes the number of the first \
-                 in its list, which has no fixed order",
+                "order decides: the slices of pool {pool} declare resourceSliceCount {}, and kube-scheduler \
+                uses the count of the first slice in its list, whose order is not fixed",
                 counts.join(" and ")
             )
         })

@@ -57,7 +57,7 @@ pub fn classes_of_resources(cluster: &Cluster) -> BTreeMap<&Str, Vec<&Arc<Class>
     named
 }
 
-/// Whether a DeviceClass may provide a resource. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
+/// Returns whether a DeviceClass may provide a resource. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
 pub fn is_extended(name: &str) -> bool {
     name.starts_with(CLASS_RESOURCE)
         || (name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests."))
@@ -117,7 +117,7 @@ pub fn unoffered<'c>(cluster: &'c Cluster, pod: &Pod) -> Vec<Unoffered<'c>> {
     missing.collect()
 }
 
-/// What a pod wants of extended resources.
+/// Extended resources of a pod.
 #[derive(Clone, Debug)]
 pub(super) struct Extended {
     /// A claim that an earlier attempt left behind. It has to go first.
@@ -128,7 +128,7 @@ pub(super) struct Extended {
     classes: BTreeMap<Str, Str>,
 }
 
-/// What a node leaves to the plugin of the extended resources of a pod.
+/// Extended resources of a pod that a node leaves to the plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NodeShare {
     /// These are to be allocated; none if the node has them all itself.
@@ -170,7 +170,7 @@ impl Extended {
         })
     }
 
-    /// What a node with these `allocatable` amounts leaves to the plugin. Mirrors `filterExtendedResources`.
+    /// Returns what a node with these `allocatable` amounts leaves to the plugin. Mirrors `filterExtendedResources`.
     pub(super) fn on_node(&self, allocatable: &[(Str, Quantity)]) -> NodeShare {
         let mut devices = Vec::new();
         for name in &self.wanted {
@@ -213,7 +213,7 @@ impl Extended {
     }
 }
 
-/// The key under which reports know the claim.
+/// Key of the claim in reports.
 pub(super) fn in_memory_key(pod: &Pod) -> Key {
     Key {
         namespace: pod.metadata.namespace.clone(),

@@ -1,4 +1,4 @@
-//! What kube-scheduler takes back of a claim by itself for a pod that fits nowhere.
+//! Allocations and reservations that kube-scheduler removes automatically for a pod that does not fit on any node.
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ fn unreserved_group<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Arc<PodGr
     (!is_active && is_simple).then_some(group)
 }
 
-/// The consumers of a claim that stay when kube-scheduler has done what it does by itself for `pod`, which fits nowhere: not those that are
-/// the pod itself, or its PodGroup while no member has a node. Of a claim that others use as well, only what the group names for its own
-/// is given up.
+/// Consumers of a claim that remain after kube-scheduler's automatic deallocation for `pod`, which does not fit on any
+/// node: not those that are the pod itself, or its PodGroup while no member has a node. Of a claim that others use as
+/// well, only what the group names for its own is given up.
 pub fn remaining_consumers<'a>(
     cluster: &Cluster,
     pod: Option<&Pod>,

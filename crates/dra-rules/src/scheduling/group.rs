@@ -26,9 +26,9 @@ const MOST_JUDGED: usize = 20_000;
 /// A PodGroup as the scheduler has it in its queue.
 pub struct Members {
     group: Arc<PodGroup>,
-    /// How many members have to have a node for any to get one.
+    /// Minimum number of scheduled members for any to be scheduled.
     min_count: usize,
-    /// Whether the cycle ends as soon as too few members are left.
+    /// True if the cycle ends as soon as too few members are left.
     ends_early: bool,
     /// Members that have a node.
     bound: Vec<Arc<Pod>>,
@@ -36,12 +36,12 @@ pub struct Members {
     queued: Vec<Arc<Pod>>,
 }
 
-/// How nodes are judged.
+/// Evaluation of nodes.
 #[derive(Clone, Copy)]
 pub struct Judging<'j> {
     /// Steps that all searches may take together.
     pub budget: &'j Budget,
-    /// Asked whether to go on.
+    /// Callback that decides whether to continue.
     pub observer: &'j (dyn Observer + Sync),
     /// Runs the judging of nodes.
     pub run: Run<'j>,
@@ -57,7 +57,7 @@ pub struct Turn {
     pub got: Option<(Str, Vec<Granted>)>,
 }
 
-/// What becomes of a PodGroup.
+/// Result of a PodGroup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupResult {
     /// Those members get their nodes that have one.
@@ -66,7 +66,7 @@ pub enum GroupResult {
     TooFew(String),
     /// The cycle ends with an error.
     Error(String),
-    /// Not known, for this reason.
+    /// Unknown, for this reason.
     Unknown(String),
 }
 
@@ -74,24 +74,25 @@ pub enum GroupResult {
 pub struct GroupCycle {
     /// The group.
     pub group: Key,
-    /// How many members have to have a node for any to get one.
+    /// Minimum number of scheduled members for any to be scheduled.
     pub min_count: usize,
-    /// How many had one before, or got one.
+    /// Number of had one before, or got one.
     pub scheduled: usize,
     /// The members that had a turn, in order.
     pub turns: Vec<Turn>,
     /// The members that had none, as the cycle ended before.
     pub untried: Vec<Arc<Pod>>,
-    /// What becomes of it.
+    /// Result.
     pub result: GroupResult,
-    /// Whether some member could get several nodes, and not all of them were tried.
+    /// True if some member could get several nodes, and not all of them were tried.
     pub hangs_on_nodes: bool,
-    /// What is not simulated of the group, in a sentence without a full stop.
+    /// Unsimulated part of the group, in a sentence without a full stop.
     pub doubt: Option<String>,
 }
 
 impl Scheduler {
-    /// The PodGroup with which `pod` is placed; nothing where the pod is placed alone, is not in the queue, or its group is not known.
+    /// The PodGroup that `pod` is placed with; nothing if the pod is placed alone, is not in the queue, or its group is
+    /// unknown.
     pub fn members(&self, pod: &Pod) -> Option<Members> {
         let group = self.group_of(pod)?;
         let key = group.metadata.key();
@@ -126,7 +127,7 @@ impl Scheduler {
         })
     }
 
-    /// Whether the pod passes PreEnqueue.
+    /// Returns whether the pod passes PreEnqueue.
     fn is_queued(&self, pod: &Pod) -> bool {
         match self.pod(pod) {
             Start::Obstacle(obstacle) => obstacle.stage() != Stage::PreEnqueue,
@@ -136,7 +137,7 @@ impl Scheduler {
 }
 
 impl Members {
-    /// What keeps the scheduler from beginning a cycle. Mirrors `validatePodGroup`.
+    /// Returns what keeps the scheduler from beginning a cycle. Mirrors `validatePodGroup`.
     fn invalid(&self) -> Option<String> {
         let wanted = self.group.spec.priority.unwrap_or(0);
         let all = self.queued.iter().chain(&self.bound);
@@ -149,13 +150,13 @@ impl Members {
         ))
     }
 
-    /// What is not simulated.
+    /// Returns what is not simulated.
     fn doubt(&self) -> Option<String> {
         let spec = &self.group.spec;
         let key = self.group.metadata.key();
         if let Some(parent) = &spec.parent_composite_pod_group_name {
             return Some(format!(
-                "podgroup/{key} is a part of the CompositePodGroup {parent}, which is not simulated"
+                "podgroup/{key} belongs to CompositePodGroup {parent}, which is not simulated"
             ));
         }
         spec.scheduling_constraints
@@ -163,7 +164,7 @@ impl Members {
             .then(|| format!("podgroup/{key} has scheduling constraints, which are not simulated"))
     }
 
-    /// Whether the gang can still get as many nodes as it has to have, or else the scheduler's words.
+    /// Returns whether the gang can still get as many nodes as it has to have, or else the scheduler's words.
     fn feasible(&self, scheduled: usize, remaining: usize) -> Result<(), String> {
         if !self.ends_early {
             let waits = || "waiting for minCount pods from a gang to be scheduled".to_owned();
@@ -203,8 +204,8 @@ impl Members {
             if other.result_of(asked) != first.result_of(asked) {
                 let group = &first.group;
                 first.result = GroupResult::Unknown(format!(
-                    "whether it fits with podgroup/{group} is not known: that depends on the nodes that kube-scheduler chooses for its \
-                     other members"
+                    "whether it fits with podgroup/{group} is unknown: it depends on the nodes that \
+                    kube-scheduler chooses for the other members"
                 ));
                 return first;
             }
@@ -257,7 +258,7 @@ impl Members {
                 Start::Unknown(gaps) => {
                     let kinds: Vec<&str> = gaps.iter().map(|gap| gap.kind.plural()).collect();
                     Err(GroupResult::Unknown(format!(
-                        "which node pod/{} gets is not known without {}",
+                        "the node of pod/{} is unknown without {}",
                         pod.key(),
                         kinds.join(", ")
                     )))
@@ -299,7 +300,7 @@ impl Members {
     }
 }
 
-/// The nodes on which a member fits, or what ends the cycle.
+/// Nodes that a member fits on, or what ends the cycle.
 fn fitting(
     pod: &Pod,
     answers: Vec<(&Arc<Node>, super::verdict::Judgment)>,
@@ -320,7 +321,7 @@ fn fitting(
     }
     if open && options.is_empty() {
         return Err(GroupResult::Unknown(format!(
-            "whether pod/{} of the same PodGroup fits is not known",
+            "whether pod/{} of the same PodGroup fits is unknown",
             pod.key()
         )));
     }
@@ -338,13 +339,13 @@ impl GroupCycle {
         self.turns.iter().filter(|turn| turn.got.is_none())
     }
 
-    /// Whether no member gets a node although this one could have one, or had no turn; nothing where the member itself fits nowhere or
+    /// Returns whether no member gets a node although this one could have one, or had no turn; nothing where the member itself fits nowhere or
     /// all is well.
     pub fn holds_back(&self, pod: &Key) -> bool {
         self.result != GroupResult::Placed && self.turn(pod).is_none_or(|turn| turn.got.is_some())
     }
 
-    /// What the scheduler says of a member that it [holds back](Self::holds_back).
+    /// Returns what the scheduler says of a member that it [holds back](Self::holds_back).
     ///
     /// What preemption and the release of claims add behind it is left out.
     pub fn message(&self, pod: &Key) -> Option<Message> {
@@ -362,7 +363,7 @@ impl GroupCycle {
         })
     }
 
-    /// What is compared: whether the group is placed, and the member with it.
+    /// Returns what is compared: whether the group is placed, and the member with it.
     fn result_of(&self, pod: &Key) -> (bool, bool) {
         let is_placed = self.result == GroupResult::Placed;
         let got = self.turn(pod).is_some_and(|turn| turn.got.is_some());

@@ -1,7 +1,8 @@
-//! The part of a cluster that decides about one node.
+//! The part of a cluster that determines one node's verdict.
 //!
-//! A verdict for a node depends on the pools that reach it, on who holds devices of these, and on the pods that run there. Judging a
-//! change on that part takes microseconds where the whole of a large cluster would take milliseconds.
+//! A verdict for a node depends on the pools that reach it, on the claims with devices of these pools, and on the pods
+//! that run there. Judging a change on that part takes microseconds where the whole of a large cluster would take
+//! milliseconds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ const LOOKS_PER_SLICE: usize = 16;
 /// The same for a device, whose holders are looked up.
 const LOOKS_PER_DEVICE: usize = 4;
 
-/// Which pools reach which nodes.
+/// Pools by node.
 pub struct Localities {
     of_node: BTreeMap<Str, BTreeSet<PoolId>>,
     /// Pools with slices that do not name one node.
@@ -70,8 +71,8 @@ impl Localities {
         holders
     }
 
-    /// The part of `cluster` that decides about `node`, with these claims and pods and what they name. What is looked at counts on
-    /// the meter of `cluster`.
+    /// The part of `cluster` that determines the verdict for `node`, with these claims and pods and the objects they
+    /// name. Counts on the meter of `cluster`.
     pub fn around(
         &self,
         cluster: &Cluster,

@@ -1,4 +1,4 @@
-//! What the scheduler writes into the pod's condition, from the verdicts for all nodes.
+//! Message in the pod's condition, from the verdicts for all nodes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::given_up::remaining_consumers;
 use super::verdict::{NoUse, Obstacle, Refusal, Stage, Unavailable, Verdict};
 use dra_model::{Cluster, Component, Gate, Node, Pod};
 
-/// What the scheduler says of a pod that it cannot place.
+/// Message of kube-scheduler about a pod that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
     /// Nothing: the pod is not in the queue, so it has neither condition nor event.
@@ -102,7 +102,7 @@ pub fn message(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<
     Some(Message::Unschedulable(text))
 }
 
-/// What the plugin for dynamic resources does once no node fits.
+/// Returns what the plugin for dynamic resources does once no node fits.
 fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Option<String> {
     let release = cycle.scheduler().cluster().environment().release();
     let older = release.says_nothing_to_deallocate;
@@ -118,8 +118,9 @@ fn own_post_filter(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Opt
     older.then(|| "still not schedulable".to_owned())
 }
 
-/// The claims that are allocated, of no use on some node and used by no other pod: the scheduler takes the allocation of one of them back
-/// by itself, and tries again. Of several reasons the one that is about the claim rather than about the place.
+/// The claims that are allocated, of no use on some node and used by no other pod: kube-scheduler deallocates one of
+/// them automatically and retries. Of several reasons the one about the claim is preferred over the one about the
+/// place.
 ///
 /// Mirrors `dynamicresources.go`, `deallocateOrDeletePodClaims`, v1.37.2.
 pub fn releasable(cycle: &Cycle<'_>, verdicts: &[(&Arc<Node>, Verdict)]) -> Vec<Unavailable> {
@@ -150,7 +151,7 @@ pub fn unavailable(verdicts: &[(&Arc<Node>, Verdict)]) -> Vec<Unavailable> {
         .collect()
 }
 
-/// Whether a pod of lower priority runs on the node, so that preemption is tried.
+/// Returns whether a pod of lower priority runs on the node, so that preemption is tried.
 fn has_victims(cluster: &Cluster, pod: &Pod, node: &Node) -> bool {
     let priority = pod.spec.priority.unwrap_or(0);
     cluster

@@ -8,19 +8,19 @@
 //! - `message`: what the scheduler says when none fits;
 //! - `node_share`, `node_fit`: what devices take of the resources of their node, and whether it has enough;
 //! - `parallel`: many nodes on the caller's threads;
-//! - `locality`: the part of a cluster that decides about one node;
+//! - `locality`: the part of a cluster that determines one node's verdict;
 //! - `daemons`: the pods of a DaemonSet;
 //! - `placement`: what the cluster looks like afterwards;
-//! - `given_up`: what the scheduler takes back of claims by itself;
+//! - `given_up`: what the scheduler deallocates automatically;
 //! - `group`: PodGroups, whose members are placed together;
-//! - `assumptions`: gates of which nothing tells, and what the other value would change;
+//! - `assumptions`: gates without evidence, and the effect of the other value;
 //! - `bugs`: known bugs of kube-scheduler, and what exposes a cluster to them;
 //! - `doubts`, `profiles`: what else keeps an answer from being the scheduler's own, and whose it is;
 //! - `score`: how the plugin ranks nodes;
 //! - `unlike`: schedulers that the rules here do not fit;
-//! - `what_if`: changes that somebody considers;
+//! - `what_if`: hypothetical changes;
 //! - `fixes`: the smallest changes that would help;
-//! - `waiting`: whether it helps to wait until others have ended.
+//! - `waiting`: whether waiting for other pods to finish helps.
 
 mod assumptions;
 mod binding;

@@ -1,4 +1,4 @@
-//! Whether a node has enough for a pod with what its devices take of the node.
+//! Sufficiency of a node's resources for a pod with its devices.
 //!
 //! Mirrors `nodeallocatabledynamicresources.go`, v1.37.2.
 
@@ -6,7 +6,7 @@ use super::node_share::{Held, taken};
 use super::requests::{Usage, allocatable, amount, pod_requests_with};
 use dra_model::{Cluster, Node, Pod, Str};
 
-/// Why a pod cannot have its devices.
+/// The reason why a pod cannot have its devices.
 #[derive(Debug)]
 pub(super) enum Unfit {
     /// The scheduler's words, one for each reason it counts.
@@ -15,7 +15,7 @@ pub(super) enum Unfit {
     Error(String),
 }
 
-/// Whether the node has enough for the pod with its devices beside the other pods on it. Mirrors `nodeFitsResources`.
+/// Returns whether the node has enough for the pod with its devices beside the other pods on it. Mirrors `nodeFitsResources`.
 ///
 /// # Errors
 /// Why not.

@@ -1,4 +1,4 @@
-//! What devices take of the resources of their node, such as its CPU (gate `DRANodeAllocatableResources`, alpha).
+//! Consumption of node resources, such as CPU, by devices (gate `DRANodeAllocatableResources`, alpha).
 //!
 //! Mirrors `nodeallocatabledynamicresources.go`, v1.37.2. Limits of the pod as a whole, and what members of a PodGroup share in one cycle,
 //! are not looked at. The objects of 1.36 say it in another form, which is not simulated.
@@ -14,7 +14,7 @@ use dra_model::{
 /// A claim with what it has, or gets.
 pub(super) type Held<'h> = (&'h Key, &'h Allocation);
 
-/// What the devices of a claim are to the node.
+/// Returns what the devices of a claim are to the node.
 pub(super) fn devices<'c>(
     cluster: &'c Cluster,
     allocation: &'c Allocation,
@@ -27,7 +27,7 @@ pub(super) fn devices<'c>(
     })
 }
 
-/// Whether a device of these claims takes anything of the node, in the form of 1.36.
+/// Returns whether a device of these claims takes anything of the node, in the form of 1.36.
 pub(super) fn takes_some(cluster: &Cluster, held: &[Held<'_>]) -> bool {
     let mut all = held
         .iter()
@@ -59,7 +59,7 @@ pub(super) fn not_shared(cluster: &Cluster, pod: &Pod, claim: &Claim, groups: Po
     })
 }
 
-/// What the devices of these claims take of the node of the pod.
+/// Returns what the devices of these claims take of the node of the pod.
 ///
 /// # Errors
 /// In the scheduler's words.
@@ -110,7 +110,7 @@ pub(super) fn taken(cluster: &Cluster, pod: &Pod, held: &[Held<'_>]) -> Result<V
     Ok(amounts.collect())
 }
 
-/// What the devices of a pod that has its node take of it. What cannot be told counts as nothing.
+/// Returns the node resources that the devices of a scheduled pod consume. Unknown amounts count as zero.
 pub(super) fn of_pod(cluster: &Cluster, pod: &Pod) -> Vec<(Str, Quantity)> {
     let claims = claim_names(pod).filter_map(|name| name.find(cluster));
     let keys: Vec<(Key, &Allocation)> = claims
@@ -120,7 +120,7 @@ pub(super) fn of_pod(cluster: &Cluster, pod: &Pod) -> Vec<(Str, Quantity)> {
     taken(cluster, pod, &held).unwrap_or_default()
 }
 
-/// How many containers of the pod use the claim.
+/// Returns how many containers of the pod use the claim.
 fn containers_with(pod: &Pod, claim: &Key) -> usize {
     let is_it = |entry: &Str| {
         let mut entries = pod.spec.resource_claims.iter();

@@ -1,4 +1,4 @@
-//! What becomes of a cluster when a pod gets its claims and its node: the steps that controllers and the scheduler take, done on a
+//! State of a cluster after a pod gets its claims and its node: the steps of controllers and kube-scheduler, performed on a
 //! fork of the cluster.
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub fn with_defaults(claim: &mut Claim) {
     }
 }
 
-/// Why the claims of a pod cannot be made.
+/// The reason why the claims of a pod cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GenerateError {
     /// There is no such template.
@@ -34,7 +34,7 @@ pub enum GenerateError {
     #[error("{0}")]
     Refused(String),
     /// Objects that tell which claims are made could not be read.
-    #[error("which claims are made for the pod is unknown without {}: {}", .0.kind.plural(), .0.reason)]
+    #[error("the claims created for the pod are unknown without {}: {}", .0.kind.plural(), .0.reason)]
     Unread(Gap),
 }
 

@@ -27,7 +27,7 @@ pub enum Plain {
 pub struct Shortage {
     /// Its name; `pods` for the number of pods.
     pub resource: Str,
-    /// Whether the empty node has too little, too.
+    /// True if the empty node has too little, too.
     pub beyond_node: bool,
 }
 
@@ -44,7 +44,7 @@ impl Plain {
         }
     }
 
-    /// Whether the scheduler asks if evicting other pods from the node would help.
+    /// Returns whether the scheduler asks if evicting other pods from the node would help.
     pub fn preemption_may_help(&self) -> bool {
         match self {
             Self::NodePorts => true,
@@ -76,20 +76,20 @@ impl Plain {
     }
 }
 
-/// How much a node lacks of a resource for a pod.
+/// Shortage of a node's resource for a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lack {
     /// The resource; `pods` for the number of pods.
     pub resource: Str,
-    /// What the pod wants of it.
+    /// Request of the pod.
     pub wanted: Quantity,
-    /// What other pods leave of it.
+    /// Remainder after other pods.
     pub left: Quantity,
-    /// What the node has.
+    /// Total of the node.
     pub total: Quantity,
 }
 
-/// What `node` has too little of for `pod` as it is.
+/// Returns what `node` has too little of for `pod` as it is.
 pub(super) fn lacks(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Lack> {
     let usage = Usage::of_others(cluster, &node.metadata.name, Some(pod));
     let extended = cluster
@@ -202,7 +202,7 @@ impl<'a> PlainFilters<'a> {
     }
 }
 
-/// Whether the node has the labels that the pod wants, and its affinity lets it there. Mirrors `nodeaffinity.go`,
+/// Returns whether the node has the labels that the pod wants, and its affinity lets it there. Mirrors `nodeaffinity.go`,
 /// `RequiredNodeAffinity.Match`, v1.37.2; what can't be evaluated does not match.
 pub(super) fn matches_affinity(pod: &Pod, node: &Node) -> bool {
     let mut labels = pod.spec.node_selector.iter();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shortage_is_told_in_the_scheduler_s_words() {
+    fn a_shortage_is_reported_in_the_schedulers_words() {
         let pod = r#"{"spec":{"containers":[{"resources":{"requests":{"cpu":"5","x/y":"1"}}}]}}"#;
         let node = format!(r#"{{"metadata":{{"name":"a"}},{ROOMY}}}"#);
         let reasons = reject(

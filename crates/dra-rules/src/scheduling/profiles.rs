@@ -1,22 +1,22 @@
-//! Which scheduler decides about a pod.
+//! Scheduler of a pod.
 
 use dra_model::{Environment, Pod, SchedulerProfile, Str};
 
-/// Who decides about a pod.
+/// The responsible scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decider {
-    /// kube-scheduler, as it is without configuration or configured in nothing that decides about devices.
+    /// kube-scheduler, with default configuration or with configuration that does not affect devices.
     KubeScheduler,
     /// kube-scheduler, with a profile that does without these plugins.
     Without(Str, Vec<Str>),
     /// Not kube-scheduler, which has no profile of this name.
     Other(Str),
-    /// Another scheduler, or a profile of kube-scheduler: its configuration is not known.
+    /// Another scheduler or kube-scheduler profile, with unknown configuration.
     Unknown(Str),
 }
 
 impl Decider {
-    /// Who decides about `pod`. Without the configuration of kube-scheduler it has the one profile that it has by default.
+    /// Returns the scheduler of `pod`. Without the configuration of kube-scheduler, only its default profile is known.
     pub(super) fn of(environment: &Environment, pod: &Pod) -> Self {
         let name = match pod.spec.scheduler_name.as_str() {
             "" => SchedulerProfile::DEFAULT,
@@ -34,35 +34,32 @@ impl Decider {
         }
     }
 
-    /// Why the rules of kube-scheduler may not be those by which the pod is placed, as a sentence without a full stop.
+    /// Returns why the rules of kube-scheduler may not apply to the pod, as a sentence without a full stop.
     pub(super) fn doubt(&self) -> Option<String> {
         Some(match self {
             Self::KubeScheduler => return None,
             Self::Without(name, plugins) => {
                 let plugins: Vec<&str> = plugins.iter().map(Str::as_str).collect();
-                format!(
-                    "profile {name} of kube-scheduler decides, which does without {}",
-                    plugins.join(", ")
-                )
+                format!("kube-scheduler profile {name} disables {}", plugins.join(", "))
             }
             Self::Other(name) => format!(
-                "scheduler {name} decides, not kube-scheduler, which has no profile of this name: what is said follows the rules of \
-                 kube-scheduler"
+                "scheduler {name} is not a kube-scheduler profile; this answer follows the rules of \
+                kube-scheduler"
             ),
             Self::Unknown(name) => format!(
-                "scheduler {name} decides, which is another scheduler or a profile of kube-scheduler, whose configuration is not \
-                 known: what is said follows the rules of kube-scheduler without configuration"
+                "scheduler {name} is another scheduler or a kube-scheduler profile whose configuration is \
+                unknown; this answer follows the default rules of kube-scheduler"
             ),
         })
     }
 }
 
-/// Why the rules of kube-scheduler may not be those by which the pod, or another one in its place, is placed.
+/// Returns why the rules of kube-scheduler may not apply to the pod or its replacement.
 pub fn other_scheduler(environment: &Environment, pod: &Pod) -> Option<String> {
     Decider::of(environment, pod).doubt()
 }
 
-/// The scheduler that the pod names, where it is not known to be kube-scheduler.
+/// The scheduler named by the pod, unless it is known to be kube-scheduler.
 pub fn foreign_scheduler(environment: &Environment, pod: &Pod) -> Option<Str> {
     match Decider::of(environment, pod) {
         Decider::Other(name) | Decider::Unknown(name) => Some(name),

@@ -1,4 +1,4 @@
-//! How much of a node's resources a pod asks for, and how much of them is taken.
+//! Requests of pods for node resources, and their usage.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use dra_model::{Cluster, Component, Container, Format, Gate, Node, Pod, Quantity
 /// Amounts by resource name: thousandths of a core for `cpu`, whole units for everything else, rounded up.
 pub type Amounts = BTreeMap<Str, i64>;
 
-/// What a pod asks of a node. Mirrors `component-helpers/resource/helpers.go`, `PodRequests`, v1.37.2.
+/// Returns what a pod asks of a node. Mirrors `component-helpers/resource/helpers.go`, `PodRequests`, v1.37.2.
 ///
 /// Sidecars count from their start on; ordinary init containers run one after the other and only need the most of any of them.
 pub fn pod_requests(pod: &Pod) -> Amounts {
@@ -55,7 +55,7 @@ pub(super) fn pod_requests_with(pod: &Pod, share: &[(Str, Quantity)]) -> Amounts
     total
 }
 
-/// Whether an init container keeps running beside the ordinary ones.
+/// Returns whether an init container keeps running beside the ordinary ones.
 pub(super) fn is_sidecar(container: &Container) -> bool {
     container
         .restart_policy
@@ -94,7 +94,7 @@ pub(super) fn quantity(name: &str, amount: i64) -> Quantity {
     }
 }
 
-/// How much a node has for pods of the resource `name`.
+/// Returns how much a node has for pods of the resource `name`.
 pub fn allocatable(node: &Node, name: &str) -> Option<i64> {
     lookup(&node.status.allocatable, name).map(|has| amount(name, has))
 }
@@ -113,19 +113,19 @@ fn raise(total: &mut Amounts, least: &Amounts) {
     }
 }
 
-/// What the pods of a node take.
+/// Usage by the pods of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Sum of their requests.
     pub requested: Amounts,
-    /// How many there are.
+    /// Their number.
     pub pods: usize,
     /// Ports of the node that they use: address, protocol, port.
     pub ports: Vec<(Str, Str, i32)>,
 }
 
 impl Usage {
-    /// What the pods bound to `node` take. Pods that have ended do not count: the scheduler does not watch them.
+    /// Returns what the pods bound to `node` take. Pods that have ended do not count: the scheduler does not watch them.
     pub fn of_node(cluster: &Cluster, node: &Str) -> Self {
         Self::of_others(cluster, node, None)
     }

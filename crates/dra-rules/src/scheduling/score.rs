@@ -1,4 +1,4 @@
-//! How the plugin for dynamic resources ranks nodes: by the alternatives that they grant.
+//! Ranking of nodes by the plugin for dynamic resources: by allocated alternatives.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use dra_model::{Claim, MOST_ALTERNATIVES, Str};
 /// The score of the best node once the plugin has compared all of them.
 pub const BEST_SCORE: u64 = 100;
 
-/// How many times the score of this plugin counts beside those of others, as `default_plugins.go` has it.
+/// Number of times the score of this plugin counts beside those of others, as `default_plugins.go` has it.
 pub const SCORE_WEIGHT: u64 = 2;
 
 /// The points of a node that grants `granted` to `claims`, in their order: for each alternative that is granted the more, the earlier it
@@ -37,7 +37,7 @@ pub(super) fn points(claims: &[Arc<Claim>], granted: &[Granted]) -> Option<u64> 
     points
 }
 
-/// What `points` come to where the best node has `best`. Mirrors `normalize_score.go`, `DefaultNormalizeScore`, v1.37.2.
+/// Returns what `points` come to where the best node has `best`. Mirrors `normalize_score.go`, `DefaultNormalizeScore`, v1.37.2.
 pub fn normalized(points: u64, best: u64) -> u64 {
     (BEST_SCORE * points).checked_div(best).unwrap_or(points)
 }

@@ -1,4 +1,4 @@
-//! Who may neither be ended for a pod, nor be waited for.
+//! Pods that can neither be deleted nor waited for.
 //!
 //! What a manifest says is not there to end. What has the same owner as the pod is replaced by that owner as soon as it ends, or was kept
 //! on purpose: what the owner does next is not simulated.
@@ -12,7 +12,7 @@ use crate::owners::{Kinship, Lineage, OwnerName};
 use crate::reservation::users;
 use dra_model::{Claim, Cluster, ConsumerReference, Key, Pod};
 
-/// Why somebody is not ended for the subject.
+/// The reason why a pod is not deleted for the subject.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Spared {
     /// It has this owner, as the subject has.
@@ -25,7 +25,7 @@ pub enum Spared {
     Written,
 }
 
-/// Who is spared for a subject.
+/// Spared pods for a subject.
 pub(super) struct Sparing<'c> {
     cluster: &'c Cluster,
     pod: Option<&'c Arc<Pod>>,
@@ -69,7 +69,7 @@ impl<'c> Sparing<'c> {
         remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim)
     }
 
-    /// Why the pod may not be ended for the subject, if so.
+    /// Returns why the pod may not be ended for the subject, if so.
     pub(super) fn pod(&self, pod: &Pod) -> Option<Spared> {
         let group = pod.pod_group().map(|group| pod.metadata.beside(group));
         if let Some(group) = group.filter(|group| self.own_group().as_ref() == Some(group)) {
@@ -132,7 +132,7 @@ impl<'c> Sparing<'c> {
     }
 }
 
-/// Why none may end who uses the claim, so that `pod` gets it, if so.
+/// Returns why none may end who uses the claim, so that `pod` gets it, if so.
 pub fn spared(cluster: &Cluster, pod: Option<&Arc<Pod>>, claim: &Arc<Claim>) -> Option<Spared> {
     Sparing::of(cluster, pod, std::slice::from_ref(claim)).claim(claim)
 }

@@ -1,4 +1,4 @@
-//! What the scheduler says of pods: each check around the allocator once.
+//! Checks of kube-scheduler for pods, each once around the allocator.
 
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ impl World {
         builder.build(self.environment.clone()).0
     }
 
-    /// Where the pod with that spec fits, or what the scheduler says.
+    /// Returns where the pod with that spec fits, or what the scheduler says.
     fn said(&self, spec: Value) -> String {
         let pod = json!({ "metadata": { "namespace": "n", "name": "p", "uid": "pod-uid" }, "spec": spec,
             "status": { "resourceClaimStatuses": [{ "name": "made", "resourceClaimName": "p-made-x" }, { "name": "unneeded" }] } });
@@ -161,7 +161,7 @@ fn claims_that_are_not_there_keep_a_pod_out_of_the_queue() {
 }
 
 #[test]
-fn requests_that_no_node_can_serve_reject_all_nodes_at_once() {
+fn requests_that_no_node_can_serve_reject_all_nodes_together() {
     let mut world = World::new();
     let claim = |name: &str, request: Value| json!({ "metadata": { "namespace": "n", "name": name }, "spec": { "devices": { "requests": [request] } } });
     world

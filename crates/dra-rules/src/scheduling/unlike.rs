@@ -1,10 +1,11 @@
-//! What the rules here do not know of a scheduler, or know only of another release.
+//! Unknown or differing rules of a scheduler.
 
 use dra_allocator::devices::{Features, Implementation};
 use dra_model::{Cluster, Component, Gate, Version};
 
-/// Why the scheduler of `cluster` may answer otherwise, whatever is asked: it is newer or older than what was compared, or gates are on
-/// of which the objects make use and which are not simulated in its release. Each is a sentence without a full stop.
+/// Returns why the scheduler of `cluster` may answer otherwise, whatever is asked: it is newer or older than the
+/// compared releases, or the objects use gates that are not simulated for its release. Each is a sentence without a
+/// full stop.
 pub fn unlike(cluster: &Cluster) -> Vec<String> {
     let environment = cluster.environment();
     let mut reasons = Vec::new();
@@ -12,18 +13,20 @@ pub fn unlike(cluster: &Cluster) -> Vec<String> {
     let (oldest, newest) = (Version::OLDEST_MINOR, Version::NEWEST_MINOR);
     if minor > newest || environment.emulated_minor > newest {
         reasons.push(format!(
-            "this build knows kube-scheduler up to 1.{newest}: that of 1.{minor} is judged by the rules of 1.{newest}"
+            "this build supports kube-scheduler up to 1.{newest}; 1.{minor} is simulated with the rules of \
+            1.{newest}"
         ));
     } else if minor < oldest {
         reasons.push(format!(
-            "this build knows kube-scheduler from 1.{oldest} on: that of 1.{minor} is judged by the rules of 1.{oldest}"
+            "this build supports kube-scheduler 1.{oldest} and later; 1.{minor} is simulated with the rules \
+            of 1.{oldest}"
         ));
     }
     let on = |gate| environment.enabled(Component::Scheduler, gate);
     if on(Gate::DRANodeAllocatableResources) {
         reasons.push(
-            "the gate DRANodeAllocatableResources lets devices take CPU and memory of their node: how they count was not compared with \
-             kube-scheduler"
+            "with DRANodeAllocatableResources devices consume CPU and memory of their node; this was not \
+            compared with kube-scheduler"
                 .to_owned(),
         );
     }
@@ -31,14 +34,15 @@ pub fn unlike(cluster: &Cluster) -> Vec<String> {
     let release = &features.release;
     if release.implementations_lag && features.implementation() == Implementation::Stable {
         reasons.push(format!(
-            "with these gates kube-scheduler of 1.{minor} runs its stable allocator, to which this build was not compared"
+            "with these gates kube-scheduler 1.{minor} runs its stable allocator; this build was not compared \
+            with it"
         ));
     }
     let devices = || cluster.slices().flat_map(|slice| &slice.spec.devices);
     let mut experimental = |is_exposed: bool, gate: Gate, what: &str| {
         if is_exposed && on(gate) {
             reasons.push(format!(
-                "the gate {gate} is alpha in 1.{minor}: {what} as in newer releases, to which that of 1.{minor} was not compared"
+                "the gate {gate} is alpha in 1.{minor}: {what} as in newer releases; 1.{minor} was not compared"
             ));
         }
     };

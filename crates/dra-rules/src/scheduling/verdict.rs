@@ -5,7 +5,7 @@ use super::plain::Plain;
 use dra_allocator::{AttemptError, Certainty, INVALID_POOLS};
 use dra_model::{Allocation, Key, Str};
 
-/// Why the scheduler looks at no node at all.
+/// The reason why the scheduler looks at no node at all.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// Gates of the pod are to be removed first.
@@ -16,13 +16,13 @@ pub enum Obstacle {
     Claim(ClaimProblem),
     /// A request cannot be served, whatever the node.
     Request(RequestProblem),
-    /// For whom a claim is to be reserved cannot be told.
+    /// The consumer to reserve a claim for is unknown.
     Binding(String),
     /// The terms of the pod's affinity contradict each other.
     AffinityConflict,
 }
 
-/// Where an obstacle shows.
+/// Stage at which an obstacle appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// The pod does not enter the queue: it has neither condition nor event.
@@ -34,7 +34,7 @@ pub enum Stage {
 }
 
 impl Obstacle {
-    /// Where it shows.
+    /// Returns where it shows.
     pub fn stage(&self) -> Stage {
         match self {
             Self::Gated(_) | Self::Group(_) | Self::Claim(_) => Stage::PreEnqueue,
@@ -59,18 +59,18 @@ impl Obstacle {
     }
 }
 
-/// What a claim gets on a node.
+/// Devices of a claim on a node.
 #[derive(Clone, Debug)]
 pub struct Granted {
     /// The claim; [`super::IN_MEMORY_CLAIM`] for the extended resources of a pod.
     pub claim: Key,
     /// Its `status.allocation`.
     pub allocation: Allocation,
-    /// Whether the claim was allocated before.
+    /// True if the claim was allocated before.
     pub existing: bool,
 }
 
-/// Why the plugin for dynamic resources rejects a node.
+/// The reason why the plugin for dynamic resources rejects a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// Claims that are allocated and of no use on the node.
@@ -93,18 +93,18 @@ pub enum Refusal {
 pub struct Unavailable {
     /// Its place among the claims of the pod.
     pub place: usize,
-    /// Why.
+    /// The reason.
     pub why: NoUse,
 }
 
-/// Why a claim that is allocated is of no use on a node.
+/// The reason why a claim that is allocated is of no use on a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoUse {
     /// Its allocation is for other nodes.
     OtherNodes,
     /// Its devices are not ready and will not be.
     NotReady,
-    /// Its devices skip node operations, for which the node declares no feature.
+    /// Its devices skip node operations, and the node does not declare that feature.
     NodeOperations,
 }
 
@@ -141,7 +141,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the pod can run there.
+    /// Returns whether the pod can run there.
     pub fn fits(&self) -> bool {
         matches!(self, Self::Fits(_))
     }
@@ -152,7 +152,7 @@ impl Verdict {
 pub struct Judgment {
     /// The answer.
     pub verdict: Verdict,
-    /// How sure it is where only the scheduler knows the order of pools.
+    /// Certainty where pools are in random order.
     pub certainty: Certainty,
     /// With how many points the plugin for dynamic resources ranks the node, where it fits and the claims have alternatives.
     pub points: Option<u64>,

@@ -1,9 +1,11 @@
-//! Whether waiting helps what does not fit: whether it would fit with everything free that others hold, and whose end suffices.
+//! Determines whether waiting helps: whether the subject would fit if all other devices were free, and which pods would
+//! have to finish.
 //!
-//! [`emptied`] is the cluster in which every other claim and pod has ended, and no device and no node has a taint. What does not fit
-//! there never fits by waiting, as long as slices, classes and labels of nodes stay as they are. What fits there waits for somebody:
-//! who holds devices of such a node is ended in a copy of the cluster, one by one and then together, and only what fits there then is
-//! told. Who is [spared](Spared) is not waited for. Pods without devices end, too, where they take what a plain filter of the node wants.
+//! [`emptied`] is the cluster in which every other claim and pod has ended, and no device and no node has a taint. A
+//! subject that does not fit there never fits by waiting, as long as slices, classes and node labels stay the same.
+//! Otherwise pods with devices of such a node are removed in a copy of the cluster, one by one and then together, and
+//! only results that fit are reported. [Spared](Spared) pods are not waited for. Pods without devices are removed too
+//! if they use resources that a plain filter of the node requires.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,69 +29,69 @@ use dra_model::{
     Str,
 };
 
-/// Nodes on which is looked for somebody whose end suffices, of those that were judged first the ones with the fewest holders.
+/// Maximum number of nodes searched for sufficient pods: those judged first, fewest consumers first.
 const MOST_NODES: usize = 16;
 
-/// Nodes that are judged with everything free before it is asked whether there are enough on which it fits.
+/// Nodes judged with everything free before checking whether enough of them fit.
 const TOGETHER: usize = 256;
 
 /// Dry runs around a node that are made for that, half of them for one consumer each.
 const MOST_TRIALS: usize = 128;
 
-/// Consumers, the end of any of which suffices, that are looked for.
+/// Maximum number of alternative consumers to find, each of which is sufficient.
 const MOST_ALIKE: usize = 8;
 
 /// Sets of consumers that are tried to show that any of so many suffice.
 const MOST_SUBSETS: usize = 64;
 
-/// Whether waiting helps.
+/// Result of waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// It does not fit with every device free and untainted either: these nodes have too little for it, and the plain filters reject all
-    /// others, whoever runs there.
+    /// It does not fit with every device free and untainted either: these nodes are too small for it, and the plain
+    /// filters reject all others regardless of their pods.
     Never(Vec<Str>),
     /// It fits once others have ended.
     Ends {
-        /// Whose end was tried, by name.
+        /// Tried consumers, by name.
         consumers: Vec<Consumer>,
         /// Any so many of them suffice.
         count: usize,
-        /// Where it fits then.
+        /// Nodes it then fits on.
         nodes: Vec<Str>,
-        /// Whether all were tried who hold devices where it could fit.
+        /// True if all were tried who hold devices where it could fit.
         complete: bool,
-        /// What the first of these nodes has too little of for it, beside its devices.
+        /// Shortages on the first of these nodes, besides devices.
         lacks: Vec<Lack>,
     },
     /// It fits once these have ended, whom their owner, which is that of the subject too, does not end for it.
     Kept {
-        /// Who they are, by name.
+        /// The consumers, by name.
         consumers: Vec<Consumer>,
         /// Their owner.
         owner: OwnerName,
-        /// What keeps them.
+        /// The reason that keeps them.
         why: Kept,
-        /// Where it fits then.
+        /// Nodes it then fits on.
         nodes: Vec<Str>,
     },
-    /// It fits once the rollout of its owner has ended one of these, which it does by itself.
+    /// It fits once the rollout of its owner has deleted one of these, which happens automatically.
     RolledOut {
-        /// Whose end suffices, by name.
+        /// Sufficient consumers, by name.
         consumers: Vec<Consumer>,
         /// The owner.
         owner: OwnerName,
-        /// Where it fits then.
+        /// Nodes it then fits on.
         nodes: Vec<Str>,
     },
-    /// It fits on these nodes once their devices have no taints, whoever ends.
+    /// It fits on these nodes once their devices have no taints, regardless of other pods.
     Untainted(Vec<Str>),
-    /// It fits on these nodes once they are not cordoned any more, whoever ends.
+    /// It fits on these nodes once they are no longer cordoned, regardless of other pods.
     Uncordoned(Vec<Str>),
-    /// Not known.
+    /// Unknown.
     Unknown(Uncertain),
 }
 
-/// What keeps pods of the subject's owner.
+/// Reason that keeps pods of the subject's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kept {
     /// A rollout of a Deployment: no old pod ends before a new one is ready.
@@ -103,12 +105,12 @@ pub enum Kept {
     Beside,
 }
 
-/// Why it is not known whether waiting helps.
+/// The reason why it is unknown whether waiting helps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncertain {
-    /// Who decides about the pod, in a sentence.
+    /// The scheduler of the pod, in a sentence.
     Scheduler(String),
-    /// What could not be read.
+    /// Objects that could not be read.
     Missing(Vec<Gap>),
     /// The attempt ends before any node is looked at, for this reason.
     Obstacle(String),
@@ -118,7 +120,7 @@ pub enum Uncertain {
     GaveUp,
     /// A claim that it uses is allocated already.
     Allocated(Key),
-    /// It hangs on pools that cannot be used as they are.
+    /// It depends on unusable pools.
     Pools {
         /// The pools.
         pools: Vec<PoolId>,
@@ -127,11 +129,11 @@ pub enum Uncertain {
     },
     /// It fits on these nodes once these have ended, who are spared, with others perhaps.
     Spared {
-        /// Who they are, by name.
+        /// The consumers, by name.
         consumers: Vec<Consumer>,
-        /// Why the first of them is.
+        /// The reason why the first of them is.
         why: Spared,
-        /// Whether others have to end, too.
+        /// True if others have to end, too.
         others: bool,
         /// The nodes.
         nodes: Vec<Str>,
@@ -140,7 +142,7 @@ pub enum Uncertain {
     NotFound(Vec<Str>),
 }
 
-/// Somebody whose end gives devices back.
+/// A pod or claim whose end releases devices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Consumer {
     /// A pod.
@@ -234,7 +236,7 @@ fn untainted(slice: &Arc<Slice>) -> Arc<Slice> {
     Arc::new(slice)
 }
 
-/// Whether waiting helps `subject`, which does not fit; `emptied` is the cluster of `scheduler` as [`emptied`] makes it.
+/// Returns whether waiting helps `subject`, which does not fit; `emptied` is the cluster of `scheduler` as [`emptied`] makes it.
 pub fn waiting(
     scheduler: &Scheduler,
     emptied: &Scheduler,
@@ -255,7 +257,7 @@ pub fn waiting(
     let nodes: Vec<&Arc<Node>> = emptied.cluster().nodes().collect();
     let mut answers = Vec::new();
     let mut fitting = Vec::new();
-    // Where it fits on some, more of them say nothing new.
+    // If it fits on some, more of them add nothing.
     for some in nodes.chunks(TOGETHER) {
         let judged = judge_all(cycle, some, effort.budget, effort.observer, effort.run);
         fitting.extend(self::fitting(&judged));
@@ -361,7 +363,7 @@ struct Search<'s> {
     own: Vec<Arc<Claim>>,
     localities: Localities,
     sparing: Sparing<'s>,
-    /// Whether those do not end who are spared.
+    /// True if those do not end who are spared.
     spares: bool,
     trials: Cell<usize>,
 }
@@ -399,7 +401,8 @@ impl Search<'_> {
             || self.cluster().meter().exhausted().is_some()
     }
 
-    /// Whose end lets the subject fit on one of the nodes, which are `all` on which it could.
+    /// Returns the pods that would have to finish for the subject to fit on one of the nodes; `all` are the nodes it
+    /// could fit on.
     fn ends(&self, fitting: &[Str], all: bool) -> Option<Waiting> {
         let mut nodes: Vec<(usize, &Str)> = fitting
             .iter()
@@ -479,7 +482,7 @@ impl Search<'_> {
         ends
     }
 
-    /// Whose end would let the subject fit, if they were not spared.
+    /// Returns whose end would let the subject fit, if they were not spared.
     fn spared(mut self, fitting: &[Str]) -> Option<Waiting> {
         self.spares = false;
         self.trials = Cell::new(0);
@@ -507,7 +510,8 @@ impl Search<'_> {
         }))
     }
 
-    /// What the owner of the subject does with these, of whom so many have to end, where it is theirs too and it is known.
+    /// Returns what the owner of the subject does with these pods, this many of which must finish, if it owns them too
+    /// and is known.
     fn kept(&self, consumers: &[Consumer], count: usize, nodes: &[Str]) -> Option<Waiting> {
         let pod = self.subject.pod()?;
         let mut owner = None;
@@ -532,7 +536,7 @@ impl Search<'_> {
         };
         let beside = others.iter().filter(is_beside).count();
         let why = if beside == others.len() {
-            // A Job and what is like it lets its pods end by themselves.
+            // A Job or similar owner lets its pods finish.
             match Replacing::of(pod) {
                 Replacing::AtOnce | Replacing::OnceGone if controller.kind != "Job" => Kept::Beside,
                 _ => return None,
@@ -559,7 +563,7 @@ impl Search<'_> {
         })
     }
 
-    /// Why a consumer is spared, if so.
+    /// Returns why a consumer is spared, if so.
     fn why(&self, consumer: &Consumer) -> Option<Spared> {
         match consumer {
             Consumer::Pod(key) => self.sparing.pod(self.cluster().pod(key)?),
@@ -567,7 +571,7 @@ impl Search<'_> {
         }
     }
 
-    /// Consumers who have to end for the subject to fit on the node, and none of whom can be left out.
+    /// A minimal set of consumers that must finish for the subject to fit on the node.
     fn needed(&self, around: &Around) -> Option<BTreeSet<Consumer>> {
         let mut needed = around.consumers();
         if needed.is_empty() || !self.fits_around(around, &needed) {
@@ -647,7 +651,7 @@ impl Search<'_> {
         }
         let known: BTreeSet<&Consumer> = held.values().flatten().collect();
         let may_end = |pod: &&Arc<Pod>| {
-            // What a node or a DaemonSet wants there is there again at once.
+            // A pod of the node or of a DaemonSet is recreated immediately.
             let owner = pod.metadata.controller();
             let is_bound_to_node =
                 owner.is_some_and(|owner| owner.kind == "Node" || owner.kind == "DaemonSet");
@@ -659,7 +663,7 @@ impl Search<'_> {
         others.filter(|consumer| !known.contains(consumer)).collect()
     }
 
-    /// A claim that takes devices, with those whose end gives them back. None where nobody's end does.
+    /// A claim with devices, and the pods whose end releases them. None if no pod's end does.
     fn holding(&self, claim: &Claim) -> Option<(Key, BTreeSet<Consumer>)> {
         if !claim.results().iter().any(|result| result.takes()) {
             return None;
@@ -687,7 +691,7 @@ impl Search<'_> {
         (!consumers.is_empty()).then(|| (claim.key(), consumers))
     }
 
-    /// Whether the subject fits on the node when these have ended.
+    /// Returns whether the subject fits on the node when these have ended.
     fn fits_around(&self, around: &Around, ended: &BTreeSet<Consumer>) -> bool {
         self.trials.set(self.trials.get() + 1);
         let mut cluster = around.cluster.clone();
@@ -704,7 +708,7 @@ impl Search<'_> {
         }
     }
 
-    /// The nodes on which the subject fits when these have ended in the whole cluster. None where the scheduler meets an error then.
+    /// Nodes that the subject fits on after these have finished in the whole cluster. None if the scheduler fails.
     fn fits(&self, ended: &BTreeSet<Consumer>) -> Option<Vec<Str>> {
         let mut cluster = self.cluster().clone();
         let held = self.cluster().claims().filter(|claim| {
@@ -745,7 +749,7 @@ impl Search<'_> {
         (is_known && !fits.is_empty()).then_some(fits)
     }
 
-    /// Whether the subject fits when nobody ends, but devices lose their taints.
+    /// Returns whether the subject fits when no pod finishes but devices lose their taints.
     fn untainted(&self, emptied: &Cluster, fitting: &[Str]) -> Option<Waiting> {
         let mut cluster = self.cluster().clone();
         let pools: BTreeSet<&PoolId> = fitting
@@ -775,7 +779,7 @@ impl Search<'_> {
         self.fits_in(&cluster).map(Waiting::Untainted)
     }
 
-    /// The cordoned ones of the nodes on which the subject fits once pods are let on them again.
+    /// The cordoned nodes that the subject fits on after uncordoning.
     fn uncordoned(&self, fitting: &[Str]) -> Option<Waiting> {
         let mut cluster = self.cluster().clone();
         let nodes = fitting.iter().filter_map(|name| self.cluster().node(name));
@@ -789,7 +793,7 @@ impl Search<'_> {
         self.fits_in(&cluster).map(Waiting::Uncordoned)
     }
 
-    /// The nodes of `cluster` on which the subject fits; nothing where there is none, or not all is known.
+    /// The nodes of `cluster` that the subject fits on; nothing if there are none, or if some are unknown.
     fn fits_in(&self, cluster: &Cluster) -> Option<Vec<Str>> {
         let scheduler = self.scheduler.fork(cluster);
         let start = self.subject.start(&scheduler);

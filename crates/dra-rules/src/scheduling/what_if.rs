@@ -1,4 +1,4 @@
-//! Changes of a cluster that somebody considers: taints, nodes, claims that end.
+//! Hypothetical changes of a cluster: taints, nodes, released claims.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ pub struct DevicePattern {
 /// A taint that drivers give to devices that they publish: `DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaintDevices {
-    /// Which devices.
+    /// Devices.
     pub devices: DevicePattern,
     /// The taint.
     pub taint: Taint,
@@ -38,7 +38,7 @@ pub enum Untaint {
     Rule(Str),
     /// Taints of slices and of rules that are about one of these devices go from the devices.
     Devices {
-        /// Which devices.
+        /// Devices.
         devices: DevicePattern,
         /// Key of the taint.
         key: Str,
@@ -64,7 +64,7 @@ pub enum WhatIf {
     Unplace(Key),
 }
 
-/// Why a change cannot be considered.
+/// The reason why a change is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WhatIfError {
     /// There is no such object.
@@ -75,14 +75,14 @@ pub enum WhatIfError {
     Unread {
         /// The object.
         what: String,
-        /// Why not.
+        /// The reason why not.
         gap: Gap,
     },
     /// The claim has no allocation.
     #[error("claim/{0} is not allocated")]
     NotAllocated(Key),
     /// A slice can only taint what it publishes.
-    #[error("no slice publishes the device {0}, so its driver cannot taint it")]
+    #[error("no slice publishes device {0}, so its driver cannot taint it")]
     NotPublished(DevicePattern),
     /// No device has the taint.
     #[error("no device has a taint `{0}`")]
@@ -93,7 +93,7 @@ impl WhatIf {
     /// Makes the change.
     ///
     /// # Errors
-    /// It would change nothing, which is not what whoever asked expects.
+    /// The change has no effect, which is not what the user expects.
     pub fn apply(&self, cluster: &mut Cluster) -> Result<(), WhatIfError> {
         match self {
             Self::Release(key) => {
@@ -191,7 +191,7 @@ fn unplace(cluster: &mut Cluster, key: &Key) -> Result<(), WhatIfError> {
     Ok(())
 }
 
-/// What to say of an object that is not among those that were read.
+/// Returns what to say of an object that is not among those that were read.
 fn absent(cluster: &Cluster, kind: Kind, namespace: &str, what: String) -> WhatIfError {
     match cluster.gap(kind, namespace) {
         Some(gap) => WhatIfError::Unread {
@@ -285,7 +285,7 @@ impl TaintDevices {
 }
 
 impl DevicePattern {
-    /// Whether every device is meant.
+    /// Returns whether every device is meant.
     pub fn is_any(&self) -> bool {
         let Self { driver, pool, device } = self;
         driver.is_none() && pool.is_none() && device.is_none()
@@ -300,7 +300,7 @@ impl DevicePattern {
         }
     }
 
-    /// Whether the device is one of these.
+    /// Returns whether the device is one of these.
     pub fn matches(&self, id: &DeviceId) -> bool {
         let agrees = |wanted: &Option<Str>, is: &Str| wanted.as_ref().is_none_or(|wanted| wanted == is);
         agrees(&self.driver, &id.driver) && agrees(&self.pool, &id.pool) && agrees(&self.device, &id.device)
@@ -336,12 +336,12 @@ impl FromStr for DevicePattern {
     fn from_str(text: &str) -> Result<Self, String> {
         let parts: Vec<&str> = text.split('/').collect();
         let [driver, pool @ .., device] = parts.as_slice() else {
-            return Err(format!("`{text}` is not DRIVER/POOL/DEVICE"));
+            return Err(format!("invalid device `{text}`: expected DRIVER/POOL/DEVICE"));
         };
         // Names of pools may have slashes in them, those of drivers and devices not.
         let pool = pool.join("/");
         if [*driver, &pool, device].iter().any(|part| part.is_empty()) {
-            return Err(format!("`{text}` is not DRIVER/POOL/DEVICE"));
+            return Err(format!("invalid device `{text}`: expected DRIVER/POOL/DEVICE"));
         }
         let part = |text: &str| (text != "*").then(|| Str::from(text));
         Ok(Self {
@@ -356,7 +356,7 @@ impl FromStr for TaintDevices {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let form = || format!("`{text}` is not DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT");
+        let form = || format!("invalid taint `{text}`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT");
         let (devices, taint) = text.split_once('=').ok_or_else(form)?;
         let (taint, effect) = taint.rsplit_once(':').ok_or_else(form)?;
         let (key, value) = taint.split_once('=').unwrap_or((taint, ""));
@@ -382,7 +382,8 @@ impl FromStr for Untaint {
         if let Some(name) = text.strip_prefix("rule/").filter(|name| !name.contains('=')) {
             return Ok(Self::Rule(name.into()));
         }
-        let form = || format!("`{text}` is neither DRIVER/POOL/DEVICE=KEY[:EFFECT] nor rule/NAME");
+        let form =
+            || format!("invalid taint `{text}`: expected DRIVER/POOL/DEVICE=KEY[:EFFECT] or rule/NAME");
         let (devices, taint) = text.split_once('=').ok_or_else(form)?;
         let (key, effect) = match taint.rsplit_once(':') {
             Some((key, effect)) => (key, known_effect(effect)?),
@@ -403,7 +404,7 @@ fn known_effect(effect: &str) -> Result<Str, String> {
     match effect {
         NO_SCHEDULE | NO_EXECUTE | NO_EFFECT => Ok(effect.into()),
         _ => Err(format!(
-            "`{effect}` is no effect of a device taint: NoSchedule, NoExecute or None"
+            "invalid effect `{effect}`: expected NoSchedule, NoExecute or None"
         )),
     }
 }
@@ -476,7 +477,7 @@ mod tests {
         );
         assert_eq!(
             tainted("d/p/gone=k:NoExecute").unwrap_err().to_string(),
-            "no slice publishes the device d/p/gone, so its driver cannot taint it"
+            "no slice publishes device d/p/gone, so its driver cannot taint it"
         );
     }
 }

@@ -322,8 +322,8 @@ impl World<'_> {
     }
 }
 
-/// How long the pod may take to end. Mirrors `pkg/registry/core/pod/strategy.go`, `CheckGracefulDelete`, v1.37.2: a pod without a
-/// node, or that has ended, goes at once; a negative time counts as 1 s.
+/// Returns how long the pod may take to end. Mirrors `pkg/registry/core/pod/strategy.go`, `CheckGracefulDelete`,
+/// v1.37.2: a pod without a node, or that has ended, is deleted immediately; a negative time counts as 1 s.
 fn grace_seconds(pod: &Pod) -> i64 {
     if pod.node().is_none() || pod.is_terminal() {
         return 0;

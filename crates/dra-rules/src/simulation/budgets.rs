@@ -14,14 +14,14 @@ pub(super) struct Loss<'a> {
     pub(super) budget: &'a DisruptionBudget,
     /// Its pods that are evicted, in the order of time.
     pub(super) pods: Vec<Key>,
-    /// When the first pod goes that the budget would not let go.
+    /// Time of the first eviction that the budget would not allow.
     pub(super) broken_at: Option<Time>,
 }
 
-/// What each budget loses to `evictions`, which come in the order of time. Budgets that lose nothing are left out.
+/// Returns the pods that each budget loses to `evictions`, ordered by time. Omits budgets without losses.
 ///
-/// Counts from what the disruption controller allowed last. A pod that is not ready can always go. Replacements are not waited for, as
-/// how long they take to be ready is not known.
+/// Counts from what the disruption controller allowed last. A pod that is not ready can always be evicted. Replacements
+/// are not counted, because the time until they are ready is unknown.
 ///
 /// # Errors
 /// Names a budget whose selector the API server would refuse.
@@ -74,7 +74,7 @@ fn selects(budget: &DisruptionBudget, pod: &Pod) -> Result<bool, String> {
     for requirement in match_expressions {
         if !holds(requirement, pod).ok_or_else(|| {
             format!(
-                "the selector of poddisruptionbudget/{} has the unknown operator `{}`",
+                "poddisruptionbudget/{}: unknown operator `{}` in its selector",
                 budget.metadata.key(),
                 requirement.operator
             )
@@ -87,7 +87,7 @@ fn selects(budget: &DisruptionBudget, pod: &Pod) -> Result<bool, String> {
         .all(|(key, value)| pod.metadata.label(key) == Some(value)))
 }
 
-/// Whether the pod meets the requirement. Unknown operators have no answer.
+/// Returns whether the pod meets the requirement. Unknown operators have no answer.
 fn holds(requirement: &PodRequirement, pod: &Pod) -> Option<bool> {
     let label = pod.metadata.label(&requirement.key).map(Str::as_str);
     let are_listed = |value: &str| requirement.values.iter().any(|listed| *listed == *value);
@@ -170,7 +170,7 @@ mod tests {
         );
         assert_eq!(
             losses(&odd, &evictions()).unwrap_err(),
-            "the selector of poddisruptionbudget/n/b has the unknown operator `Like`"
+            "poddisruptionbudget/n/b: unknown operator `Like` in its selector"
         );
     }
 }

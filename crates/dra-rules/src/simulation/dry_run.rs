@@ -1,4 +1,4 @@
-//! Where replacements can go: the dry run of the scheduler, asked for one pod after the other.
+//! Placement of replacements: a dry run of kube-scheduler for one pod after the other.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use dra_model::{Cluster, Kind, Pod, Time};
 /// Other pods that wait do not compete, and no pod is preempted.
 #[derive(Debug)]
 pub struct DryRun {
-    /// How many objects may still be looked at: every question looks at all that there are.
+    /// Number of objects that may still be looked at: every question looks at all that.
     objects: usize,
     budget: Budget,
 }
@@ -36,7 +36,7 @@ impl Scheduler for DryRun {
             Some(left) => self.objects = left,
             None => {
                 return Placement::Unknown {
-                    why: "too many replacements for a cluster of this size to try them all".to_owned(),
+                    why: "too many replacements to try them all in a cluster of this size".to_owned(),
                 };
             }
         }
@@ -86,7 +86,7 @@ impl Scheduler for DryRun {
                 message: message.text().unwrap_or_default().to_owned(),
             },
             None => Placement::Unknown {
-                why: "the search for devices was given up".to_owned(),
+                why: "the search for devices was too expensive".to_owned(),
             },
         }
     }

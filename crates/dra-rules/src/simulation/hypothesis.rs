@@ -9,7 +9,7 @@ use dra_model::{
     TaintRule, TaintRuleSpec, TaintSelector, Time,
 };
 
-/// Which devices to taint; what is absent restricts nothing.
+/// Devices to taint; absent fields restrict nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceChoice {
     /// Those that only this node reaches.
@@ -23,30 +23,30 @@ pub struct DeviceChoice {
 }
 
 impl DeviceChoice {
-    /// Whether anything is chosen.
+    /// Returns whether anything is chosen.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Why a hypothetical taint makes no sense.
+/// The reason why a hypothetical taint makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HypothesisError {
     /// No device of any slice is on the node.
-    #[error("no slice publishes a device that only node `{0}` reaches")]
+    #[error("no slice publishes devices for node `{0}` only")]
     NoDeviceOnNode(Str),
     /// The API server refuses such an effect.
     #[error(
-        "the effect of {of} is `{effect}`, which the API server refuses: it takes `NoExecute`, `NoSchedule` and `None`"
+        "the API server rejects effect `{effect}` of {of}: it accepts `NoExecute`, `NoSchedule` and `None`"
     )]
     Effect {
-        /// What has the taint.
+        /// Tainted object.
         of: String,
         /// The effect.
         effect: Str,
     },
     /// The API server refuses a taint without a key.
-    #[error("{0} has no taint with a key, which the API server refuses")]
+    #[error("the API server rejects {0}: its taint has no key")]
     NoKey(String),
 }
 
@@ -181,7 +181,7 @@ fn of_node(cluster: &Cluster, node: &Str, choice: &DeviceChoice) -> Vec<TaintSel
     selectors
 }
 
-/// Whether the rule selects any device that a slice publishes or a claim holds.
+/// Returns whether the rule selects any device that a slice publishes or a claim holds.
 pub fn selects_any(cluster: &Cluster, rule: &TaintRule) -> bool {
     cluster.pools().any(|pool| {
         pool.devices()

@@ -21,7 +21,7 @@ pub struct MissedPod {
     pub uid: Str,
     /// The claim that holds the device.
     pub claim: Str,
-    /// Why the controller passes it by.
+    /// The reason why the controller passes it by.
     pub why: String,
 }
 
@@ -79,7 +79,7 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &E
         if state.evidence.is_of_now() {
             format!("{gate} is off in kube-controller-manager")
         } else {
-            format!("{gate} counts as off in kube-controller-manager, the default of the release")
+            format!("{gate} is off in kube-controller-manager by default")
         }
     };
     if !release.evicts {
@@ -88,23 +88,23 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &E
     let extended = pod.status.extended_resource_claim_status.as_ref();
     let is_extended = extended.is_some_and(|status| status.resource_claim_name == claim.metadata.name);
     if is_extended && !release.claims.has_extended() {
-        return "kube-controller-manager before 1.37.2 does not look at claims for extended resources \
-                (kubernetes/kubernetes#141290)"
+        return "kube-controller-manager before 1.37.2 ignores claims for extended resources \
+               (kubernetes/kubernetes#141290)"
             .to_owned();
     }
     if counts {
         return match release.rules {
             _ if release.stops_at_missing_pod => {
-                "an entry before its own in status.reservedFor names a missing pod: releases up to 1.35 stop there".to_owned()
+                "an earlier entry in status.reservedFor names a missing pod, and releases up to 1.35 stop there".to_owned()
             }
-            RuleSupport::Off => format!("{}: rules evict no pod", off(Gate::DRADeviceTaintRules)),
+            RuleSupport::Off => format!("{}: rules do not evict pods", off(Gate::DRADeviceTaintRules)),
             RuleSupport::PublishedOnly | RuleSupport::On => {
-                "no slice publishes the device: release 1.34 taints only what is published".to_owned()
+                "no slice publishes the device, and release 1.34 taints only published devices".to_owned()
             }
         };
     }
     if !is_reserved_for(pod, claim, PodGroups::Accepted) {
-        return "the claim is not reserved for it".to_owned();
+        return "its claim is not reserved for it".to_owned();
     }
     let may_use = if is_extended {
         owns(pod, claim, PodGroups::Accepted)
@@ -113,11 +113,11 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &E
     };
     if release.groups == PodGroups::Ignored && may_use {
         return format!(
-            "the claim is its PodGroup's, and {}",
+            "its claim is reserved for its PodGroup, and {}",
             off(Gate::DRAWorkloadResourceClaims)
         );
     }
-    "the claim was made for another pod".to_owned()
+    "its claim was created for another pod".to_owned()
 }
 
 #[cfg(test)]
@@ -158,13 +158,13 @@ mod tests {
         let by_other = r#"{"kind":"Pod","name":"q","uid":"other","controller":true}"#;
         let for_pod = r#"{"resource":"pods","name":"p","uid":"u"}"#;
         let for_group = r#"{"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"g","uid":"x"}"#;
-        let groups = "the claim is its PodGroup's, and DRAWorkloadResourceClaims counts as off in kube-controller-manager, the \
-                      default of the release";
+        let groups = "its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in \
+                     kube-controller-manager by default";
         for (owner, reserved_for, expected) in [
             (by_group, for_group, groups),
             (by_group, for_pod, groups),
-            (by_group, "", "the claim is not reserved for it"),
-            (by_other, for_pod, "the claim was made for another pod"),
+            (by_group, "", "its claim is not reserved for it"),
+            (by_other, for_pod, "its claim was created for another pod"),
         ] {
             assert_eq!(why_of(owner, reserved_for), expected, "{owner} {reserved_for}");
         }

@@ -1,4 +1,4 @@
-//! What becomes of a cluster: its controllers, kubelets and owners of pods on a virtual clock.
+//! Future of a cluster: its controllers, kubelets and owners of pods on a virtual clock.
 //!
 //! A [`World`] holds a fork of a [`Cluster`](dra_model::Cluster) and the controllers' state machines. It carries out what they
 //! want as the API server would, tells them what changed, and moves its clock from one due time to the next: nothing takes any time

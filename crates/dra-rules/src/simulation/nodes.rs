@@ -3,10 +3,10 @@
 use crate::kubelet::Heartbeat;
 use dra_model::{Cluster, Pod};
 
-/// The taint by which an administrator says that a node is off for good.
+/// The taint that declares a node permanently out of service.
 const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
 
-/// Whether no kubelet confirms the end of the pod: its kubelet has not been heard of, and its node is not marked as out of service.
+/// Returns whether no kubelet confirms the end of the pod: its kubelet has not been heard of, and its node is not marked as out of service.
 ///
 /// Mirrors `pkg/controller/podgc/gc_controller.go`, `gcTerminating`, v1.37.2.
 pub(super) fn is_lost(cluster: &Cluster, pod: &Pod) -> bool {

@@ -1,4 +1,4 @@
-//! What an eviction hangs on that nothing tells: gates of the controllers.
+//! Gates of the controllers that affect an eviction and are unknown.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ const GATES: [Gate; 3] = [
 /// Pods that are named before the rest is counted.
 const NAMED: usize = 3;
 
-/// The gates on which `report` hangs, which is what `changes` make of `cluster` at `now` in `namespace`, or in all: for each, who is
-/// evicted besides with the other value, and who is not.
+/// The gates that affect `report`, the result of `changes` to `cluster` at `now` in `namespace` or in all: for each,
+/// the pods that are evicted or spared with the other value.
 pub fn assumed_gates(
     cluster: &Cluster,
     changes: &[Change],
@@ -37,7 +37,7 @@ pub fn assumed_gates(
         .collect();
     let mut found = Vec::new();
     for hanging in Hanging::of(&changed, &GATES, &[Component::ControllerManager]) {
-        // Who is evicted does not hang on where replacements go.
+        // The set of evicted pods does not depend on the placement of replacements.
         let mut world = World::new(hanging.otherwise(cluster), now, None);
         for change in changes {
             world.apply(change.clone());
@@ -47,7 +47,7 @@ pub fn assumed_gates(
         other.retain(|pod| namespace.is_none_or(|namespace| pod.namespace == *namespace));
         let more: Vec<&Key> = other.difference(&evicted).collect();
         let fewer: Vec<&Key> = evicted.difference(&other).collect();
-        let parts = [(more, "evicted, too"), (fewer, "not evicted")];
+        let parts = [(more, "evicted as well"), (fewer, "not evicted")];
         let parts = parts.iter().filter(|(pods, _)| !pods.is_empty());
         let parts: Vec<String> = parts.map(|(pods, what)| told(pods, what)).collect();
         if !parts.is_empty() {

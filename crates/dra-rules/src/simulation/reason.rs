@@ -1,4 +1,4 @@
-//! Why a pod has to go, for readers.
+//! The reason why a pod has to go, for readers.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Reasons {
         items
     }
 
-    /// How long a pod has to end, in words.
+    /// Returns how long a pod has to end, in words.
     pub(super) fn grace_period(&mut self, seconds: i64) -> Str {
         match &self.grace_period {
             Some((of, text)) if *of == seconds => text.clone(),
@@ -146,7 +146,7 @@ impl std::fmt::Display for ReasonItem {
     }
 }
 
-/// The taints for which a pod goes, one behind the other.
+/// The taints that evict a pod, one after the other.
 pub(super) fn reasons(eviction: &Eviction) -> String {
     let reasons = eviction.reasons.iter();
     let reasons: Vec<String> = reasons.map(|origin| ReasonItem::of(origin).to_string()).collect();

@@ -1,4 +1,4 @@
-//! What is written down of a rehearsal.
+//! Record of a rehearsal.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use dra_model::{Claim, Key, Kind, Str};
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) traced: Vec<Traced>,
-    /// What was done at this instant, by its place in `traced`.
+    /// Actions at this instant, by their index in `traced`.
     places: HashMap<(Action, Kind, Key), Vec<usize>, RandomState>,
     /// Claims that were made, with the template of each.
     pub(super) made: BTreeMap<Key, Key>,
@@ -39,7 +39,7 @@ impl Record {
     }
 }
 
-/// What is to be said of a write besides its object.
+/// Returns what is to be said of a write besides its object.
 pub(super) fn detail_of(write: &ClaimWrite, wish: &Wish, created: &[Arc<Claim>]) -> String {
     match (write, wish) {
         (ClaimWrite::Create { claim, template }, _) => format!(

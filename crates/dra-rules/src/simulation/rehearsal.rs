@@ -10,10 +10,11 @@ use crate::reservation::lost_pod;
 use dra_model::{Claim, Cluster, Key, Kind, Str, Time};
 
 impl World<'static> {
-    /// The cluster at `now`, whose controllers start and find what is undone. Nobody makes pods in place of those that go, nor gives
-    /// pods a node. What is written is recorded.
+    /// The cluster at `now`, whose controllers start and find pending work. Pods are neither recreated nor scheduled.
+    /// Writes are recorded.
     ///
-    /// The claim controller looks at everything. The eviction controller goes on counting where the conditions of the rules are.
+    /// The claim controller processes everything. The eviction controller continues the counts in the conditions of the
+    /// rules.
     pub fn restarted(cluster: Cluster, now: Time) -> Self {
         let orphans = orphans(&cluster);
         let mut world = Self::with(cluster, now, None, ResourceClaims::start);
@@ -24,7 +25,7 @@ impl World<'static> {
 }
 
 impl World<'_> {
-    /// What was done so far, in order, if it is [recorded](World::restarted).
+    /// Returns what was done so far, in order, if it is [recorded](World::restarted).
     pub fn traced(&self) -> &[Traced] {
         self.record.as_ref().map_or(&[], |record| &record.traced)
     }
@@ -35,7 +36,7 @@ impl World<'_> {
         made.unwrap_or_default()
     }
 
-    /// What is recorded of a write that is about to be carried out.
+    /// Returns what is recorded of a write that is about to be carried out.
     pub(super) fn intended(&self, write: &ClaimWrite, created: &[Arc<Claim>]) -> Vec<(Wish, String)> {
         if self.record.is_none() {
             return Vec::new();
@@ -96,7 +97,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether only the controllers act, the kubelets and the garbage collector.
+    /// Returns whether only the controllers act, the kubelets and the garbage collector.
     pub(super) fn is_rehearsal(&self) -> bool {
         self.record.is_some()
     }

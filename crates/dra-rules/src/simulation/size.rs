@@ -1,4 +1,4 @@
-//! Whether a simulation stays within what a command may take.
+//! Size limits of a simulation.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use dra_model::{Cluster, TaintRule};
 /// Taints of the devices that claims hold, for each claim: the controller keeps those that evict as reasons.
 const MOST_REASONS: usize = 1_000_000;
 
-/// Why evictions in `cluster`, with `more` rules, are not simulated, if so.
+/// Returns why evictions in `cluster`, with `more` rules, are not simulated, if so.
 pub fn too_much_to_simulate(cluster: &Cluster, more: &[TaintRule]) -> Option<String> {
     let more: Vec<Arc<TaintRule>> = more.iter().cloned().map(Arc::new).collect();
     let rules = Rules::of(cluster.rules().chain(&more));
@@ -18,7 +18,7 @@ pub fn too_much_to_simulate(cluster: &Cluster, more: &[TaintRule]) -> Option<Str
         reasons = reasons.saturating_add(taints.count(device));
         if reasons > MOST_REASONS {
             return Some(format!(
-                "device taint rules and taints of slices taint the devices of claims more than {MOST_REASONS} times"
+                "device taint rules and slices taint the allocated devices more than {MOST_REASONS} times"
             ));
         }
     }

@@ -122,7 +122,7 @@ fn tolerates(seconds: i64) -> Value {
     json!([{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}])
 }
 
-/// What happens, as `SECONDS TYPE NAME DETAIL`.
+/// Returns what happens, as `SECONDS TYPE NAME DETAIL`.
 fn timeline(world: &World<'_>) -> Vec<String> {
     world
         .happenings()
@@ -151,7 +151,7 @@ fn timeline(world: &World<'_>) -> Vec<String> {
         .collect()
 }
 
-/// What happens in `cluster` after `changes` at the start.
+/// Returns what happens in `cluster` after `changes` at the start.
 fn play(cluster: &Cluster, changes: &[(Kind, Value)]) -> Vec<String> {
     let mut world = World::new(cluster.clone(), now(), None);
     for (kind, json) in changes {
@@ -207,7 +207,7 @@ fn a_tainted_device_frees_itself_of_its_pods() {
 }
 
 #[test]
-fn a_rule_tells_how_far_it_is() {
+fn a_rule_reports_its_progress() {
     let cluster = Scene::new()
         .claim("one", "a", &json!([]), &["x"])
         .claim("two", "b", &tolerates(15), &["y"])
@@ -216,7 +216,7 @@ fn a_rule_tells_how_far_it_is() {
         .pod("y", &["two"], &Value::Null)
         .pod("w", &["three"], &Value::Null)
         .build();
-    // The texts and distances that a real control plane has: at once, and 10 s after an eviction.
+    // The texts and distances of a real control plane: immediately, and 10 s after an eviction.
     assert_eq!(
         play(
             &cluster,
@@ -301,7 +301,7 @@ fn what_takes_the_taint_away_calls_the_eviction_off() {
     let mut elsewhere = rule("drain", "NoExecute", START, 2);
     elsewhere["spec"]["deviceSelector"]["driver"] = json!("e");
     assert_eq!(cancelled(put(&elsewhere)), called_off);
-    // The reservation is gone. The claim controller sees a pod on a node without one, and makes it again.
+    // The reservation is deleted. The claim controller sees a scheduled pod without one, and recreates it.
     let unreserved = object(Kind::ResourceClaim, &claim("one", "a", &tolerates(60), &[]));
     assert_eq!(
         cancelled(Change::Put(unreserved)),
@@ -379,7 +379,7 @@ fn a_missing_pod_in_the_list_hides_others_for_a_time_up_to_1_35() {
 }
 
 #[test]
-fn finished_members_of_a_group_go_at_once() {
+fn finished_members_of_a_group_are_deleted_immediately() {
     let mut shared = claim("shared", "a", &json!([]), &[]);
     shared["status"]["reservedFor"] =
         json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "g-uid"}]);
@@ -433,7 +433,7 @@ fn an_ended_pod_beside_a_running_one_does_not_keep_the_clock() {
 }
 
 #[test]
-fn a_running_controller_goes_on_where_it_is() {
+fn a_running_controller_continues_where_it_is() {
     // Three pods were marked since the condition was written, one tolerates the taint for some time.
     let mut drain = rule("drain", "NoExecute", START, 2);
     drain["status"] = json!({"conditions": [{"type": "EvictionInProgress", "status": "True", "reason": "PodsPendingEviction",
@@ -461,7 +461,7 @@ fn a_running_controller_goes_on_where_it_is() {
 }
 
 #[test]
-fn overflowing_tolerations_evict_at_once() {
+fn overflowing_tolerations_evict_immediately() {
     let cluster = Scene::new()
         .claim("one", "a", &tolerates(9_300_000_000), &["x"])
         .claim("two", "b", &tolerates(-5), &["y"])
@@ -508,7 +508,7 @@ fn a_pod_stays_where_no_kubelet_confirms_its_end() {
     assert_eq!(
         report.warnings,
         [
-            "node/node does not answer: 1 pod that is deleted there stays, with the claims, until it does or is marked out of service"
+            "node/node is not responding: 1 deleted pod stays there, with claims, until it responds or is marked out of service"
         ]
     );
     assert_eq!(report.pods[0].gone_at, None);
@@ -529,7 +529,7 @@ fn what_was_being_deleted_on_a_silent_node_stays_too() {
     assert!(play_on("Unknown").is_empty());
 }
 
-/// Somebody touches a claim whose consumer cannot be read: the claim controller asks for it, and fails.
+/// A client touches a claim whose consumer cannot be read: the claim controller asks for it, and fails.
 fn with_an_unreadable_consumer(at: Time) -> World<'static> {
     let mut scene = Scene::new().claim("c", "a", &json!([]), &["hidden"]);
     scene.environment.gaps.push(Gap {

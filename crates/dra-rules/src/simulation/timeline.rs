@@ -1,4 +1,4 @@
-//! What happens, and when.
+//! Events with their times.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use dra_model::{Condition, Key, Str, Time};
 /// Something that happens.
 #[derive(Clone, Debug)]
 pub struct Happening {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// To which object: a pod, a claim or, without a namespace, a rule.
+    /// The object: a pod, a claim or, without a namespace, a rule.
     pub key: Key,
     /// Its UID. Objects that the simulation made have made-up ones.
     pub uid: Str,
-    /// What.
+    /// Event.
     pub what: What,
 }
 
-/// What can happen.
+/// Possible events.
 #[derive(Clone, Debug)]
 pub enum What {
     /// The eviction controller deletes the pod. It has its grace period, in seconds, to end.
@@ -35,7 +35,7 @@ pub enum What {
     PodGone,
     /// The claim's devices are free.
     ClaimReleased {
-        /// Which devices.
+        /// Devices.
         devices: Arc<[DeviceItem]>,
     },
     /// The claim is removed.
@@ -47,7 +47,7 @@ pub enum What {
     },
     /// A claim cannot be made.
     ClaimFailed {
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// The owner of a pod makes another one in its place.
@@ -62,7 +62,7 @@ pub enum What {
     },
     /// The replacement does not fit now.
     PodUnschedulable {
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// The condition of a rule changes.
@@ -91,7 +91,7 @@ impl What {
     }
 }
 
-/// What happens, as reports name it.
+/// Type of an event, as in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum EventType {

@@ -28,8 +28,7 @@ const WRITES_OF_A_LOOP: usize = 20;
 /// So many writes an object that loops may still have at each further instant, for what else happens to it.
 const FURTHER_WRITES: usize = 4;
 
-/// Tasks of controllers that a simulation carries out for each object that is there at its beginning, and besides. What goes on for
-/// longer goes in circles.
+/// Controller tasks that a simulation executes per initial object, and in addition. More tasks mean an endless loop.
 const TASKS_PER_OBJECT: u64 = 100;
 const FURTHER_TASKS: u64 = 100_000;
 
@@ -38,18 +37,18 @@ const IDLE_RETRIES: u32 = 5;
 
 /// Says where a pod can go.
 pub trait Scheduler {
-    /// Where `pod`, which is in `cluster`, fits now.
+    /// Returns where `pod`, which is in `cluster`, fits now.
     fn place(&mut self, cluster: &Cluster, pod: &Arc<Pod>, now: Time) -> Placement;
 }
 
-/// Where a pod can go.
+/// Possible nodes of a pod.
 #[derive(Clone, Debug)]
 pub enum Placement {
     /// There.
     Fits {
         /// Every node that it fits on, by name; at least one.
         nodes: Vec<Str>,
-        /// What its claims get on the first of them, as far as they have nothing yet.
+        /// New allocations of its claims on the first of them.
         allocations: Vec<(Key, Allocation)>,
     },
     /// Nowhere.
@@ -57,9 +56,9 @@ pub enum Placement {
         /// In the scheduler's words.
         message: String,
     },
-    /// That cannot be told.
+    /// It is unknown.
     Unknown {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -69,7 +68,7 @@ pub enum Placement {
 pub(super) struct Replacement {
     /// The pod that it replaces.
     pub(super) original: PodRef,
-    /// Where it can go, as it was said last.
+    /// Last reported placement.
     pub(super) placement: Option<Placement>,
 }
 
@@ -79,7 +78,7 @@ pub struct World<'s> {
     pub(super) now: Time,
     pub(super) release: Release,
     scheduler: Option<&'s mut dyn Scheduler>,
-    /// Pods that are being deleted, by the time at which they are gone at the latest; those of one time in any order.
+    /// Pods that are being deleted, by the latest time of their deletion; those of one time in any order.
     pub(super) ending: BTreeMap<Time, Vec<PodRef>>,
     /// UIDs of pods that are gone, whose claims are garbage.
     pub(super) garbage: BTreeSet<Str>,
@@ -87,26 +86,26 @@ pub struct World<'s> {
     pub(super) replacements: BTreeMap<PodRef, Replacement>,
     /// Replacements that wait for a node.
     waiting: BTreeSet<PodRef>,
-    /// Whether something happened since the scheduler was asked last.
+    /// True if something happened since the scheduler was asked last.
     stirred: bool,
     happenings: Vec<Happening>,
     /// Writes per object at this instant.
     writes: HashMap<(Kind, Key), usize, RandomState>,
     looping: BTreeSet<(Kind, Key)>,
-    /// What was said already of claims that cannot be made, by UID of the owner.
+    /// Already reported claims that cannot be created, by UID of the owner.
     told: BTreeSet<(Str, String)>,
     idle_retries: u32,
     numbers: usize,
     /// Tasks that may still be carried out.
     pub(super) tasks: u64,
     gave_up: bool,
-    /// What is done, in a rehearsal.
+    /// Record, in a rehearsal.
     pub(super) record: Option<Record>,
 }
 
 impl<'s> World<'s> {
-    /// The cluster at `now`, whose controllers have run for long and have nothing left to do but what is due later. Without a
-    /// scheduler replacements wait for ever.
+    /// The cluster at `now`, whose controllers have run for a long time and have only future work left. Without a
+    /// scheduler, replacements stay pending forever.
     pub fn new(cluster: Cluster, now: Time, scheduler: Option<&'s mut dyn Scheduler>) -> Self {
         Self::with(cluster, now, scheduler, |_, features| {
             ResourceClaims::idle(features)
@@ -166,12 +165,12 @@ impl<'s> World<'s> {
         self.engine.cluster()
     }
 
-    /// What has happened so far, in order.
+    /// Returns what has happened so far, in order.
     pub fn happenings(&self) -> &[Happening] {
         &self.happenings
     }
 
-    /// Whether the simulation ended before nothing was left to happen, as too much did.
+    /// Returns whether the simulation ended before nothing was left to happen, as too much did.
     pub fn gave_up(&self) -> bool {
         self.gave_up
     }
@@ -181,30 +180,30 @@ impl<'s> World<'s> {
         &self.looping
     }
 
-    /// Why what is told is not all that happens, in sentences without a full stop.
+    /// Returns why the result is incomplete, in sentences without a full stop.
     pub fn troubles(&self) -> Vec<String> {
         let mut troubles = Vec::new();
         if self.gave_up {
             troubles.push(format!(
-                "the simulation gave up at {}: more happened than controllers do with as many objects, so what is told may be the \
-                 beginning only",
+                "the simulation stopped at {}: it took more steps than controllers need for this many \
+                objects, so the result may be incomplete",
                 self.now
             ));
         }
         troubles.extend(self.looping.iter().map(|(kind, key)| match kind {
             Kind::ResourceClaim => format!(
-                "the claim controller writes claim/{key} without end, over a pod that has ended and whose object stays: its entries \
-                 may be one or the other"
+                "the claim controller keeps rewriting claim/{key} because of a finished pod that still \
+                exists: its entries may be either"
             ),
             _ => format!(
-                "the claim controller writes the status of {kind} {key} without end, as each write drops the claims of other entries: \
-                 it may name one or the other"
+                "the claim controller keeps rewriting the status of {kind} {key}, because each write drops \
+                the claims of other entries: it may name either"
             ),
         }));
         troubles
     }
 
-    /// Somebody changes the cluster: the controllers see it. Nothing happens before [`Self::run`].
+    /// A client changes the cluster: the controllers see it. Nothing happens before [`Self::run`].
     pub fn apply(&mut self, change: Change) {
         self.idle_retries = 0;
         // What a rule's status says moves no pod.
@@ -248,7 +247,7 @@ impl<'s> World<'s> {
             self.now = next;
             while let Some(ending) = self.ending.first_entry().filter(|entry| *entry.key() <= next) {
                 let mut pods = ending.remove();
-                // They mostly are in order, which a sort sees at once.
+                // They are usually sorted, which a sort detects immediately.
                 pods.sort();
                 pods.dedup();
                 for pod in pods {
@@ -325,7 +324,7 @@ impl<'s> World<'s> {
         true
     }
 
-    /// What the cluster does not have does not exist, unless it could not be read.
+    /// Treats objects that the cluster does not contain as missing, unless they could not be read.
     fn look(&self, lookups: &[Lookup]) -> Vec<(Lookup, Answer)> {
         let answer = |lookup: &Lookup| match self.cluster().gap(lookup.kind, &lookup.key.namespace) {
             Some(gap) => Answer::Failed(gap.reason.clone()),
@@ -377,7 +376,7 @@ impl<'s> World<'s> {
                 Actor::GarbageCollector,
                 Action::DeleteClaim,
                 (Kind::ResourceClaim, &key),
-                || "its pod is gone".to_owned(),
+                || "its pod no longer exists".to_owned(),
             );
             self.delete_claim(&key);
         }
@@ -432,7 +431,7 @@ impl<'s> World<'s> {
 
     fn replace(&mut self, pod: &Arc<Pod>) {
         let original = PodRef::of(pod);
-        // Tolerated for some time, a taint lets the replacement in and evicts it too: going on with that would never end.
+        // A taint that is tolerated for some time lets the replacement in and evicts it too: this would never end.
         if self.is_rehearsal() || self.replacements.contains_key(&original) {
             return;
         }

@@ -9,7 +9,7 @@ use super::Violations;
 use dra_cel::{Environment, Refusal};
 use dra_model::go_quote;
 
-/// Where something is in an object.
+/// Path within an object.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'p> {
     Root(&'p str),
@@ -49,7 +49,7 @@ pub(super) struct Checker<'c> {
     expressions: &'c Environment,
     found: Vec<String>,
     more: usize,
-    /// What came of expressions, of which many are the same: the most that they cost, or why they are refused.
+    /// Results of expressions, many of which are equal: their maximum cost, or the reason for rejection.
     admitted: HashMap<(bool, String), Result<u64, Refusal>>,
 }
 
@@ -132,7 +132,7 @@ impl<'c> Checker<'c> {
         );
     }
 
-    /// Whether a list is no longer than it may be. The server looks no further into one that is.
+    /// Returns whether a list is no longer than it may be. The server looks no further into one that is.
     pub(super) fn has_room(&mut self, path: &Path<'_>, count: usize, most: usize) -> bool {
         if count > most {
             self.add(
@@ -211,7 +211,7 @@ pub(super) fn text<'v>(object: &'v Value, field: &str) -> &'v str {
     object[field].as_str().unwrap_or_default()
 }
 
-/// Whether a field is set.
+/// Returns whether a field is set.
 pub(super) fn has(object: &Value, field: &str) -> bool {
     !object[field].is_null()
 }

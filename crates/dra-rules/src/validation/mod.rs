@@ -1,9 +1,9 @@
-//! What the API server refuses in an object that somebody creates: names, limits, unions, expressions.
+//! Validation of new objects as in the API server: names, limits, unions, expressions.
 //!
-//! Objects are looked at as JSON in the best version of their kind, since the model leaves out what only the server asks for. Every violation
-//! is found that the server would tell, with the path and, as far as that makes sense, in the words of the server: all of one object at
-//! once. Its defaults count as set. Fields of features that are off there count as well: the server would drop them, and who writes them wants
-//! them.
+//! Objects are validated as JSON in the best version of their kind, because the model omits fields that only the server
+//! checks. Finds every violation that the server would report, with its path and, where possible, the server's message.
+//! Defaults count as set. Fields of features that are off there count as well: the server would drop them, but their
+//! author wants them.
 //!
 //! - `claims`, `slices`, `pods`: the kinds;
 //! - `parts`: what several kinds have: selectors, taints, tolerations, configuration, node selectors;
@@ -21,17 +21,18 @@ use self::checker::{Checker, Path};
 use dra_cel::Environment;
 use dra_model::{Cluster, DeviceRequest, Kind, Object};
 
-/// What the API server would refuse.
+/// Violations that the API server would report.
 #[derive(Clone, Debug, Default)]
 pub struct Violations {
     /// The first of them, each with its path: `spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero`.
     pub list: Vec<String>,
-    /// How many more there are.
+    /// Number of more.
     pub more: usize,
 }
 
-/// What the API server would refuse in `object` of `kind`, which is written in the kind's best version. Of a template of pods, `within` is the
-/// path; of an object by itself it is empty. Expressions are compiled as `expressions` says.
+/// Returns what the API server would refuse in `object` of `kind`, which is written in the kind's best version. Of a
+/// template of pods, `within` is the path; of a single object it is empty. Expressions are compiled as `expressions`
+/// says.
 pub fn validate(kind: Kind, object: &Value, within: &str, expressions: &Environment) -> Violations {
     let mut checker = Checker::new(expressions);
     let root = Path::Root(within);
@@ -59,10 +60,10 @@ fn is_validated(kind: Kind) -> bool {
     kind.group() == Kind::ResourceClaim.group() || kind == Kind::Pod
 }
 
-/// Whether the namespace of a claim, or of a template, lets it ask for admin access.
+/// Permission of a namespace for admin access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdminAccess {
-    /// It does, or nobody asks.
+    /// It does, or there is no request.
     Granted,
     /// It does not: the violation.
     Refused(String),
@@ -73,7 +74,7 @@ pub enum AdminAccess {
 /// The label of namespaces in which admin access may be asked for.
 pub const ADMIN_ACCESS: &str = "resource.kubernetes.io/admin-access";
 
-/// Whether `object` may ask for admin access where it does, on a cluster that has its namespace as it will be. Mirrors
+/// Returns whether `object` may ask for admin access where it does, on a cluster that has its namespace as it will be. Mirrors
 /// `registry/resource/utils.go`, `AuthorizedForAdmin`, v1.37.2.
 pub fn admin_access(cluster: &Cluster, object: &Object) -> AdminAccess {
     let (metadata, spec) = match object {

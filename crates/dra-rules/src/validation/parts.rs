@@ -1,4 +1,4 @@
-//! What several kinds have.
+//! Fields shared by several kinds.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What pods say of claims. The rest of a pod is not looked at: nothing about devices hangs on it.
+//! The fields of pods about claims. Other fields are ignored: they do not affect devices.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -59,7 +59,7 @@ pub(super) fn spec(checker: &mut Checker<'_>, at: &Path<'_>, spec: &Value) {
 
 /// The claims that a container uses. Mirrors `core/validation/validation.go`, `validateResourceClaimNames`, v1.37.2.
 fn used(checker: &mut Checker<'_>, at: &Path<'_>, resources: &Value, names: &HashSet<&str>, all: &[&str]) {
-    // Claims that are used whole, and those of which requests are used.
+    // Claims used as a whole, and claims with individually used requests.
     let (mut whole, mut parts_of, mut requests) = (HashSet::new(), HashSet::new(), HashSet::new());
     for (index, claim) in items(resources, "claims").iter().enumerate() {
         let at = at.index(index);

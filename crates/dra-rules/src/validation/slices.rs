@@ -299,7 +299,7 @@ fn version(checker: &mut Checker<'_>, at: &Path<'_>, value: &str) {
     of_length(checker, at, value);
 }
 
-/// What the regular expression of the server matches, which knows no bounds of numbers.
+/// Returns what the regular expression of the server matches, which knows no bounds of numbers.
 fn is_semantic_version(text: &str) -> bool {
     let is_identifier = |part: &str| {
         !part.is_empty()

@@ -66,7 +66,7 @@ fn what_the_api_server_refuses_is_refused_at_the_same_paths() {
 }
 
 #[test]
-fn every_violation_is_told_once_and_a_bounded_number_described() {
+fn every_violation_is_reported_once_and_a_bounded_number_described() {
     let devices: Vec<Value> = (0..120)
         .map(|_| serde_json::json!({"name": "-", "attributes": {"a": {}}}))
         .collect();

@@ -72,7 +72,7 @@ impl<'a> Executor<'a> {
         Ok(self.plan(loaded.cluster))
     }
 
-    /// Who holds the leases of scheduler and controller manager, as far as that can be read.
+    /// Returns who holds the leases of scheduler and controller manager, as far as that can be read.
     ///
     /// # Errors
     /// When the server cannot be asked at all.
@@ -86,7 +86,7 @@ impl<'a> Executor<'a> {
         Ok(holders)
     }
 
-    /// What is asked before anything is written: that the gate is off where this is the final phase (`before` are the lease holders of
+    /// Returns what is asked before anything is written: that the gate is off where this is the final phase (`before` are the lease holders of
     /// the last run before it), that the rights are there, and that the server would accept a write.
     ///
     /// # Errors
@@ -120,7 +120,7 @@ impl<'a> Executor<'a> {
         Ok(())
     }
 
-    /// How many claims a run before, which `paths` record, took the devices from before it was ended, so that their finalizers are left.
+    /// Returns how many claims a run before, which `paths` record, took the devices from before it was ended, so that their finalizers are left.
     ///
     /// # Errors
     /// When the journal cannot be read.
@@ -133,7 +133,7 @@ impl<'a> Executor<'a> {
         Ok(half_released(&survey.cluster, &writes).count())
     }
 
-    /// What the beginning of the journal says.
+    /// Returns what the beginning of the journal says.
     ///
     /// # Errors
     /// When the server cannot be asked at all.
@@ -207,7 +207,8 @@ impl<'a> Executor<'a> {
                     Some(Ok(())) => None,
                     Some(Err(error)) => {
                         let trouble = Trouble::from(&error);
-                        let message = format!("not sent, since it is not in the backup: {}", trouble.message);
+                        let message =
+                            format!("not sent, because it is not in the backup: {}", trouble.message);
                         report.failure = Some(trouble);
                         Some(message)
                     }
@@ -320,7 +321,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// What is to be written: what was planned, and the entries that claims converted before lack.
+    /// Returns what is to be written: what was planned, and the entries that claims converted before lack.
     fn tasks(&self, survey: &Survey, converted: &BTreeSet<Str>) -> Vec<Task> {
         let cluster = &survey.cluster;
         let planned = survey.plan.claims.iter().filter_map(|planned| {
@@ -356,7 +357,7 @@ impl<'a> Executor<'a> {
             };
             report.claims.insert(planned.key.clone(), result);
         }
-        // Whoever was refused before and has nothing to convert any more was done by somebody else.
+        // A claim that was rejected before and has nothing to convert was converted by another client.
         let planned: BTreeSet<&Key> = survey.plan.claims.iter().map(|planned| &planned.key).collect();
         for (key, result) in &mut report.claims {
             if result.outcome == Outcome::Refused && result.plan.is_some() && !planned.contains(key) {
@@ -381,7 +382,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// How many claims wait for pods to get their nodes.
+    /// Returns how many claims wait for pods to get their nodes.
     fn waiting(&self, survey: &Survey, report: &mut Report) -> usize {
         report.unbound.clear();
         let is_written = |key: &Key| {
@@ -440,7 +441,7 @@ impl<'a> Executor<'a> {
         failure
     }
 
-    /// What is wrong with the lists of the selected claims now. Claims and pods were listed one after the other, so each defect is
+    /// Returns what is wrong with the lists of the selected claims now. Claims and pods were listed one after the other, so each defect is
     /// looked for a second time: a pod that got its entry and its node in between only seems to lack the entry.
     async fn verify(&self, survey: &Survey, report: &mut Report) -> Result<(), Error> {
         let environment = survey.cluster.environment();

@@ -1,11 +1,11 @@
-//! Whether DRAWorkloadResourceClaims is off for good, as `--final` demands.
+//! Proof that DRAWorkloadResourceClaims is permanently off, as `--final` requires.
 
 use std::collections::BTreeMap;
 
 use dra_model::{Component, Environment, Evidence, Gate};
 use dra_rules::reservation::conversion::ClaimGate;
 
-/// What is known.
+/// Known state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is off.
@@ -56,7 +56,7 @@ pub(super) fn judge(
         let same = before.get(name).filter(|holder| now.get(name) == Some(holder));
         if let Some(holder) = same.filter(|_| shown) {
             return Verdict::On(format!(
-                "{name} is still the process that ran before the gate was turned off: its lease is held by {holder}"
+                "{name} has not restarted since the gate was turned off: {holder} still holds its lease"
             ));
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn judge(
         }
         if !state.evidence.is_of_now() {
             return Verdict::Unknown(format!(
-                "nothing shows whether {gate} is off in every {name}; say it with {flag} {gate}=false"
+                "cannot tell whether {gate} is off in every {name}; confirm it with {flag} {gate}=false"
             ));
         }
     }

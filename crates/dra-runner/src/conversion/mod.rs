@@ -40,7 +40,7 @@ pub use self::record::{
 };
 pub use self::restore::{Old, restore, saved};
 
-/// Whether something is really written.
+/// Write mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// It is.
@@ -52,29 +52,29 @@ pub enum Mode {
     Client,
 }
 
-/// What is to be done.
+/// Order to execute.
 pub struct Order {
-    /// What to read: claims, the pods after them, groups, gates.
+    /// Objects to read: claims, the pods after them, groups, gates.
     pub needs: Needs,
-    /// Where all claims lie; nothing for all namespaces.
+    /// Common namespace of all claims; none for all namespaces.
     pub namespace: Option<String>,
-    /// Which claims.
+    /// Selected claims.
     pub selects: Box<dyn Fn(&Claim) -> bool + Send + Sync>,
     /// The plan that is carried out, where one was made before.
     pub planned: Option<Planned>,
-    /// How.
+    /// Options.
     pub options: Options,
-    /// What the user knows of versions and gates.
+    /// Versions and gates given by the user.
     pub versions: VersionSettings,
     /// Before the gate is off, or after.
     pub phase: Phase,
-    /// How long to wait for pods that have no node yet.
+    /// Time to wait for unscheduled pods.
     pub wait: Option<Duration>,
-    /// Whether to write.
+    /// Write mode.
     pub mode: Mode,
     /// Writes at the same time.
     pub at_once: usize,
-    /// How long to try one claim.
+    /// Time to try one claim.
     pub patience: Duration,
 }
 
@@ -82,7 +82,7 @@ pub struct Order {
 pub struct Planned {
     /// Its claims.
     pub claims: BTreeMap<Key, PlannedFor>,
-    /// Whether it is known to be of this cluster.
+    /// True if it is known to be of this cluster.
     pub is_of_cluster: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct Planned {
 pub struct PlannedFor {
     /// UID of the claim.
     pub uid: Str,
-    /// Why the plan does not write it; nothing where it does.
+    /// The reason why the plan does not write it; nothing where it does.
     pub reason: Option<String>,
 }
 
@@ -121,7 +121,7 @@ impl Planned {
         now.action = Action::Refuse(refusal);
     }
 
-    /// What there is to say of claims of the plan with which nothing is to be done by now, as `existing` has them: UIDs by name.
+    /// Returns messages about claims of the plan without remaining work, as in `existing`: UIDs by name.
     fn absent(
         &self,
         existing: impl Fn(&Key) -> Option<Str>,
@@ -137,13 +137,14 @@ impl Planned {
             _ if !is_known => (
                 key,
                 Outcome::Refused,
-                "no claim of the plan exists with its UID: the plan is of another cluster, or all its claims were deleted".to_owned(),
+                "no claim in the plan exists with its UID: the plan is for another cluster, or all its claims \
+                were deleted".to_owned(),
             ),
             None => (key, Outcome::AlreadyDone, "the claim no longer exists".to_owned()),
             Some(existing) if existing != planned.uid => (
                 key,
                 Outcome::AlreadyDone,
-                format!("the claim was recreated with UID {existing}, and has nothing to convert"),
+                format!("the claim was recreated with UID {existing} and needs no conversion"),
             ),
             Some(_) => (key, Outcome::AlreadyDone, "nothing is left to convert".to_owned()),
         })
@@ -164,7 +165,7 @@ pub trait Watcher: Sync {
     }
 }
 
-/// How long what is in flight may still take once a run is asked to stop. A server that takes longer to answer may never do so.
+/// Time for requests in flight after a run is asked to stop. A slower server may never respond.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
 /// The wish to end early: what is in flight is finished, nothing new begins.
@@ -195,7 +196,7 @@ impl Stop {
         _ = self.unless_asked(tokio::time::sleep(pause)).await;
     }
 
-    /// What `work` comes to, which changes nothing in the cluster; nothing when asked to stop meanwhile.
+    /// Returns what `work` comes to, which changes nothing in the cluster; nothing when asked to stop meanwhile.
     fn unless_asked<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
         let work = Box::pin(work);
         async move {
@@ -207,7 +208,7 @@ impl Stop {
         }
     }
 
-    /// What `work` comes to, which has [`GRACE`] left once asked to stop; nothing when that is over.
+    /// Returns what `work` comes to, which has [`GRACE`] left once asked to stop; nothing when that is over.
     fn within_grace<T>(&self, work: impl Future<Output = T>) -> impl Future<Output = Option<T>> {
         let mut work = Box::pin(work);
         async move {
@@ -221,7 +222,7 @@ impl Stop {
     }
 }
 
-/// How it went with one claim.
+/// Outcome of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Outcome {
@@ -231,7 +232,7 @@ pub enum Outcome {
     Replanned,
     /// Its devices were deallocated.
     Released,
-    /// Somebody else did it, or the claim is gone.
+    /// Another client did it, or the claim was deleted.
     AlreadyDone,
     /// It has entries of other kinds only than those selected.
     Kept,
@@ -248,7 +249,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the claim got another list.
+    /// Returns whether the claim got another list.
     pub fn is_of_new_list(self) -> bool {
         match self {
             Self::Converted | Self::Replanned => true,
@@ -263,12 +264,12 @@ impl Outcome {
         }
     }
 
-    /// Whether the claim was written.
+    /// Returns whether the claim was written.
     pub fn is_written(self) -> bool {
         self.is_of_new_list() || self == Self::Released
     }
 
-    /// Whether something stays that was to go.
+    /// Returns whether something stays that was to go.
     pub fn leaves_something(self) -> bool {
         match self {
             Self::Kept | Self::Refused | Self::Failed | Self::NotTried => true,
@@ -304,28 +305,28 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What became of one claim.
+/// Result of one claim.
 #[derive(Clone, Debug)]
 pub struct ClaimResult {
     /// Namespace and name.
     pub key: Key,
     /// As it was read when that was planned; absent for one that does not exist any more.
     pub claim: Option<Arc<Claim>>,
-    /// What was planned for it last; nothing where an old list was to come back.
+    /// Last plan for it; none when restoring.
     pub plan: Option<ClaimPlan>,
-    /// How it went.
+    /// Outcome.
     pub outcome: Outcome,
-    /// Why, where there is something to say.
+    /// Reason, if any.
     pub message: Option<String>,
 }
 
-/// What keeps a run, or one write of it, from going on.
+/// Reason that stops a run, or one write of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Trouble {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What the user can do about it.
+    /// Remedy for the user.
     pub hint: Option<String>,
 }
 
@@ -361,14 +362,14 @@ impl From<&Error> for Trouble {
     }
 }
 
-/// What a whole run came to.
+/// Result of a whole run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Every claim that had something to do, by namespace and name.
     pub claims: BTreeMap<Key, ClaimResult>,
-    /// What is wrong with the lists at the end.
+    /// Defects of the lists at the end.
     pub defects: Vec<(Key, Defect)>,
-    /// What could not be read. Then nothing was written in that pass.
+    /// Objects that could not be read. Nothing was written in that pass.
     pub unknown: Vec<Gap>,
     /// Pods without a node that could begin to use a converted claim while the gate is on.
     pub unbound: BTreeMap<Key, Vec<Str>>,
@@ -376,22 +377,22 @@ pub struct Report {
     pub passes: u32,
     /// The user asked to stop.
     pub interrupted: bool,
-    /// What ended the run before its time.
+    /// Error that interrupted the run.
     pub failure: Option<Trouble>,
 }
 
 impl Report {
-    /// Whether a claim failed, or all did.
+    /// Returns whether a claim failed, or all did.
     pub fn failed(&self) -> bool {
         self.failure.is_some() || self.claims.values().any(|claim| claim.outcome == Outcome::Failed)
     }
 
-    /// Whether nothing is left to go on with.
+    /// Returns whether no work is left.
     pub fn is_finished(&self) -> bool {
         !self.interrupted && !self.failed()
     }
 
-    /// Whether entries of PodGroups were taken away, which while the gate is on their members bring back.
+    /// Returns whether entries of PodGroups were taken away, which while the gate is on their members bring back.
     pub fn replaced_groups(&self) -> bool {
         self.claims
             .values()
@@ -400,7 +401,7 @@ impl Report {
             .any(|plan| plan.remove.iter().any(ConsumerReference::is_pod_group))
     }
 
-    /// Whether everything that was asked for is done.
+    /// Returns whether everything that was asked for is done.
     pub fn is_clean(&self) -> bool {
         self.defects.is_empty()
             && self.unbound.is_empty()
@@ -412,13 +413,13 @@ impl Report {
 
 /// The cluster as it was read, and what is to be done with it.
 pub struct Survey {
-    /// What was read.
+    /// Read state.
     pub cluster: Cluster,
-    /// What is to be done.
+    /// Plan.
     pub plan: Plan,
 }
 
-/// Why nothing could be done.
+/// The reason why nothing could be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The cluster.
@@ -432,7 +433,8 @@ pub enum Error {
     Rights(#[from] MissingRights),
     /// The plan to carry out is of another cluster.
     #[error(
-        "the plan is of another cluster: its namespace kube-system has UID {of}, and that of {server} has UID {here}"
+        "the plan is for another cluster: its kube-system namespace has UID {of}, but on {server} it has UID \
+        {here}"
     )]
     OtherCluster {
         /// UID of the namespace kube-system in the plan.
@@ -451,21 +453,20 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Live(error) => error.hint(),
             Self::Rights(rights) => Some(format!(
-                "grant what is missing:\n{}",
+                "grant the missing permissions:\n{}",
                 rights.manifest("kubectl-dra-convert")
             )),
             Self::GateOn(_) => Some(
-                "turn the gate off in every replica of both components and wait until they have restarted"
-                    .to_owned(),
+                "turn the gate off in every replica of both components, and wait for the restarts".to_owned(),
             ),
             Self::Record(error) => error.hint(),
             Self::OtherCluster { .. } => {
-                Some("select the cluster of the plan with `--context`, or make a new plan".to_owned())
+                Some("select the plan's cluster with `--context`, or create a new plan".to_owned())
             }
             Self::GateUnknown(_) => None,
         }

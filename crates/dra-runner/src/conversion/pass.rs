@@ -1,4 +1,4 @@
-//! Whether there is another pass. Decides only.
+//! Decision about another pass. Decides only.
 //!
 //! While the gate is on, entries come back: a new member, a member that ended, a scheduling attempt that began before the write. So
 //! a pass that wrote is followed by one that looks, and `--final` passes are so far apart that no such attempt outlives the gap.
@@ -8,13 +8,13 @@ use std::time::Duration;
 /// More passes than this make nothing better: something writes the entries back.
 const MOST: u32 = 10;
 
-/// How soon after a write to look at what became of it.
+/// Delay before checking the result of a write.
 const SOON: Duration = Duration::from_secs(1);
 
-/// How often to look whether pods got their nodes.
+/// Interval for checking whether pods are scheduled.
 const POLL: Duration = Duration::from_secs(2);
 
-/// Where the conversion stands in the downgrade.
+/// Phase of the conversion in the downgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// Components may still reserve for PodGroups.
@@ -27,7 +27,7 @@ pub enum Phase {
     },
 }
 
-/// What a pass came to.
+/// Result of a pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
     /// Counted from 1.
@@ -36,11 +36,11 @@ pub(super) struct Seen {
     pub(super) wrote: usize,
     /// Claims that wait for a pod to get its node, or that such a pod could begin to use.
     pub(super) waiting: usize,
-    /// How long this has gone on.
+    /// Duration so far.
     pub(super) elapsed: Duration,
 }
 
-/// How long to wait for the next pass; nothing when this was the last.
+/// Returns how long to wait for the next pass; nothing when this was the last.
 pub(super) fn next(phase: Phase, wait: Option<Duration>, seen: Seen) -> Option<Duration> {
     let patient = wait.is_some_and(|wait| seen.elapsed < wait);
     match phase {

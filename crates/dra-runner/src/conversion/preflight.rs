@@ -1,4 +1,4 @@
-//! What is found out before anything is written: rights, and whether a write would be accepted.
+//! Checks before anything is written: permissions, and whether a write would be accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +21,9 @@ fn right(subresource: &'static str, namespace: &str) -> Right {
     }
 }
 
-/// What the tasks need: the status in each namespace, and who uses a claim in all at once. The API server asks its authorizers for
-/// the latter without a namespace (`resourceclaim/strategy.go`, `AuthorizedForBinding`, v1.37.2), so a right in one is not enough.
+/// Returns the permissions that the tasks need: the status in each namespace, and the binding in all namespaces. The
+/// API server asks its authorizers for the latter without a namespace (`resourceclaim/strategy.go`,
+/// `AuthorizedForBinding`, v1.37.2), so a right in one is not enough.
 fn wanted(environment: &Environment, tasks: &[Task]) -> BTreeSet<Right> {
     let mut rights = BTreeSet::new();
     for task in tasks {
@@ -68,13 +69,13 @@ pub(super) async fn check(
     }
     for task in tasks.iter().take(TRIALS) {
         match live.patch_claim(&task.key, &task.patch, true).await {
-            // In the middle of a change, or gone: says nothing about rights.
+            // Being changed or deleted: no evidence about permissions.
             Err(Error::Refused { code: 404 | 409, .. }) => {}
             Err(Error::Refused { message, .. }) if lacks_binding(&message) => {
                 let missing = live.lacks(BTreeSet::from([right("binding", "")])).await?;
                 return Ok(missing.map_or(Ok(()), Err));
             }
-            // What passes by itself is for the writes to deal with.
+            // Temporary conditions are handled by the writes.
             Ok(_)
             | Err(
                 Error::Refused {

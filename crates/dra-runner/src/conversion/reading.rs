@@ -1,4 +1,4 @@
-//! What is read again of one claim.
+//! Objects of one claim to read again.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use dra_rules::reservation::owning_group;
 use dra_sources::Needs;
 use dra_sources::live::{Error, Live};
 
-/// What one claim depends on. Whether the pods of one that was made for a group were given others only these tell.
+/// Returns what one claim depends on. Whether the pods of one that was made for a group were given others only these tell.
 fn needs_of(claim: &Claim) -> Needs {
     let mut needs = Needs::none().require(Kind::ResourceClaim);
     if owning_group(claim).is_none() {
@@ -21,7 +21,7 @@ fn needs_of(claim: &Claim) -> Needs {
         .pods_after_claims()
 }
 
-/// Reads what one claim depends on, from a server of which `known` is known.
+/// Reads the objects that one claim depends on; `known` is the known state of the server.
 pub(super) async fn reload(live: &Live, claim: &Claim, known: &Environment) -> Result<Cluster, Error> {
     let cluster = live.reload(&needs_of(claim), known).await?;
     still_served(cluster.environment(), known, live.server())?;
@@ -39,7 +39,7 @@ pub(super) fn still_served(now: &Environment, known: &Environment, server: &str)
         Some(kind) => Err(Error::Foreign {
             what: format!("list {}", kind.plural()),
             server: server.to_owned(),
-            message: "it does not serve them any more".to_owned(),
+            message: "the API server no longer serves them".to_owned(),
         }),
     }
 }

@@ -14,7 +14,7 @@ use dra_rules::reservation::conversion::{Difference, Restoration, Saved, restore
 use dra_sources::live::Live;
 use dra_sources::{Needs, Unobserved, VersionSettings};
 
-/// What a conversion noted of one claim.
+/// Recorded state of one claim.
 #[derive(Clone, Debug)]
 pub struct Old {
     /// Namespace and name.
@@ -27,34 +27,36 @@ pub struct Old {
     pub after: Vec<Vec<ConsumerReference>>,
     /// Its devices may have been deallocated last, and then the list means nothing any more.
     pub released: bool,
-    /// Why it is not certain what the list was, unless the claim shows that nothing is to be done.
+    /// The reason why it is not certain what the list was, unless the claim shows that nothing is to be done.
     pub doubt: Option<Doubt>,
 }
 
-/// What backup and journal do not say of a claim, since one of them is damaged or belongs to another conversion.
+/// Missing data about a claim, because backup or journal is damaged or belongs to another conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Doubt {
     /// There is no write of it.
     #[error(
-        "its list is not that of the backup, and the journal has no write of it: the journal was cut or is another conversion's. Name the \
-         whole journal with `--journal`, or compare the claim with the backup by hand"
+        "its list differs from the backup, and the journal has no write for it: the journal is truncated or \
+        belongs to another conversion. Pass the complete journal with `--journal`, or compare the claim with \
+        the backup yourself"
     )]
     NotInJournal,
     /// The first write that happened was not to the list of the backup.
     #[error(
-        "the journal does not begin with the list of the backup: one of them was cut or changed, or is another conversion's. Name the whole \
-         files with `--backup` and `--journal`, or compare the claim with the backup by hand"
+        "the journal does not start with the list in the backup: one of them was truncated or changed, or \
+        belongs to another conversion. Pass the complete files with `--backup` and `--journal`, or compare \
+        the claim with the backup yourself"
     )]
     OtherList,
     /// There is a write of it, but not the claim as it was.
     #[error(
-        "the journal has a write of it, and the backup does not have the claim: the backup was cut or is another conversion's. Name the \
-         whole backup with `--backup`"
+        "the journal has a write for it, but the backup does not contain the claim: the backup is truncated \
+        or belongs to another conversion. Pass the complete backup with `--backup`"
     )]
     NotInBackup,
 }
 
-/// What a conversion noted of the claims in its backup.
+/// Returns what a conversion noted of the claims in its backup.
 ///
 /// # Errors
 /// When the files cannot be read, or are none of ours.
@@ -163,7 +165,7 @@ struct Noted {
     fate: Fate,
 }
 
-/// What the journal says of how a write went.
+/// Result of a write according to the journal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     /// It took effect.
@@ -194,7 +196,7 @@ impl Noted {
         }
     }
 
-    /// Whether the first write that happened, or one before it that did not, was to `list`: the backup is made between the reading and
+    /// Returns whether the first write that happened, or one before it that did not, was to `list`: the backup is made between the reading and
     /// the first write, and others write meanwhile. What is there after devices were deallocated is another story.
     fn begin_with(writes: &[Self], list: &[ConsumerReference]) -> bool {
         let mut first = writes.len();
@@ -208,7 +210,7 @@ impl Noted {
             || writes.iter().take(first + 1).any(|write| write.before == list)
     }
 
-    /// Whether the write may have happened, as far as `next`, which was planned from what was there afterwards, does not show otherwise.
+    /// Returns whether the write may have happened, as far as `next`, which was planned from what was there afterwards, does not show otherwise.
     fn may_have_happened(&self, next: Option<&Self>) -> bool {
         match (self.fate, next) {
             (Fate::Done, _) | (Fate::Open, None) => true,
@@ -262,7 +264,8 @@ impl Old {
         }
     }
 
-    /// Whether the devices are gone with which the list was: a release that may have happened did, unless the claim shows otherwise.
+    /// Returns whether the devices of the old list are released: a release that may have happened did, unless the claim
+    /// shows otherwise.
     fn is_void(&self, claim: Option<&Arc<Claim>>) -> bool {
         let differs = |claim: &Arc<Claim>| {
             claim.metadata.uid != self.uid
@@ -272,7 +275,7 @@ impl Old {
         self.released && claim.is_none_or(differs)
     }
 
-    /// What is to be compared with the claim, whose list is `current`: of the writes the one that it shows, else the last.
+    /// Returns what is to be compared with the claim, whose list is `current`: of the writes the one that it shows, else the last.
     fn saved(&self, current: &[ConsumerReference]) -> Saved {
         let shown = self.after.iter().rev().find(|after| *after == current);
         Saved {
@@ -335,7 +338,7 @@ pub async fn restore(
         if let Some(doubt) = old.doubt {
             let same = claim.filter(|claim| claim.metadata.uid == old.uid);
             match same.map(|claim| &claim.status.reserved_for) {
-                // Another one of the name is told of where it is meant, if it is.
+                // Another claim with the name is reported where it is meant.
                 None if is_told => {}
                 None if doubt == Doubt::NotInBackup => {}
                 None => result(Outcome::Refused, Some(Difference::Gone.to_string())),
@@ -350,7 +353,7 @@ pub async fn restore(
             continue;
         }
         if old.is_void(claim) {
-            let message = "it was deallocated; the scheduler allocates it again when a pod needs it";
+            let message = "it was deallocated; kube-scheduler allocates it again when a pod needs it";
             result(Outcome::Refused, Some(message.to_owned()));
             continue;
         }

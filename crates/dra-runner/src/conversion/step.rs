@@ -1,4 +1,4 @@
-//! What to do with one claim after each answer of the API server. Decides only; `worker` does it.
+//! Next step for one claim after each response of the API server. Decides only; `worker` does it.
 //!
 //! Whatever was not clearly done or clearly refused is looked at again: the claim, and after it its pods, are read, and what is to be
 //! done is planned anew. A write that took effect although the answer was an error is found that way, and none is sent twice.
@@ -14,7 +14,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(40);
 /// Longest pause, unless the server asks for more.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What came of sending a patch.
+/// Result of sending a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// The claim has changed since it was read.
@@ -30,7 +30,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// What an error of the request means.
+    /// Returns what an error of the request means.
     pub(super) fn of(error: &Error) -> Self {
         let said = Trouble::from(error);
         // What helps who may not read is no advice here.
@@ -65,12 +65,12 @@ impl Answer {
     }
 }
 
-/// Whether a refusal is about the right to change who uses a claim. Mirrors `resourceclaim/strategy.go`, `ValidateUpdate`, v1.37.2.
+/// Returns whether a refusal is about the right to change who uses a claim. Mirrors `resourceclaim/strategy.go`, `ValidateUpdate`, v1.37.2.
 pub(super) fn lacks_binding(message: &str) -> bool {
     message.contains("resourceclaims/binding") && message.contains("permission")
 }
 
-/// Whether a refusal is about this very write, which a webhook or a policy does not want, and not about rights. Mirrors
+/// Returns whether a refusal is about this very write, which a webhook or a policy does not want, and not about rights. Mirrors
 /// `webhook/errors/statuserror.go`, `ToStatusErr`, and `policy/validating/dispatcher.go`, `Dispatch`, v1.37.2.
 pub(super) fn is_of_policy(message: &str) -> bool {
     ["denied the request", "denied request: "]
@@ -78,7 +78,7 @@ pub(super) fn is_of_policy(message: &str) -> bool {
         .any(|words| message.contains(words))
 }
 
-/// What a claim is when it is looked at again.
+/// State of a claim at a later look.
 #[derive(Clone, Debug)]
 pub(super) enum Seen {
     /// It does not exist any more, or another one has its name.
@@ -92,7 +92,7 @@ pub(super) enum Seen {
     Unread(Answer),
 }
 
-/// What is to be done with a claim.
+/// Goal for a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wants {
     /// This patch.
@@ -105,14 +105,14 @@ pub(super) enum Wants {
     Unknown(String),
 }
 
-/// What to do next.
+/// Next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// Send the patch that was planned last.
     Send,
     /// Wait, then look at the claim and its pods.
     Look(Duration),
-    /// The claim is as it should be, by our write or by that of somebody else.
+    /// The claim is as it should be, after our write or another client's.
     Done { ours: bool },
     /// It does not exist any more.
     Gone,
@@ -131,12 +131,12 @@ pub(super) struct Attempt {
     sent: Vec<Vec<ConsumerReference>>,
     pause: Duration,
     waited: Duration,
-    /// How long to go on without a success.
+    /// Time to continue without a success.
     patience: Duration,
     trouble: Option<Trouble>,
     /// The last answer came from no server at all, so that other claims will fare no better.
     unreachable: bool,
-    /// Whether the last write took effect is not known.
+    /// True if it is unknown whether the last write took effect.
     open: bool,
 }
 
@@ -159,17 +159,17 @@ impl Attempt {
         self.sent.push(list);
     }
 
-    /// Whether a write was sent at all.
+    /// Returns whether a write was sent at all.
     pub(super) fn has_sent(&self) -> bool {
         !self.sent.is_empty()
     }
 
-    /// Whether the last write was another one than the first.
+    /// Returns whether the last write was another one than the first.
     pub(super) fn was_replanned(&self) -> bool {
         self.sent.first() != self.sent.last()
     }
 
-    /// Whether a write was sent of which only a look at the claim can tell what became of it.
+    /// Returns whether a write was sent whose result only the claim itself can show.
     pub(super) fn is_open(&self) -> bool {
         self.open
     }
@@ -184,11 +184,11 @@ impl Attempt {
     fn react(&mut self, answer: Answer) -> Next {
         match answer {
             // A server that has just started answers so, too; reading tells.
-            Answer::Gone => self.again(plain("the claim is not there"), Duration::ZERO),
+            Answer::Gone => self.again(plain("the claim does not exist"), Duration::ZERO),
             Answer::Conflict => {
                 self.unreachable = false;
                 self.again(
-                    plain("the claim keeps changing while it is written"),
+                    plain("the claim kept changing while it was written"),
                     Duration::ZERO,
                 )
             }
@@ -239,7 +239,7 @@ impl Attempt {
     }
 }
 
-/// Something for which there is no known remedy.
+/// A problem without a known remedy.
 fn plain(message: &str) -> Trouble {
     Trouble {
         message: message.to_owned(),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn no_wait_lasts_for_ever() {
+    fn no_wait_lasts_forever() {
         for (answer, stops) in [
             (Answer::Conflict, false),
             (

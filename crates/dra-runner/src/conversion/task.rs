@@ -8,7 +8,7 @@ use super::{ClaimResult, Outcome, Report, Trouble};
 use dra_model::{Claim, ClaimChange, ClaimPatch, ConsumerReference, Key, Str};
 use dra_rules::reservation::conversion::{ClaimPlan, Options, Saved};
 
-/// What is wanted of a claim, each time it is looked at.
+/// Goal for a claim at each look.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose<'a> {
     /// Pods in the place of other entries.
@@ -18,7 +18,7 @@ pub(super) enum Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// What the journal calls such a write.
+    /// Returns what the journal calls such a write.
     pub(super) fn action(self, patch: &ClaimPatch) -> WriteAction {
         match (patch.change(), self) {
             (ClaimChange::Finalizers(_), _) => WriteAction::Finalizer,
@@ -35,11 +35,11 @@ pub(super) struct Task {
     /// As it was read; the patch is locked to its version.
     pub(super) claim: Arc<Claim>,
     pub(super) patch: ClaimPatch,
-    /// What was planned, for the report.
+    /// Plan, for the report.
     pub(super) plan: Option<ClaimPlan>,
 }
 
-/// How it went with one claim.
+/// Result of one claim.
 pub(super) struct Done {
     pub(super) task: Task,
     pub(super) outcome: Outcome,
@@ -49,7 +49,7 @@ pub(super) struct Done {
 }
 
 impl Task {
-    /// What `plan` writes to `claim`; nothing where it writes nothing.
+    /// Returns what `plan` writes to `claim`; nothing where it writes nothing.
     pub(super) fn of(claim: &Arc<Claim>, plan: ClaimPlan) -> Option<Self> {
         let patch = plan.patch()?.clone();
         Some(Self {
@@ -94,18 +94,21 @@ impl Task {
         }
     }
 
-    /// What cannot be noted is not sent. A write before it may have taken effect without an answer.
+    /// Writes that cannot be recorded are not sent. An earlier write may have taken effect without a response.
     pub(super) fn ends_unnoted(self, attempt: &Attempt, error: &RecordError) -> Done {
         let trouble = Trouble::from(error);
         let (outcome, what) = if attempt.has_sent() {
             (
                 Outcome::Failed,
-                "whether it was written is not known; not sent again",
+                "it is unknown whether it was written; not sent again",
             )
         } else {
             (Outcome::NotTried, "not sent")
         };
-        let message = format!("{what}, since it could not be noted first: {}", trouble.message);
+        let message = format!(
+            "{what}, because it could not be recorded first: {}",
+            trouble.message
+        );
         self.ends(outcome, Some(message)).and_all(trouble)
     }
 
@@ -115,19 +118,20 @@ impl Task {
 
     /// It was sent before the run was asked to stop, and the server does not say what became of it.
     pub(super) fn ends_unanswered(self) -> Done {
-        let message = "interrupted: it was sent, and whether it was written is not known, since the server does not answer";
+        let message = "interrupted: it was sent, but the server did not answer, so it is unknown whether it \
+                      was written";
         self.ends(Outcome::Failed, Some(message.to_owned()))
     }
 
     /// The second half of a release does not come about.
     pub(super) fn keeps_finalizer(self, why: &str) -> Done {
-        let message = format!("its devices are free, but its finalizer stays: {why}");
+        let message = format!("its devices are released, but its finalizer remains: {why}");
         self.ends(Outcome::Failed, Some(message))
     }
 }
 
 impl Done {
-    /// What ended this ends all others.
+    /// Returns what ended this ends all others.
     pub(super) fn and_all(self, trouble: Trouble) -> Self {
         Self {
             fatal: Some(trouble),

@@ -17,7 +17,7 @@ use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Environment, Str}
 use dra_rules::reservation::conversion::{Action, Options, Restoration, complete, plan, restore};
 use dra_sources::live::{Error, Live};
 
-/// What all workers share.
+/// State shared by all workers.
 pub(super) struct Shared<'a> {
     pub(super) live: &'a Live,
     pub(super) environment: &'a Environment,
@@ -35,13 +35,13 @@ const AHEAD: usize = 16;
 /// The right to have one request in flight.
 type Slot<'a> = Result<SemaphorePermit<'a>, AcquireError>;
 
-/// How much may be under way.
+/// Concurrency limits.
 pub(super) struct Traffic {
     at_once: usize,
     /// One for each request in flight. A claim waits for it with its write in the journal already: the way to the disk costs no time
     /// in which the server could work.
     slots: Semaphore,
-    /// What ended one write will end all others, so that nothing more is sent.
+    /// True if the error of one write applies to all others, so that nothing more is sent.
     given_up: Cell<bool>,
 }
 
@@ -56,25 +56,25 @@ impl Traffic {
         }
     }
 
-    /// How many claims are to be worked at: those whose request is in flight, and some that are about to send one.
+    /// Returns how many claims are to be worked at: those whose request is in flight, and some that are about to send one.
     pub(super) fn claims_at_once(&self) -> usize {
         3 * self.at_once + AHEAD
     }
 }
 
-/// What came of many tasks.
+/// Results of many tasks.
 #[derive(Default)]
 pub(super) struct Written {
-    /// How many claims were written.
+    /// Number of claims were written.
     pub(super) count: usize,
     /// UIDs of those that got another list.
     pub(super) listed: Vec<Str>,
-    /// Why the others were given up, if they were.
+    /// The reason why the others were given up, if they were.
     pub(super) failure: Option<Trouble>,
 }
 
 impl Shared<'_> {
-    /// Carries tasks out, as many at once as there may be, and notes in `report` what became of each.
+    /// Executes tasks, up to the allowed concurrency, and records each result in `report`.
     pub(super) async fn carry_all<'p>(
         &self,
         work: impl Iterator<Item = (Purpose<'p>, Task)>,
@@ -167,8 +167,8 @@ impl Shared<'_> {
                         (true, Mode::Server | Mode::Client) if task.patch.releases() => Outcome::WouldRelease,
                         (true, Mode::Server | Mode::Client) => Outcome::WouldConvert,
                     };
-                    // A released claim keeps its finalizer until somebody drops it. It keeps its turn, too, so that no more claims than may
-                    // be in flight are between the two writes.
+                    // A released claim keeps its finalizer until it is removed. It keeps its turn, too, so that no more
+                    // claims than may be in flight are between the two writes.
                     if outcome == Outcome::Released
                         && let Some((claim, slot)) = written
                     {
@@ -177,7 +177,7 @@ impl Shared<'_> {
                     return task.ends(outcome, None);
                 }
                 Next::Gone => {
-                    let message = "the claim does not exist any more".to_owned();
+                    let message = "the claim no longer exists".to_owned();
                     return task.ends(Outcome::AlreadyDone, Some(message));
                 }
                 Next::Refused(why) => return task.ends(Outcome::Refused, Some(why)),
@@ -274,7 +274,7 @@ impl Shared<'_> {
         (Seen::Claim { list, wants }, Some(Claim::clone(claim)))
     }
 
-    /// What one claim depends on, and the UIDs of the objects that its old entries name.
+    /// Returns what one claim depends on, and the UIDs of the objects that its old entries name.
     async fn read(&self, purpose: Purpose<'_>, claim: &Claim) -> Result<(Cluster, BTreeSet<Str>), Error> {
         let _slot = self.traffic.slots.acquire().await;
         let cluster = reload(self.live, claim, self.environment).await?;
@@ -298,7 +298,7 @@ impl Shared<'_> {
         task.claim = Arc::new(claim);
         let mut attempt = Attempt::new(self.patience, spread(task.uid()));
         loop {
-            // Allocated again: the finalizer is somebody else's now.
+            // Allocated again: the finalizer belongs to another client now.
             let is_free = task.claim.status.allocation.is_none();
             let Some(patch) = ClaimPatch::without_finalizer(&task.claim).filter(|_| is_free) else {
                 return task.ends(Outcome::Released, None);

@@ -15,14 +15,14 @@ const AGGREGATED: usize = 10;
 const AGGREGATION_PERIOD: Duration = Duration::from_secs(600);
 const AGGREGATED_PREFIX: &str = "(combined from similar events): ";
 
-/// Events about one object by one source: so many at once, then one per period.
+/// Events about one object by one source: a burst, then one per period.
 const BURST: u32 = 25;
 const REFILL: Duration = Duration::from_secs(300);
 
 /// Entries of each memory. What is beyond is forgotten, the oldest first.
 const REMEMBERED: usize = 4096;
 
-/// What to send.
+/// Event to send.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Correlated {
     /// The message, which may be that of several events.

@@ -136,7 +136,7 @@ impl Recorder {
             about,
             type_: "Warning",
             reason: "AnotherControllerAtWork",
-            message: format!("{why}; kubectl dra run ends"),
+            message: format!("{why}; kubectl dra run exits"),
         };
         self.record(event, now);
     }

@@ -110,7 +110,7 @@ async fn the_first_gets_it_and_others_wait_until_it_has_not_changed_for_its_dura
     assert!(second.attempt(later(20)).await.unwrap());
     let taken = memory.record();
     assert_eq!((&*taken.holder, taken.transitions), ("second", 1));
-    // Whoever had it finds that out by the version.
+    // A previous holder notices it by the version.
     assert!(!first.attempt(later(20)).await.unwrap());
     assert!(!first.is_leader());
 }
@@ -155,7 +155,7 @@ async fn a_renewal_whose_answer_was_lost_is_found_and_what_others_wrote_stays() 
 }
 
 #[tokio::test]
-async fn what_is_given_up_can_be_had_at_once_and_only_by_its_holder() {
+async fn a_released_lease_is_available_immediately_and_released_only_by_its_holder() {
     let memory = Memory::default();
     let mut first = Election::new(memory.clone(), "first".to_owned());
     let mut second = Election::new(memory.clone(), "second".to_owned());
@@ -170,7 +170,7 @@ async fn what_is_given_up_can_be_had_at_once_and_only_by_its_holder() {
 }
 
 #[tokio::test]
-async fn records_that_make_no_sense_are_not_believed_for_ever() {
+async fn inconsistent_records_are_not_believed_forever() {
     let memory = Memory::default();
     memory.set(|kept| {
         kept.lease = Some(

@@ -1,11 +1,12 @@
 //! The fields that a redacted snapshot keeps.
 //!
-//! Of the kinds of `resource.k8s.io` they are the fields of the API, in every version and release, but for those of metadata. Of other
-//! kinds they are those that the structs of `model` read, which stand here, as do the fields that are kept in another way than most. A
-//! line is a path; what follows the last dot may be several names in braces. Lists need no sign: a path goes through their elements. `*`
-//! stands for any key of a map. A name with `#` behind it is replaced by the hash of its value, so that equal ones can still be told; of
-//! one with `?` only that it is there stays. `docs/commands/snapshot.md` shows every field to users. A test compares the two, so that a
-//! field of a new release is kept only once somebody has put it there.
+//! For the kinds of `resource.k8s.io` these are all fields of the API in every version and release, except metadata.
+//! For other kinds these are the fields read by the structs of `model`, listed here with the fields that are kept in a
+//! special way. A line is a path; what follows the last dot may be several names in braces. Lists need no sign: a path
+//! goes through their elements. `*` stands for any key of a map. A name with `#` behind it is replaced by the hash of
+//! its value, so that equal values stay equal; for a name with `?` only its presence is kept.
+//! `docs/commands/snapshot.md` shows every field to users. A test compares the two, so that a field of a new release is
+//! kept only after it was added.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,7 +15,7 @@ use serde_json::value::RawValue;
 
 use dra_model::{Kind, POD_CONDITIONS, field_paths, json};
 
-/// What is kept of a value.
+/// Kept part of a value.
 #[derive(Debug, PartialEq)]
 pub(super) enum Rule {
     /// All of it, if it is no object.
@@ -25,7 +26,7 @@ pub(super) enum Rule {
     Present,
     /// Some of its members.
     Members(Members),
-    /// The same of a pod's conditions, of which only some count.
+    /// The same for a pod's conditions; only some count.
     Conditions(Members),
 }
 
@@ -38,7 +39,7 @@ pub(super) struct Members {
 }
 
 impl Rule {
-    /// What is kept of the member `key`; nothing if it goes.
+    /// Returns what is kept of the member `key`; nothing if it goes.
     pub(super) fn of(&self, key: &str) -> Option<&Self> {
         let (Self::Members(members) | Self::Conditions(members)) = self else {
             return None;
@@ -50,7 +51,7 @@ impl Rule {
         members.named.get(key).or_else(any)
     }
 
-    /// Whether an element of a list is kept at all.
+    /// Returns whether an element of a list is kept at all.
     pub(super) fn takes(&self, element: &RawValue) -> bool {
         #[derive(serde::Deserialize)]
         struct Condition<'a> {
@@ -63,7 +64,7 @@ impl Rule {
         condition.map_or(true, |condition| POD_CONDITIONS.contains(&&*condition.type_))
     }
 
-    /// What `paths` keep; a later one says how, where there are two.
+    /// Returns what `paths` keep; a later one says how, where there are two.
     fn of_paths(paths: impl Iterator<Item = Vec<&'static str>>) -> Self {
         let mut rule = Self::Members(Members::default());
         for path in paths {
@@ -106,7 +107,7 @@ impl Rule {
     }
 }
 
-/// What is kept of objects of `kind`.
+/// Returns what is kept of objects of `kind`.
 pub(super) fn rules(kind: Kind) -> &'static Rule {
     static RULES: LazyLock<BTreeMap<Kind, Rule>> = LazyLock::new(|| {
         let each = Kind::all().map(|kind| {
@@ -182,7 +183,7 @@ metadata.labels.*
 metadata.annotations.resource.kubernetes.io/*
 metadata.ownerReferences.{apiVersion, kind, name, uid, controller}";
 
-/// What is kept of objects of `kind` besides, and of what the table has in another way.
+/// Returns what is kept of objects of `kind` besides, and of what the table has in another way.
 fn lines(kind: Kind) -> &'static str {
     match kind {
         Kind::Namespace | Kind::CompositePodGroup => "",

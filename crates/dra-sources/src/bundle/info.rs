@@ -12,12 +12,12 @@ const API_VERSION: &str = "dra.kubectl.io/v1";
 /// `kind` of the item.
 const KIND: &str = "SnapshotInfo";
 
-/// Whether an item is a [`SnapshotInfo`].
+/// Returns whether an item is a [`SnapshotInfo`].
 pub(crate) fn is_info(api_version: &str, kind: &str) -> bool {
     kind == KIND && api_version.split('/').next() == API_VERSION.split('/').next()
 }
 
-/// What a snapshot says of itself.
+/// Metadata of a snapshot.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SnapshotInfo {
@@ -26,15 +26,15 @@ pub struct SnapshotInfo {
     metadata: Name,
     /// The program that wrote it.
     pub tool: String,
-    /// When the lists were read.
+    /// Time at which the lists were read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_at: Option<Time>,
-    /// What was read: `cluster prod`.
+    /// Source: `cluster prod`.
     pub source: String,
     /// The only namespace that was read; all without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// Whether what may be secret was left out.
+    /// True if what may be secret was left out.
     pub redacted: bool,
     kubernetes: Kubernetes,
     feature_gates: Vec<GateInfo>,
@@ -80,7 +80,7 @@ struct GateInfo {
 #[serde(rename_all = "camelCase", default)]
 struct ProfileInfo {
     name: String,
-    /// Plugins that the profile does without, of those that decide about devices and nodes.
+    /// Plugins disabled in the profile, out of those that affect devices and nodes.
     disabled: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ struct GapInfo {
 }
 
 impl SnapshotInfo {
-    /// What is known in `environment`, of lists that were read.
+    /// Returns what is known in `environment`, of lists that were read.
     pub(crate) fn new(
         environment: &Environment,
         lists: Vec<ListInfo>,
@@ -182,24 +182,24 @@ impl SnapshotInfo {
         }
     }
 
-    /// Whether it tells of which release the cluster is. A file made by hand may have the lists alone.
+    /// Returns whether it records the release of the cluster. A hand-written file may contain only the lists.
     pub(crate) fn has_version(&self) -> bool {
         !self.kubernetes.version.is_empty()
     }
 
-    /// Whether it tells everything of `kind` but what its gaps hide.
+    /// Returns whether it tells everything of `kind` but what its gaps hide.
     pub(crate) fn knows(&self, kind: Kind) -> bool {
         let listed = self.lists.iter().any(|list| list.is_of(kind));
         listed || self.not_served.iter().any(|name| kind_of(name) == Some(kind))
     }
 
-    /// How many objects of `kind` the file has.
+    /// Returns how many objects of `kind` the file has.
     pub(crate) fn count_of(&self, kind: Kind) -> u64 {
         let lists = self.lists.iter().filter(|list| list.is_of(kind));
         lists.fold(0, |count, list| count.saturating_add(list.count))
     }
 
-    /// What the snapshot lacks of `kind`.
+    /// Returns what the snapshot lacks of `kind`.
     pub(crate) fn gaps_of(&self, kind: Kind) -> Vec<Gap> {
         let named = self.gaps.iter().filter(|gap| kind_of(&gap.kind) == Some(kind));
         let mut gaps: Vec<Gap> = named
@@ -218,7 +218,7 @@ impl SnapshotInfo {
         gaps
     }
 
-    /// What was known when the snapshot was written; `source` is where it was read from now. What is not understood, as when a
+    /// Returns what was known when the snapshot was written; `source` is where it was read from now. What is not understood, as when a
     /// newer release of this program wrote it, comes back as warnings.
     pub(crate) fn environment(&self, source: String) -> (Environment, Vec<String>) {
         let mut warnings = Vec::new();
@@ -230,7 +230,7 @@ impl SnapshotInfo {
         match self.kubernetes.version.parse::<Version>() {
             Ok(version) => {
                 environment.version = version;
-                // A release that was told without its patch is recorded with 0.
+                // A release that was reported without its patch is recorded with 0.
                 let is_patch = self.kubernetes.git_version.is_some() || version.patch > 0;
                 environment.release_evidence = if is_patch {
                     ReleaseEvidence::Patch
@@ -261,7 +261,7 @@ impl SnapshotInfo {
                 "Metrics" => Evidence::Metrics,
                 "Served" => Evidence::Served(detail),
                 "Arguments" => Evidence::Arguments(detail),
-                // Whoever recorded it said so; whoever reads it may say otherwise.
+                // It was recorded with the file; the reader can override it.
                 _ => Evidence::Recorded,
             };
             environment.gates.push((
@@ -281,7 +281,7 @@ impl SnapshotInfo {
         environment.scheduler_profiles = profiles.map(|profiles| profiles.iter().map(profile).collect());
         for gap in self.gaps.iter().filter(|gap| kind_of(&gap.kind).is_none()) {
             warnings.push(format!(
-                "the snapshot lacks objects of unknown kind `{}`",
+                "the snapshot does not contain objects of unknown kind `{}`",
                 gap.kind
             ));
         }

@@ -1,8 +1,8 @@
-//! What a snapshot keeps of objects, so that it can be handed to somebody else.
+//! Fields that a snapshot keeps, so that it can be shared.
 //!
-//! Only the fields that an answer of this program can depend on are kept (`fields.rs` says which); everything else stays behind, whatever
-//! it is called and wherever Kubernetes adds it next. What is kept stays as it was received: values are passed
-//! through as raw JSON.
+//! Only the fields that an answer of this program can depend on are kept (`fields.rs` says which); everything else is
+//! dropped, whatever its name and wherever Kubernetes adds it next. What is kept stays as it was received: values are
+//! passed through as raw JSON.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::fields::{Rule, rules};
 use dra_model::{Kind, json};
 
-/// Whether to leave out what may be secret.
+/// Removal of possible secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redaction {
     /// Leave it out.
@@ -305,7 +305,7 @@ mod tests {
         assert!(count > 500, "{count}");
     }
 
-    /// Whether the text at `path` is on the list, and not only as its hash.
+    /// Returns whether the text at `path` is on the list, and not only as its hash.
     fn listed(kind: Kind, path: &[String]) -> bool {
         let mut rule = rules(kind);
         for part in path {

@@ -1,7 +1,7 @@
 //! Writing a snapshot: each list into a part of its own while it arrives, then all parts behind each other.
 //!
-//! The parts are temporary files without a name, so nothing is left behind whatever happens, and 200,000 objects never sit in
-//! memory. Each part is compressed by itself: gzip members and zstd frames may follow each other in one file.
+//! The parts are temporary files without a name, so nothing is left behind whatever happens, and 200,000 objects never
+//! sit in memory. Each part is compressed separately: gzip members and zstd frames may follow each other in one file.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, Write};
@@ -14,7 +14,7 @@ use super::redact::Redaction;
 use crate::destination::{DestinationError, NamedFile, Readers};
 use dra_model::Kind;
 
-/// How a snapshot is compressed.
+/// Compression of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.
@@ -44,7 +44,7 @@ impl Compression {
     }
 }
 
-/// Why a snapshot could not be written.
+/// The reason why a snapshot could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The cluster could not be read.
@@ -56,21 +56,21 @@ pub enum SnapshotError {
     /// No temporary file could be written.
     #[error("cannot write a temporary file in `{}`", directory.display())]
     Temporary {
-        /// Where.
+        /// Directory.
         directory: PathBuf,
-        /// Why not.
+        /// The reason why not.
         source: io::Error,
     },
 }
 
 impl SnapshotError {
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Cluster(error) => error.hint(),
             Self::File(error) => error.hint(),
             Self::Temporary { .. } => {
-                Some("temporary files lie beside the file of --out, else where TMPDIR says".to_owned())
+                Some("temporary files are created next to the --out file, or in TMPDIR".to_owned())
             }
         }
     }
@@ -170,7 +170,7 @@ impl Part {
         self.broken += 1;
     }
 
-    /// What was written, for the info.
+    /// Returns what was written, for the info.
     pub(crate) fn info(&self, resource_version: String) -> ListInfo {
         ListInfo {
             api_version: self.api_version.clone(),
@@ -215,7 +215,7 @@ impl Snapshot {
             for part in parts {
                 pieces.push(part.encoder.and_then(Encoder::finish)?);
             }
-            // The kind stands last, as kubectl has it: whoever makes YAML of this gets text that is shown to be cut off where it is.
+            // The kind is last, as in kubectl: a reader that converts this to YAML notices a truncated text.
             pieces.push(encode(b"\n],\"kind\":\"List\",\"metadata\":{}}\n")?);
             Ok(pieces)
         };
@@ -226,7 +226,7 @@ impl Snapshot {
         Ok(Self { info, pieces })
     }
 
-    /// What the snapshot says of itself.
+    /// Returns what the snapshot says of itself.
     pub fn info(&self) -> &SnapshotInfo {
         &self.info
     }

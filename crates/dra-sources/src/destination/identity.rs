@@ -1,4 +1,4 @@
-//! Whether two names are those of one file.
+//! Identity of files with two names.
 
 #![expect(clippy::disallowed_methods, reason = "asks which file it is redirected to")]
 
@@ -13,7 +13,8 @@ pub enum FileIdentity {
     /// A file that is there, by device and number.
     #[cfg(unix)]
     Number(u64, u64),
-    /// One that is not there yet, or any where files have no numbers: its folder's real path and its name.
+    /// A file that does not exist yet, or any file on systems without inode numbers: the real path of its directory and
+    /// its name.
     Path(PathBuf),
 }
 
@@ -25,7 +26,7 @@ impl FileIdentity {
             Err(_) => match super::end_of(path) {
                 Ok(super::End::Name { path, .. }) => Some(Self::Path(path)),
                 Ok(super::End::Descriptor { .. }) => None,
-                // Its folder is not there either.
+                // Its directory does not exist either.
                 Err(_) => std::path::absolute(path).ok().map(Self::Path),
             },
         }

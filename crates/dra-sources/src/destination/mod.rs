@@ -19,7 +19,7 @@ use self::save::{Existing, replace, write_through};
 /// The most links that are followed from one to the next. Linux follows as many.
 const MOST_LINKS: usize = 40;
 
-/// Why a file that the user named cannot be written.
+/// The reason why a file that the user named cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum DestinationError {
     /// The name itself cannot be that of a file to write.
@@ -27,9 +27,9 @@ pub enum DestinationError {
     Unusable {
         /// As the user has named it.
         path: PathBuf,
-        /// Why not.
+        /// The reason why not.
         reason: String,
-        /// What to name instead.
+        /// Suggested alternative.
         hint: Option<&'static str>,
     },
     /// The file system does not allow it, or failed.
@@ -37,43 +37,43 @@ pub enum DestinationError {
     File {
         /// As the user has named it.
         path: PathBuf,
-        /// Why not.
+        /// The reason why not.
         source: io::Error,
     },
     /// The temporary file cannot be made.
     #[error("cannot write a temporary file in `{}`", folder.display())]
     Temporary {
-        /// Where.
+        /// Directory.
         folder: PathBuf,
-        /// Why not.
+        /// The reason why not.
         source: io::Error,
     },
 }
 
 impl DestinationError {
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unusable { hint, .. } => hint.map(str::to_owned),
             Self::File { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Some("the folder has to exist: create it first".to_owned())
+                Some("create the directory first".to_owned())
             }
             Self::File { source, .. } => match source.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                    Some("make room, or name a file on another disk, and run it again".to_owned())
+                    Some("free some space or choose a file on another disk, and run it again".to_owned())
                 }
                 _ => None,
             },
             Self::Temporary { .. } => Some(
-                "a file is written beside its place first, so that the old one stays until the new one is whole: \
-                 name a file in a folder that you may write"
+                "choose a file in a writable directory: a temporary file is written next to it first, so that \
+                the old file stays intact until the new one is complete"
                     .to_owned(),
             ),
         }
     }
 }
 
-/// Where the user wants something written.
+/// Destination given by the user.
 #[derive(Debug)]
 pub enum Destination {
     /// Standard output: `-`, or a name of it such as `/dev/stdout`.
@@ -82,7 +82,7 @@ pub enum Destination {
     File(NamedFile),
 }
 
-/// What the user named, with all links followed.
+/// File named by the user, with all links followed.
 #[derive(Debug)]
 pub struct NamedFile {
     /// As the user spelled it.
@@ -102,20 +102,20 @@ enum Place {
     Descriptor,
 }
 
-/// Who may read what is written into a regular file.
+/// Readers of a regular file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Readers {
-    /// Its owner, whoever could read an old file of that name: it may hold secrets.
+    /// Its owner, and everyone who could read an old file of that name: it may contain secrets.
     Owner,
     /// Those who could read the old file; of a new one its owner.
     AsBefore,
 }
 
-/// What stands at the end of all links.
+/// Target of all links.
 enum End {
     /// A file descriptor of this process or of another one.
     Descriptor { path: PathBuf, own: Option<u32> },
-    /// A name in an existing folder, and what has it.
+    /// A name in an existing directory, and its file.
     Name {
         path: PathBuf,
         folder: PathBuf,
@@ -159,12 +159,15 @@ impl Destination {
                     return Err(unusable("it is a directory", Some("name a file in it")));
                 }
                 if kind.is_file() {
-                    // Whoever may write the folder could replace the file, but it says that it is not to be written.
+                    // A user with write permission on the directory could replace the file, but the file is read-only.
                     fs::OpenOptions::new().write(true).open(&path).map_err(failed)?;
                     let old = Some(Existing::of(&metadata));
                     (path, Place::Regular { folder, old })
                 } else if is_disk(&metadata) {
-                    return Err(unusable("it is a disk, whose content would be lost", None));
+                    return Err(unusable(
+                        "it is a disk, and writing would destroy its content",
+                        None,
+                    ));
                 } else if is_socket(&metadata) {
                     return Err(unusable("it is a socket", None));
                 } else {
@@ -173,7 +176,7 @@ impl Destination {
             }
         };
         if let Place::Regular { folder, .. } = &place {
-            // It goes at once: this only says early what would fail late.
+            // It is deleted immediately: it only detects late failures early.
             tempfile::tempfile_in(folder).map_err(|source| DestinationError::Temporary {
                 folder: folder.clone(),
                 source,
@@ -186,7 +189,7 @@ impl Destination {
         }))
     }
 
-    /// The folder that temporary files of the one who writes it go to: beside the file, where there is room for it anyway.
+    /// The directory for temporary files: next to the file, where there is enough space anyway.
     pub fn folder(&self) -> PathBuf {
         match self {
             Self::File(NamedFile {
@@ -197,7 +200,7 @@ impl Destination {
         }
     }
 
-    /// What is written, to be compared with other files.
+    /// Returns what is written, to be compared with other files.
     pub fn identity(&self) -> Option<FileIdentity> {
         match self {
             Self::Stdout => FileIdentity::of_stdout(),
@@ -217,7 +220,7 @@ impl NamedFile {
         &self.path
     }
 
-    /// Whether it is a regular file, or becomes one.
+    /// Returns whether it is a regular file, or becomes one.
     pub fn is_regular(&self) -> bool {
         matches!(self.place, Place::Regular { .. })
     }
@@ -295,8 +298,8 @@ fn end_of(named: &Path) -> Result<End, DestinationError> {
         if let Some(link) = metadata.as_ref().filter(|metadata| metadata.is_symlink()) {
             if is_trap(link, &folder.metadata().map_err(failed)?) {
                 return Err(unusable(
-                    "it is a link that another user has put into a folder for all".to_owned(),
-                    Some("name the file itself, or a folder of your own"),
+                    "it is a link that another user created in a shared directory".to_owned(),
+                    Some("name the file itself, or a directory of your own"),
                 ));
             }
             path = folder.join(fs::read_link(&full).map_err(failed)?);
@@ -308,17 +311,17 @@ fn end_of(named: &Path) -> Result<End, DestinationError> {
             metadata,
         });
     }
-    Err(unusable("its links lead in a circle".to_owned(), None))
+    Err(unusable("its links form a loop".to_owned(), None))
 }
 
-/// The folder that `path` lies in.
+/// The directory of `path`.
 fn folder_of(path: &Path) -> &Path {
     path.parent()
         .filter(|parent| !parent.as_os_str().is_empty())
         .unwrap_or(Path::new("."))
 }
 
-/// Whether `path` is written as that of a directory: `x/`, `x/.`, `..`.
+/// Returns whether `path` is written as that of a directory: `x/`, `x/.`, `..`.
 fn ends_as_directory(path: &Path) -> bool {
     let text = path.as_os_str().as_encoded_bytes();
     let is_separator = |byte: &u8| std::path::is_separator(char::from(*byte));
@@ -330,7 +333,7 @@ fn ends_as_directory(path: &Path) -> bool {
         || matches!(text, [.., before, b'.'] if is_separator(before))
 }
 
-/// Whether the names in `folder` are numbers of open files: `/proc/PID/fd`, on other systems `/dev/fd`.
+/// Returns whether the names in `folder` are open file descriptors: `/proc/PID/fd`, on other systems `/dev/fd`.
 fn holds_descriptors(folder: &Path) -> bool {
     folder == Path::new("/dev/fd")
         || folder.starts_with("/proc") && folder.file_name() == Some(OsStr::new("fd"))
@@ -345,8 +348,9 @@ fn descriptor_number(name: &OsStr) -> Option<u32> {
     name.to_str()?.parse().ok()
 }
 
-/// Whether following a link would let another user choose what is overwritten: it lies in a folder for all, such as `/tmp`, and neither
-/// this user nor the folder's owner made it. Linux does not follow such links either (`fs.protected_symlinks`).
+/// Returns whether following a link would let another user choose what is overwritten: it is in a shared directory such
+/// as `/tmp`, and neither this user nor the directory's owner created it. Linux does not follow such links either
+/// (`fs.protected_symlinks`).
 #[cfg(unix)]
 fn is_trap(link: &Metadata, folder: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -383,12 +387,12 @@ fn is_socket(_: &Metadata) -> bool {
     false
 }
 
-/// Makes what was renamed in `folder` safe. File systems that cannot do that for a folder keep names by themselves.
+/// Syncs a rename in `folder`. File systems that cannot sync a directory preserve names automatically.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
-    // A folder can be one that may be written and not listed.
+    // A directory can be writable without being listable.
     let Ok(opened) = File::open(folder) else {
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! How bytes get into a file: the two ways, by a new file that takes the name and through what is there.
+//! Ways to write a file: a new file that takes the name, or through the existing one.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::{Readers, folder_of, sync_folder};
 
-/// What a new file keeps of the one that it replaces.
+/// Properties that a new file inherits from the replaced one.
 #[derive(Debug)]
 pub(super) struct Existing {
     #[cfg(unix)]
@@ -33,7 +33,7 @@ impl Existing {
         Self {}
     }
 
-    /// What a file for these readers keeps.
+    /// Returns what a file for these readers keeps.
     #[cfg(unix)]
     pub(super) fn for_readers(&self, readers: Readers) -> Self {
         Self {
@@ -92,10 +92,10 @@ pub(super) fn replace(
         old.keep(new.as_file())?;
     }
     new.as_file().sync_all()?;
-    // Somebody may have put something else there in the meantime.
+    // Another process may have put something else there in the meantime.
     match path.symlink_metadata() {
         Ok(now) if !now.is_file() => {
-            return Err(io::Error::other("what has this name is no regular file any more"));
+            return Err(io::Error::other("it is no longer a regular file"));
         }
         _ => {}
     }
@@ -111,13 +111,11 @@ pub(super) fn write_through(
 ) -> io::Result<()> {
     let file = open(path, append)?;
     if file.is_terminal() {
-        return Err(io::Error::other(
-            "it is a terminal, which only standard output may be: name it `-`",
-        ));
+        return Err(io::Error::other("it is a terminal: use `-` for standard output"));
     }
     // A pipe whose reader is gone is no success here: what was to be kept is not.
     fill(&file, write).map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => io::Error::other("whoever reads it has closed it"),
+        io::ErrorKind::BrokenPipe => io::Error::other("its reader closed it"),
         _ => error,
     })
 }
@@ -128,7 +126,7 @@ fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io
     out.flush()
 }
 
-/// How often, and how long each time, a pipe is given to get a reader: five seconds in all.
+/// Number and interval of attempts to open a pipe without a reader: five seconds in total.
 #[cfg(unix)]
 const TRIES: usize = 100;
 #[cfg(unix)]
@@ -161,7 +159,7 @@ fn open(path: &Path, append: bool) -> io::Result<File> {
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::other("nothing reads it"))
+    Err(io::Error::other("nothing reads from it"))
 }
 
 #[cfg(not(unix))]

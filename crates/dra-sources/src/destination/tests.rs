@@ -1,4 +1,4 @@
-//! What becomes of a file, a link, a pipe and of what cannot be written.
+//! Writing to files, links, pipes and unwritable targets.
 
 use std::io::Read as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
@@ -14,7 +14,7 @@ fn save(path: &Path, text: &str) -> Result<(), DestinationError> {
 
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
-        .expect("a folder")
+        .expect("a directory")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
         .collect();
     names.sort();
@@ -28,7 +28,7 @@ fn content(path: &Path) -> String {
 
 #[test]
 fn a_new_file_is_for_its_owner_and_an_old_one_keeps_its_mode() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("a.json");
     let mode = || path.metadata().expect("metadata").permissions().mode() & 0o777;
     save(&path, "one").expect("written");
@@ -42,9 +42,9 @@ fn a_new_file_is_for_its_owner_and_an_old_one_keeps_its_mode() {
 }
 
 #[test]
-fn an_old_file_keeps_its_owner_and_a_link_of_another_user_is_no_way_out_of_a_folder_for_all() {
+fn an_old_file_keeps_its_owner_and_a_link_of_another_user_does_not_leave_a_shared_directory() {
     const SOMEBODY: u32 = 65_534;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
     fs::write(at("file"), "old").expect("a file");
     // Only an administrator may give files away.
@@ -68,7 +68,7 @@ fn an_old_file_keeps_its_owner_and_a_link_of_another_user_is_no_way_out_of_a_fol
 
 #[test]
 fn a_failure_leaves_the_old_file_and_nothing_else() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("a.json");
     fs::write(&path, "old").expect("a file");
     let Destination::File(file) = Destination::of(&path).expect("a file") else {
@@ -85,9 +85,9 @@ fn a_failure_leaves_the_old_file_and_nothing_else() {
 
 #[test]
 fn links_are_followed_to_their_end() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
-    fs::create_dir(at("sub")).expect("a folder");
+    fs::create_dir(at("sub")).expect("a directory");
     fs::write(at("sub/file"), "old").expect("a file");
     symlink("sub/middle", at("chain")).expect("a link");
     symlink("file", at("sub/middle")).expect("a link");
@@ -107,7 +107,7 @@ fn links_are_followed_to_their_end() {
 
 #[test]
 fn what_cannot_be_written_is_named() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
     symlink("b", at("a")).expect("a link");
     symlink("a", at("b")).expect("a link");
@@ -123,7 +123,7 @@ fn what_cannot_be_written_is_named() {
         (at("slash"), "it names a directory"),
         (at("here"), "it names a directory"),
         (folder.path().to_owned(), "it is a directory"),
-        (at("a"), "its links lead in a circle"),
+        (at("a"), "its links form a loop"),
         (at("socket"), "it is a socket"),
     ] {
         let error = save(&path, "x").expect_err("it cannot be written");
@@ -142,7 +142,7 @@ fn what_cannot_be_written_is_named() {
 
 #[test]
 fn a_pipe_is_written_through() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("pipe");
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -169,9 +169,9 @@ fn a_pipe_is_written_through() {
 
 #[test]
 fn one_file_is_known_by_all_its_names() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
-    fs::create_dir(at("sub")).expect("a folder");
+    fs::create_dir(at("sub")).expect("a directory");
     fs::write(at("file"), "").expect("a file");
     fs::write(at("other"), "").expect("a file");
     symlink("file", at("link")).expect("a link");

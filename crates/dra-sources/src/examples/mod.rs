@@ -5,9 +5,9 @@
 
 /// A bundled cluster.
 pub struct Example {
-    /// What follows `example:`.
+    /// Name after `example:`.
     pub name: &'static str,
-    /// What it shows.
+    /// Description.
     pub about: &'static str,
     /// A snapshot, compressed.
     pub bytes: &'static [u8],
@@ -29,18 +29,9 @@ macro_rules! example {
 }
 
 const EXAMPLES: &[Example] = &[
-    example!(
-        "gpus",
-        "three teams with GPUs and NICs, everything in use as it should be"
-    ),
-    example!(
-        "pending",
-        "pods that do not get their devices, each for another reason"
-    ),
-    example!(
-        "stale",
-        "reservations of pods that are gone, ended or were replaced"
-    ),
+    example!("gpus", "three teams using GPUs and NICs, without problems"),
+    example!("pending", "pods that are pending, each for a different reason"),
+    example!("stale", "reservations for deleted, finished or recreated pods"),
     example!(
         "taints",
         "DeviceTaintRules that keep pods off devices or evict them"
@@ -48,9 +39,9 @@ const EXAMPLES: &[Example] = &[
     example!("groups", "PodGroups that share claims"),
     example!(
         "partitions",
-        "a GPU as a whole and in partitions, over shared counters"
+        "a GPU allocated whole or in partitions, with shared counters"
     ),
-    example!("shares", "shares of network cards with consumable capacity"),
+    example!("shares", "network cards shared by consumable capacity"),
     example!("downgrade", "a 1.37 cluster that is not ready for a downgrade"),
 ];
 

@@ -41,9 +41,9 @@ pub enum Found<'a> {
     Item(RawItem<'a>),
     /// The end of a list, whose items came before.
     List {
-        /// What the list says of itself.
+        /// Metadata of the list.
         head: &'a ListHead,
-        /// Where it was read from.
+        /// Source.
         origin: Origin,
     },
     /// Something that was meant to be an object and cannot be used.
@@ -117,7 +117,7 @@ impl ItemBatch {
         self.read = bytes;
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Why a source cannot be read, and what to do about it.
+//! The reason why a source cannot be read, and what to do about it.
 
 use std::io;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::json::{JsonError, JsonErrorKind};
 
-/// A source that cannot be read to its end. What was handed out before is sound.
+/// A source that cannot be read to its end. Objects returned before are valid.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The file cannot be opened.
@@ -30,28 +30,28 @@ pub enum ReadError {
     },
     /// A directory holds no file that would be read.
     #[error(
-        "directory `{directory}` has no file that ends in .yaml, .yml, .json, .ndjson or .jsonl, plain, .gz or .zst"
+        "directory `{directory}` contains no .yaml, .yml, .json, .ndjson or .jsonl files (plain, .gz or .zst)"
     )]
     EmptyDirectory {
         /// The directory as named.
         directory: Arc<str>,
-        /// Whether it has directories in it, which are left alone unless asked for.
+        /// True if it has directories in it, which are left alone unless asked for.
         has_directories: bool,
     },
     /// The source has neither an object nor a list in it.
-    #[error("`{file}` has no objects in it")]
+    #[error("`{file}` contains no objects")]
     NoObjects {
         /// The file or directory as named.
         file: Arc<str>,
     },
     /// A compressed file ends too early.
-    #[error("`{file}` is cut off: its {compression} data ends after {offset} bytes of text")]
+    #[error("`{file}` is truncated: its {compression} data ends after {offset} bytes of text")]
     TruncatedCompression {
         /// The file as named.
         file: Arc<str>,
-        /// How it is compressed.
+        /// Compression.
         compression: &'static str,
-        /// How much text could be read.
+        /// Amount of readable text.
         offset: u64,
     },
     /// A compressed file is damaged.
@@ -59,16 +59,16 @@ pub enum ReadError {
     CorruptCompression {
         /// The file as named.
         file: Arc<str>,
-        /// How it is compressed.
+        /// Compression.
         compression: &'static str,
-        /// How much text could be read.
+        /// Amount of readable text.
         offset: u64,
-        /// What the decompressor says.
+        /// Error of the decompressor.
         #[source]
         source: io::Error,
     },
     /// A zstd file that was compressed with a larger window than memory is granted for.
-    #[error("`{file}` needs more than {} MiB of memory to be unpacked, for the window of its zstd data", limit >> 20)]
+    #[error("`{file}` needs more than {} MiB of memory for its zstd window", limit >> 20)]
     Window {
         /// The file as named.
         file: Arc<str>,
@@ -77,13 +77,13 @@ pub enum ReadError {
     },
     /// A compressed file unpacks to far more than it should.
     #[error(
-        "`{file}` unpacks to more than {} MiB, which is the most that {compressed} bytes of {compression} data may unpack to",
+        "`{file}` unpacks to more than {} MiB, the limit for {compressed} bytes of {compression} data",
         expanded >> 20
     )]
     Bomb {
         /// The file as named.
         file: Arc<str>,
-        /// How it is compressed.
+        /// Compression.
         compression: &'static str,
         /// The compressed bytes read so far.
         compressed: u64,
@@ -91,11 +91,11 @@ pub enum ReadError {
         expanded: u64,
     },
     /// The file has bytes that no text has.
-    #[error("`{file}` is not text: it has a zero byte at offset {offset}")]
+    #[error("`{file}` is not text: it contains a NUL byte at offset {offset}")]
     NotText {
         /// The file as named.
         file: Arc<str>,
-        /// Where the byte is in the text, from 0.
+        /// Offset of the byte in the text, from 0.
         offset: u64,
     },
     /// A file in a directory that has no end, or waits for a writer.
@@ -103,11 +103,11 @@ pub enum ReadError {
     NotAFile {
         /// The file as named.
         file: Arc<str>,
-        /// What it is.
+        /// Type of the file.
         what: &'static str,
     },
     /// A source in which next to nothing is an object.
-    #[error("`{file}` has more than {limit} things in it that are no objects of Kubernetes")]
+    #[error("`{file}` contains more than {limit} values that are not Kubernetes objects")]
     TooManyProblems {
         /// The file or directory as named.
         file: Arc<str>,
@@ -115,7 +115,7 @@ pub enum ReadError {
         limit: u64,
     },
     /// Documents without anything in them.
-    #[error("`{file}` has more than {limit} documents with nothing in them")]
+    #[error("`{file}` contains more than {limit} empty documents")]
     Empty {
         /// The file as named.
         file: Arc<str>,
@@ -127,9 +127,9 @@ pub enum ReadError {
     Unsupported {
         /// The file as named.
         file: Arc<str>,
-        /// What it is.
+        /// Format.
         format: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// The text is not UTF-8.
@@ -137,7 +137,7 @@ pub enum ReadError {
     NotUtf8 {
         /// The file as named.
         file: Arc<str>,
-        /// Where the first invalid byte is in the text, from 0.
+        /// Offset of the first invalid byte in the text, from 0.
         offset: u64,
         /// That byte.
         byte: u8,
@@ -147,7 +147,7 @@ pub enum ReadError {
     Json {
         /// The file as named.
         file: Arc<str>,
-        /// What is wrong where.
+        /// The error.
         error: JsonError,
     },
     /// A list in YAML is malformed, so that its remaining items are lost.
@@ -159,11 +159,11 @@ pub enum ReadError {
         line: u64,
         /// The column, from 1.
         column: u64,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A single value in YAML is so large that reading it is given up.
-    #[error("`{file}` has a single value of more than {limit} bytes after line {line}")]
+    #[error("`{file}` contains a single value of more than {limit} bytes after line {line}")]
     ValueTooLarge {
         /// The file as named.
         file: Arc<str>,
@@ -174,7 +174,7 @@ pub enum ReadError {
     },
     /// A list tells what its items are only after so many of them that they cannot be held until then.
     #[error(
-        "`{file}` has a list whose `kind` comes after more than {limit} bytes of items that have none themselves"
+        "`{file}` contains a list whose `kind` follows more than {limit} bytes of items without a `kind`"
     )]
     KindTooLate {
         /// The file as named.
@@ -185,48 +185,52 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// What to do about it, as a sentence without full stop, where there is something to do.
+    /// Returns what to do about it, as a sentence without full stop, where there is something to do.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Open { file, source } => match source.kind() {
                 _ if file.starts_with("http://") || file.starts_with("https://") => {
-                    "addresses are not read directly: download it, and pass `--from -` to read it from standard input".to_owned()
+                    "URLs are not supported: download it, or pipe it to `--from -`".to_owned()
                 }
-                io::ErrorKind::NotFound => "check the path; `-` stands for standard input".to_owned(),
+                io::ErrorKind::NotFound => "check the path; `-` reads standard input".to_owned(),
                 io::ErrorKind::PermissionDenied => format!("make `{file}` readable for the current user"),
                 _ => return None,
             },
-            Self::EmptyDirectory { has_directories: true, .. } => {
-                "directories in it are not read: name one of them instead".to_owned()
-            }
-            Self::EmptyDirectory { .. } => "name the files themselves if their names end in something else".to_owned(),
+            Self::EmptyDirectory {
+                has_directories: true,
+                ..
+            } => "subdirectories are not read: name one of them instead".to_owned(),
+            Self::EmptyDirectory { .. } => "name files with other extensions explicitly".to_owned(),
             Self::NoObjects { .. } => {
-                "save the cluster with `kubectl dra snapshot` or `kubectl get … -o yaml` and look whether that failed"
+                "save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check \
+                that the command succeeded"
                     .to_owned()
             }
             Self::TruncatedCompression { .. } | Self::CorruptCompression { .. } => {
-                "copy or download the file again; the part before the damage is not used".to_owned()
+                "copy or download the file again; none of it was used".to_owned()
             }
             Self::Window { .. } => {
-                "unpack it yourself, with `zstd -d --long=31`, and read the result, or compress it without `--long`".to_owned()
+                "unpack it with `zstd -d --long=31`, or compress it without `--long`".to_owned()
             }
             Self::Bomb { compression, .. } => format!(
-                "objects of a cluster do not repeat themselves that much; if you trust the file, unpack it yourself, with \
-                 `{compression} -d`, and read the result, for which there is no such limit"
+                "cluster objects do not compress this well; if you trust the file, unpack it with \
+                `{compression} -d`: plain files have no such limit"
             ),
             Self::NotText { .. } | Self::TooManyProblems { .. } | Self::Empty { .. } => {
-                "look what the file is: what `kubectl dra snapshot` or `kubectl get … -o yaml` saved is needed".to_owned()
+                "pass a file saved by `kubectl dra snapshot` or `kubectl get … -o yaml`".to_owned()
             }
-            Self::NotAFile { .. } => "name it itself if it is to be read, or take it out of the directory".to_owned(),
+            Self::NotAFile { .. } => "name the file explicitly, or move it out of the directory".to_owned(),
             Self::Unsupported { remedy, .. } => (*remedy).to_owned(),
             Self::NotUtf8 { .. } => {
-                "convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`, if it is text at all".to_owned()
+                "if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`".to_owned()
             }
             Self::Json { error, .. } => return json_hint(&error.kind),
             Self::Yaml { .. } => {
-                "correct the file or save it again; the items after this line cannot be read".to_owned()
+                "fix the file or save it again; the items after this line cannot be read".to_owned()
             }
-            Self::ValueTooLarge { .. } => "no Kubernetes object has such a value: check what the file is".to_owned(),
+            Self::ValueTooLarge { .. } => {
+                "no Kubernetes object contains such a value: check the file".to_owned()
+            }
             Self::KindTooLate { .. } => {
                 "read it from a plain file instead of standard input, or put `kind` first: \
                  `jq '{kind, apiVersion, metadata, items}'`"
@@ -240,7 +244,7 @@ impl ReadError {
 fn json_hint(kind: &JsonErrorKind) -> Option<String> {
     match kind {
         JsonErrorKind::Truncated { .. } => {
-            Some("the file is incomplete: save it again and look whether that failed".to_owned())
+            Some("the file is incomplete: save it again, and check that the command succeeded".to_owned())
         }
         JsonErrorKind::Unexpected {
             found: b'[',

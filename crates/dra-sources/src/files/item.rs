@@ -1,4 +1,4 @@
-//! What reading a source yields: objects that are not decoded yet, and what could not be read.
+//! Items of a source: undecoded objects, and problems.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::json;
 use super::list_head::ListHead;
 
-/// Where an object was read from. Cheap to clone.
+/// Source of an object. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The file as the user named it, or `stdin`.
@@ -31,7 +31,7 @@ impl fmt::Display for Origin {
 /// The text an object was written in. Decoding errors count lines in [`RawItem::json`], which is that text only for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// The object's own text is handed out.
+    /// Returns the object's own text.
     Json,
     /// The object was converted.
     Yaml,
@@ -46,16 +46,16 @@ pub struct RawItem<'a> {
     pub api_version: Option<&'a str>,
     /// Its `kind`, or what its list says of its items.
     pub kind: Option<&'a str>,
-    /// What its list says of its items, where it says something else of itself, as `ListHead::contradicted_by` has it.
+    /// Item type of its list, if it contradicts the object, see `ListHead::contradicted_by`.
     pub listed_as: Option<&'a str>,
-    /// Where it was read from.
+    /// Source.
     pub origin: Origin,
-    /// What it was written in.
+    /// Format.
     pub format: Format,
 }
 
 impl<'a> RawItem<'a> {
-    /// The object with the kind that its list says its items have, if it says nothing itself.
+    /// The object with the item kind of its list, if it has none itself.
     pub(crate) fn kind_from<'b>(self, list: Option<&'b ListHead>) -> RawItem<'b>
     where
         'a: 'b,
@@ -115,7 +115,7 @@ impl<'a> RawItem<'a> {
     }
 }
 
-/// What the decoder says, without the names of types of this program.
+/// Returns what the decoder says, without the names of types of this program.
 fn without_types(text: &str) -> Cow<'_, str> {
     const NAMED: [&str; 3] = [
         "expected struct ",
@@ -133,13 +133,13 @@ fn without_types(text: &str) -> Cow<'_, str> {
 /// Something that was meant to be an object and cannot be used. The caller decides whether that is fatal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it was read from.
+    /// Source.
     pub origin: Origin,
     /// `kind/namespace/name`, as far as it is known.
     pub object: Option<String>,
-    /// `apiVersion` and `kind` of the object, where they can be told although the rest cannot be used.
+    /// `apiVersion` and `kind` of the object, if they can be determined although the rest is unusable.
     pub head: Option<(String, String)>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 

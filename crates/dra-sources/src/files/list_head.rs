@@ -7,22 +7,22 @@ use serde::Deserialize;
 use crate::decode::group_version;
 use dra_model::{Kind, json};
 
-/// What a list says of itself.
+/// Metadata of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListHead {
     /// The list's own `apiVersion`.
     pub api_version: Option<String>,
     /// The list's own `kind`, `List` or one for each kind of item.
     pub kind: Option<String>,
-    /// `metadata.resourceVersion`: where a watch goes on.
+    /// `metadata.resourceVersion`: start of a watch.
     pub resource_version: Option<String>,
-    /// `metadata.continue`: where the next page goes on.
+    /// `metadata.continue`: token for the next page.
     pub continue_token: Option<String>,
     /// `metadata.remainingItemCount`: how many items later pages have.
     pub remaining_items: Option<i64>,
     /// The whole `metadata` as JSON.
     pub metadata: Option<Vec<u8>>,
-    /// Whether there is an `items`, be it null. Without it nothing tells that the list is empty.
+    /// True if there is an `items`, be it null. Without it nothing tells that the list is empty.
     pub has_items: bool,
     /// `metadata` is not of the shape that it has in a list, or a member is there twice: what it says cannot be relied on.
     pub is_odd: bool,
@@ -61,24 +61,24 @@ impl ListHead {
         self.metadata = Some(json.to_vec());
     }
 
-    /// Whether the list says that further pages follow it.
+    /// Returns whether the list says that further pages follow it.
     pub fn is_cut(&self) -> bool {
         self.continue_token.is_some() || self.remaining_items.is_some_and(|count| count != 0)
     }
 
-    /// Whether the kind is that of a list.
+    /// Returns whether the kind is that of a list.
     pub(crate) fn has_list_kind(&self) -> bool {
         self.kind.as_deref().is_some_and(|kind| kind.ends_with("List"))
     }
 
-    /// Whether it is a list of a single kind that the model holds.
+    /// Returns whether it is a list of a single kind that the model holds.
     pub(crate) fn is_of_known_kind(&self) -> bool {
         let (group, _) = group_version(self.api_version.as_deref().unwrap_or_default());
         self.item_kind()
             .is_some_and(|kind| Kind::find(group, kind).is_some())
     }
 
-    /// What the items are, where one that says `kind` and `api_version` of itself is none: it is of another kind or API group, and one of
+    /// Returns what the items are, where one that says `kind` and `api_version` of itself is none: it is of another kind or API group, and one of
     /// the two is of the model.
     pub(crate) fn contradicted_by(&self, kind: Option<&str>, api_version: Option<&str>) -> Option<&str> {
         let listed = self.item_kind()?;
@@ -88,7 +88,7 @@ impl ListHead {
         (is_other && (Kind::is_name(listed) || kind.is_some_and(Kind::is_name))).then_some(listed)
     }
 
-    /// What the items are, if the list is one of a single kind: `PodList` is a list of `Pod`.
+    /// Returns what the items are, if the list is one of a single kind: `PodList` is a list of `Pod`.
     pub fn item_kind(&self) -> Option<&str> {
         self.kind
             .as_deref()?

@@ -1,11 +1,11 @@
 //! The offline source: files, directories and standard input in YAML and JSON, plain or compressed.
 //!
-//! [`read()`] hands out every object as it is found, in bounded memory and without decoding it; [`read_parallel`] does so in
-//! batches that other threads decode. Directories are read as kubectl reads them: files that end in `.yaml`, `.yml` or
-//! `.json` (here also `.ndjson` and `.jsonl`, and `.gz` and `.zst` of all of them) in the order of their names, no directories in them.
-//! A file that is named itself may be called anything.
+//! [`read()`] returns every object as it is found, in bounded memory and without decoding it; [`read_parallel`] does so
+//! in batches that other threads decode. Directories are read as kubectl reads them: files that end in `.yaml`, `.yml`
+//! or `.json` (here also `.ndjson` and `.jsonl`, and `.gz` and `.zst` of all of them) in the order of their names,
+//! without subdirectories. A file that is named explicitly can have any name.
 //!
-//! What each part is for:
+//! Parts:
 //!
 //! - `text`: bytes to UTF-8 text; compression by content, limits, encoding;
 //! - `json`, `yaml`: text to objects; [`JsonItems`] also serves responses of an API server;

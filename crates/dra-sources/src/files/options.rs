@@ -1,4 +1,4 @@
-//! What reading accepts and how far it goes.
+//! Options and limits of reading.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ pub enum Source {
     Path(PathBuf),
     /// Text in memory.
     Text {
-        /// What to call it in messages.
+        /// Name in messages.
         name: Arc<str>,
         /// Its bytes.
         text: Arc<[u8]>,
     },
     /// Text that is part of the program, plain or compressed.
     Bundled {
-        /// What to call it in messages.
+        /// Name in messages.
         name: Arc<str>,
         /// Its bytes.
         bytes: &'static [u8],
@@ -59,19 +59,19 @@ impl Source {
     }
 }
 
-/// How to read.
+/// Reading options.
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// Whether every file of a directory must have something in it: an empty one may be what a failed `kubectl get > FILE` left. Of
+    /// True if every file of a directory must have something in it: an empty one may be what a failed `kubectl get > FILE` left. Of
     /// manifests it is nothing to do.
     pub no_empty_files: bool,
-    /// What untrusted input may cost.
+    /// Limits for untrusted input.
     pub limits: Limits,
     /// Counts the bytes read from files and standard input, for a progress display.
     pub bytes_read: Option<Arc<AtomicU64>>,
 }
 
-/// What untrusted input may cost. The defaults are far above anything a cluster holds.
+/// Limits for untrusted input. The defaults are far above any cluster object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// The largest object, in bytes of JSON.
@@ -82,7 +82,7 @@ pub struct Limits {
     pub list_depth: u32,
     /// The text that one compressed file may unpack to.
     pub expanded_bytes: u64,
-    /// How many times its size what a compressed file has beyond [`Limits::SMALL_FILE`] may unpack to.
+    /// Number of times its size what a compressed file has beyond [`Limits::SMALL_FILE`] may unpack to.
     pub expansion_ratio: u64,
     /// The text that a compressed file may unpack to whatever its own size.
     pub expansion_allowance: u64,
@@ -94,11 +94,11 @@ pub struct Limits {
     pub empty_documents: u64,
     /// The memory that objects may take whatever the size of the files, in bytes as the decoder counts them.
     pub memory_allowance: u64,
-    /// How many times the size of the files, beyond [`Limits::SMALL_FILE`], their objects may take besides.
+    /// Number of times the size of the files, beyond [`Limits::SMALL_FILE`], their objects may take besides.
     pub memory_ratio: u64,
-    /// What aliases may add to one YAML document, in bytes of JSON.
+    /// Maximum expansion by aliases in one YAML document, in bytes of JSON.
     pub alias_bytes: usize,
-    /// How much of a list is held in memory while its kind is not known.
+    /// Part of a list that is held in memory while its kind is unknown.
     pub held_bytes: usize,
 }
 

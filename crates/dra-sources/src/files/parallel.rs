@@ -57,7 +57,7 @@ where
             .collect();
         drop(decoded);
         let collected = collect_in_order(results, give_back, &mut collect);
-        // Workers and reader end by themselves: whoever sends to, or receives from, a thread that has gone, goes too.
+        // Workers and reader stop automatically when the other side of their channel is gone.
         let outcome = joined(reader);
         workers.into_iter().for_each(joined);
         collected?;
@@ -70,7 +70,7 @@ where
     })
 }
 
-/// What a thread returned, or its panic as if it had happened here.
+/// Returns what a thread returned, or its panic as if it had happened here.
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     match thread.join() {
         Ok(value) => value,
@@ -130,7 +130,7 @@ fn work<T>(
     decode: impl Fn(&ItemBatch) -> T,
 ) {
     loop {
-        // The lock is held while waiting: whoever has it takes the next batch, the others wait for the lock instead.
+        // The lock is held while waiting: its holder takes the next batch, the others wait for the lock.
         let Ok(next) = full.lock().map(|full| full.recv()) else {
             return;
         };

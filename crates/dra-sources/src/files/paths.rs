@@ -24,21 +24,21 @@ pub(crate) fn files_of(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
     Ok(files)
 }
 
-/// What else is in a directory, and why it is not read.
+/// Returns what else is in a directory, and why it is not read.
 pub(crate) fn left_out(directory: &Path) -> Result<Vec<(PathBuf, &'static str)>, ReadError> {
     let why = |path: PathBuf| {
         if path.is_dir() {
             Some((
                 path,
-                "is not read, as it is a directory in a directory; name it with a further --from",
+                "is ignored: it is a subdirectory; name it with another --from",
             ))
         } else if is_read(&path) {
             None
         } else {
             Some((
                 path,
-                "is not read, as its name ends in none of .yaml, .yml, .json, .ndjson and .jsonl, plain, .gz or .zst; name it with a \
-                 further --from, or take it out of the directory",
+                "is ignored: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst); \
+                name it with another --from, or move it out of the directory",
             ))
         }
     };
@@ -62,7 +62,7 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
     Ok(entries)
 }
 
-/// Refuses what may have no end or wait for a writer for ever. Only whoever names such a file knows that somebody writes into it.
+/// Rejects files that may be endless or wait for a writer forever. They are read only if named explicitly.
 fn refuse_special(path: &Path) -> Result<(), ReadError> {
     let Ok(metadata) = path.metadata() else {
         // Opening it says why.
@@ -91,7 +91,7 @@ fn what_it_is(kind: fs::FileType) -> &'static str {
 
 #[cfg(not(unix))]
 fn what_it_is(_: fs::FileType) -> &'static str {
-    "something special"
+    "a special file"
 }
 
 /// A path as shown in messages.

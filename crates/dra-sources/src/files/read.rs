@@ -1,4 +1,4 @@
-//! What the events of files mean: kinds that items have from their list, lists in lists, and what was not there.
+//! Interpretation of file events: item kinds from lists, lists in lists, and missing objects.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use super::stream::{Event, Input, walk};
 use crate::decode::group_version;
 use dra_model::Kind;
 
-/// How much was read.
+/// Amount read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Files, standard input included.
     pub files: u64,
-    /// Objects handed out.
+    /// Number of returned objects.
     pub items: u64,
     /// Lists that ended, those in other lists included.
     pub lists: u64,
@@ -27,11 +27,11 @@ pub struct Summary {
     pub problems: u64,
 }
 
-/// Reads everything in `sources`, in their order, and hands it to `sink` as it is found.
+/// Reads everything in `sources`, in their order, and passes it to `sink` as it is found.
 ///
 /// Memory use does not grow with the size of the sources. A source without any object or list is an error; so is one
-/// that cannot be read to its end. Single objects that are malformed are handed to `sink` as [`Found::Problem`], which
-/// decides whether to go on.
+/// that cannot be read to its end. Malformed objects are passed to `sink` as [`Found::Problem`], which determines
+/// whether to continue.
 pub fn read<E: From<ReadError>>(
     sources: &[Source],
     options: &ReadOptions,
@@ -61,7 +61,7 @@ pub fn text(source: &Source, options: &ReadOptions) -> Result<String, ReadError>
     Input::of(source).text(options)
 }
 
-/// Whether an object may have more than `limit` values, each of which can take a hundred times its text.
+/// Returns whether an object may have more than `limit` values, each using up to a hundred times its text.
 fn has_more_values(json: &[u8], limit: usize) -> bool {
     // Two bytes are the least that a value takes.
     json.len() / 2 > limit && memchr::memchr2_iter(b',', b'[', json).count() > limit
@@ -75,7 +75,7 @@ struct Reader<'a, E> {
     source: Arc<str>,
 }
 
-/// What is known of the list being read beyond what was read of it.
+/// State of the list being read, beyond its content.
 #[derive(Default)]
 struct Progress {
     /// Lists of this file that have ended.
@@ -84,11 +84,11 @@ struct Progress {
     ahead: Option<ListHead>,
     /// Items whose kind will be known at the end of the list.
     held: ItemBatch,
-    /// Kinds that items say they are, of which the list says later whether they are.
+    /// Item kinds that the end of the list confirms or refutes.
     claimed: Vec<Claimed>,
 }
 
-/// What an item says that it is.
+/// Identity claimed by an item.
 struct Claimed {
     kind: String,
     api_version: String,
@@ -119,11 +119,11 @@ impl Progress {
 }
 
 impl Claimed {
-    /// What is wrong where the list, of which all is known now, says what its items are.
+    /// Returns what is wrong with the kinds in the list, which is now completely read.
     fn contradicts(&self, list: &ListHead) -> Option<String> {
         let version = Some(&*self.api_version).filter(|version| !version.is_empty());
         let listed = list.contradicted_by(Some(&self.kind), version)?;
-        Some(format!("is a list of `{listed}` with a `{}` in it", self.kind))
+        Some(format!("is a list of `{listed}` that contains a `{}`", self.kind))
     }
 }
 
@@ -220,7 +220,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
     ) -> Result<(), E> {
         let list = progress.ahead.as_ref().or(item.list);
         let head = match list {
-            // Whoever decodes such an item sees what it says of itself further behind.
+            // The decoder of such an item sees its own kind later.
             Some(list) if list.is_of_known_kind() => json::leading_head(item.json),
             _ => json::head(item.json),
         };
@@ -291,7 +291,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         }
     }
 
-    /// Hands out an object, or those in it if it is a list.
+    /// Returns an object, or its items if it is a list.
     fn item(&mut self, item: RawItem<'_>, depth: u32) -> Result<(), E> {
         let is_list = item.kind.is_some_and(|kind| kind.ends_with("List")) && json::has_items(item.json);
         if is_list && depth >= self.options.limits.list_depth {
@@ -312,7 +312,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         (self.sink)(Found::Item(item))
     }
 
-    /// Hands out the objects of a list that is itself an object of a list.
+    /// Returns the objects of a list that is an item of a list.
     fn nested(&mut self, list: &RawItem<'_>, depth: u32) -> Result<(), E> {
         let limits = JsonLimits {
             item_bytes: self.options.limits.item_bytes,
@@ -379,7 +379,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
         (self.sink)(Found::List { head, origin })
     }
 
-    /// What has problems only is no file of objects, and to describe them all would take for ever.
+    /// A file with only problems is not a file of objects, and describing all of them would take forever.
     fn refuse_other_things(&self) -> Result<(), E> {
         let limit = self.options.limits.problems;
         if self.summary.problems <= limit {

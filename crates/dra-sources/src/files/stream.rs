@@ -44,7 +44,7 @@ impl Input {
         }
     }
 
-    /// What stands in `source` itself; a path is taken as that of a file.
+    /// Returns what stands in `source` itself; a path is taken as that of a file.
     pub(super) fn of(source: &Source) -> Self {
         let (file, from) = match source {
             Source::Stdin => return Self::stdin(),
@@ -55,7 +55,7 @@ impl Input {
         Self { file, from }
     }
 
-    /// Whether the same text can be read twice, which a pipe does not allow.
+    /// Returns whether the same text can be read twice, which a pipe does not allow.
     pub(super) fn can_be_read_again(&self) -> bool {
         match &self.from {
             From::Stdin => false,
@@ -116,7 +116,7 @@ pub(super) enum Event<'a> {
         line: u64,
         index: Option<u64>,
         message: String,
-        /// `apiVersion` and `kind`, where they can be told.
+        /// `apiVersion` and `kind`, if they can be determined.
         head: Option<(String, String)>,
     },
     ListEnd(&'a ListHead),
@@ -144,7 +144,7 @@ pub(super) fn walk<E: std::convert::From<ReadError>>(
     }
 }
 
-/// Whether the text is meant as JSON. A brace begins a mapping in YAML, too, but a quote seldom follows it there.
+/// Returns whether the text is meant as JSON. A brace begins a mapping in YAML, too, but a quote seldom follows it there.
 fn looks_like_json(text: &str) -> bool {
     let text = text.trim_ascii_start();
     match text.strip_prefix('{') {
@@ -212,7 +212,7 @@ fn json<E: std::convert::From<ReadError>>(
     }
 }
 
-/// Whether what is no JSON is the mark between two documents, or a comment. Tools write JSON documents like that.
+/// Returns whether what is no JSON is the mark between two documents, or a comment. Tools write JSON documents like that.
 fn continues_as_yaml(error: &JsonError) -> bool {
     matches!(
         error.kind,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// What was found, in a form that compares well and reads well.
+/// Returns what was found, in a form that compares well and reads well.
 fn line(found: &Found<'_>) -> String {
     match found {
         Found::Item(item) => format!(
@@ -155,7 +155,7 @@ fn lists_in_lists_are_taken_apart() {
         ]
     };
     assert_eq!(found(json), expected([1, 1, 1, 3, 2, 2, 3]));
-    // The lines of what is inside of an item are not known in YAML.
+    // Lines inside an item are unknown in YAML.
     assert_eq!(
         found(&json.replacen("{\"kind\":", "{kind: ", 1)),
         expected([1, 1, 1, 2, 2, 2, 3])
@@ -185,7 +185,7 @@ fn an_anchored_list_is_a_list() {
 }
 
 #[test]
-fn json_and_yaml_are_told_by_their_text() {
+fn json_and_yaml_are_detected_by_their_text() {
     for (text, expected) in [
         (r#"{"kind":"A"}"#, &["file:1 - A {\"kind\":\"A\"}"][..]),
         ("\n\n {\n\"kind\":\"A\"}", &["file:3 - A {\"kind\":\"A\"}"]),
@@ -245,12 +245,12 @@ fn errors_name_the_file_the_place_and_a_way_out() {
         ),
         (
             bundled("{\"items\":[{}\n}"),
-            "`file` is not valid JSON at line 2: unexpected `}` where `,` or `]` should be",
+            "`file` is not valid JSON at line 2: expected `,` or `]`, found `}`",
             None,
         ),
         (
             bundled(r#"[{"kind":"Pod"}]"#),
-            "`file` is not valid JSON at line 1: unexpected `[` where an object should be",
+            "`file` is not valid JSON at line 1: expected an object, found `[`",
             Some("make a list of it: `jq"),
         ),
         (
@@ -271,7 +271,7 @@ fn errors_name_the_file_the_place_and_a_way_out() {
         (
             Source::Path("/nonexistent/x.yaml".into()),
             "cannot open `/nonexistent/x.yaml`",
-            Some("check the path; `-` stands for standard input"),
+            Some("check the path; `-` reads standard input"),
         ),
         (
             Source::Path("https://example.com/x.yaml".into()),
@@ -356,7 +356,7 @@ fn the_sink_can_stop_reading() {
     assert_eq!(count, 2);
     assert_eq!(
         outcome.expect_err("stopped").to_string(),
-        "`enough` has no objects in it"
+        "`enough` contains no objects"
     );
 }
 
@@ -479,7 +479,7 @@ fn a_panic_in_a_worker_is_not_swallowed() {
 
 #[test]
 fn memory_does_not_grow_with_the_text() {
-    // What is counted is the largest piece handed out and the batches, which is all that is ever held.
+    // Counts the largest returned piece and the batches, which is all that is ever held.
     let item = format!(r#"{{"kind":"Pod","spec":"{}"}}"#, "x".repeat(1000));
     let text = format!(
         r#"{{"kind":"List","items":[{}{item}]}}"#,

@@ -1,7 +1,7 @@
 //! From bytes of a file to pieces of UTF-8 text: decompression, limits and encoding.
 //!
-//! What a file is, is told by its first bytes and never by its name: `kubectl get … | gzip > x.yaml` is common. Text is
-//! handed out in pieces of bounded size, so that a file of any size takes the same memory.
+//! The format of a file is detected from its first bytes, never from its name: `kubectl get … | gzip > x.yaml` is
+//! common. Text is returned in pieces of bounded size, so that a file of any size takes the same memory.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, Cursor, Read};
@@ -14,13 +14,13 @@ use thiserror::Error;
 use super::error::ReadError;
 use super::options::Limits;
 
-/// How much text is handed out at a time. It stays in the second-level cache while it is checked, cut and copied.
+/// Amount of text to return at a time. It stays in the second-level cache while it is checked, cut and copied.
 pub(super) const PIECE: usize = 256 << 10;
 /// The largest window that a zstd file may ask for, as a power of two: 128 MiB, which is what the zstd program grants as well.
 const WINDOW_LOG: u32 = 27;
-/// What the zstd library says of a larger one.
+/// The zstd library's error for a larger one.
 const WINDOW_TOO_LARGE: &str = "requires too much memory";
-/// How much of a file is looked at to tell what it is. A tar archive is told by bytes 257 to 261.
+/// Number of bytes examined to detect the format of a file. A tar archive is detected by bytes 257 to 261.
 const SNIFFED: usize = 512;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -29,9 +29,9 @@ pub(super) struct Text {
     file: Arc<str>,
     reader: Box<dyn Read>,
     compression: Option<&'static str>,
-    /// The piece handed out last.
+    /// The piece returned last.
     piece: String,
-    /// What was read after that piece: at first the beginning of the text, then the start of a character whose rest has
+    /// Text after that piece: at first the beginning, then the start of a character whose rest has
     /// not been read.
     ahead: Vec<u8>,
     /// Bytes of text before `piece`.
@@ -100,7 +100,7 @@ impl Text {
         let mut head = Vec::with_capacity(SNIFFED);
         self.fill(&mut head, SNIFFED)?;
         let unsupported = if self.compression.is_some() && Compression::of(&head).is_some() {
-            Some(("compressed twice", "unpack it once and read the result"))
+            Some(("compressed twice", "unpack it once"))
         } else {
             unsupported(&head)
         };
@@ -273,7 +273,7 @@ impl Compression {
     }
 }
 
-/// What a file is that is not read, and what to do about it.
+/// Returns what a file is that is not read, and what to do about it.
 fn unsupported(head: &[u8]) -> Option<(&'static str, &'static str)> {
     const ENCODING: &str = "convert it with `iconv -f UTF-16 -t UTF-8`; in PowerShell save it with \
                             `| Out-File -Encoding utf8`";
@@ -288,9 +288,9 @@ fn unsupported(head: &[u8]) -> Option<(&'static str, &'static str)> {
         | [0xfe, 0xff, ..]
         | [0, 1..=0x7f, 0, 1..=0x7f, ..]
         | [1..=0x7f, 0, 1..=0x7f, 0, ..] => ("in UTF-16, not UTF-8", ENCODING),
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => ("compressed with bzip2, which is not read", COMPRESSION),
-        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => ("compressed with xz, which is not read", COMPRESSION),
-        [0x04, 0x22, 0x4d, 0x18, ..] => ("compressed with lz4, which is not read", COMPRESSION),
+        [b'B', b'Z', b'h', b'1'..=b'9', ..] => ("compressed with bzip2, which is not supported", COMPRESSION),
+        [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => ("compressed with xz, which is not supported", COMPRESSION),
+        [0x04, 0x22, 0x4d, 0x18, ..] => ("compressed with lz4, which is not supported", COMPRESSION),
         [b'P', b'K', 3 | 5, 4 | 6, ..] => ("a zip archive", "unpack it and name the directory"),
         _ if head.get(257..262) == Some(b"ustar") => ("a tar archive", "unpack it and name the directory"),
         // etcd keeps objects like this.

@@ -1,7 +1,7 @@
-//! Addresses of servers and proxies: what requests go to, and what people are shown of it.
+//! Addresses of servers and proxies: for requests, and in a form for display.
 //!
-//! An address may hold a password (`https://USER:PASSWORD@HOST`) or a token in its query. Nothing but [`Address::read`] sees them: the
-//! address that goes on from here, into requests, reports, errors and records, has neither.
+//! An address may hold a password (`https://USER:PASSWORD@HOST`) or a token in its query. Nothing but [`Address::read`]
+//! sees them: the address in requests, reports, errors and records has neither.
 
 use http::Uri;
 
@@ -56,7 +56,7 @@ impl Address {
         let port = place.rsplit(']').next().and_then(|end| end.split_once(':'));
         if port.is_some_and(|(_, port)| port.parse::<u16>().is_err()) {
             return Err(invalid(
-                "has a port that is no number of at most 65535".to_owned(),
+                "has an invalid port: expected a number up to 65535".to_owned(),
             ));
         }
         // Go reads it in the same way, and tells the network what was meant to be a password.
@@ -66,7 +66,7 @@ impl Address {
             || text.contains('#') && text.contains('@')
         {
             return Err(invalid(
-                "has an `@` behind its host: in a password `/`, `?`, `#` and `@` are written as %2F, %3F, %23 and %40".to_owned(),
+                "has an `@` after its host: in a password write `/`, `?`, `#` and `@` as %2F, %3F, %23 and %40".to_owned(),
             ));
         }
         let clean = format!("{scheme}://{place}{}", url.path());
@@ -85,7 +85,7 @@ impl Address {
     }
 }
 
-/// Whether what is sent there is encrypted, which credentials need.
+/// Returns whether what is sent there is encrypted, which credentials need.
 pub(super) fn is_secure(url: &Uri) -> bool {
     url.scheme_str() == Some("https")
 }
@@ -93,7 +93,7 @@ pub(super) fn is_secure(url: &Uri) -> bool {
 /// Bytes of an address. What is asked of the server is added to it, and both together must stay an address.
 const LONGEST: usize = 8 << 10;
 
-/// What may be shown of a configured text that should be an address: neither user nor password, query nor fragment, and nothing behind
+/// Returns what may be shown of a configured text that should be an address: neither user nor password, query nor fragment, and nothing behind
 /// a space, where in a damaged kubeconfig the next fields can stand.
 pub(super) fn shown(text: &str) -> String {
     let text = match text.trim_start().split_once(char::is_whitespace) {

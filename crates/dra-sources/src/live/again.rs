@@ -15,17 +15,18 @@ use dra_model::{Change, Key, Kind};
 /// Requests at the same time.
 const AT_ONCE: usize = 16;
 
-/// So many objects are read again at most. Whoever has more defects than that need not be sure of each.
+/// Maximum number of objects to read again. With more defects than that, confirming each is not needed.
 const MOST: usize = 2000;
 
-/// What reading again came to.
+/// Result of reading again.
 #[derive(Debug, Default)]
 pub struct Again {
-    /// What the objects are now, claims before pods: whoever is missing in the latter was missing after the former were read.
+    /// Current state of the objects, claims before pods: a pod missing in the latter was missing after the former were
+    /// read.
     pub changes: Vec<Change>,
     /// Objects that could not be read.
     pub unread: BTreeSet<(Kind, Key)>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
@@ -48,7 +49,8 @@ impl Live {
         }
         if !again.unread.is_empty() {
             again.warnings.push(format!(
-                "of the objects that findings rest on only {MOST} were read again; the other findings stay possible"
+                "only {MOST} of the objects behind the findings were read again; the other findings are not \
+                confirmed"
             ));
         }
         for (kind, keys) in by_kind {
@@ -72,7 +74,7 @@ impl Live {
         Ok(again)
     }
 
-    /// What one object is now, or why that is not known.
+    /// Returns the current state of one object, or why it is unknown.
     async fn read_one(
         &self,
         kind: Kind,
@@ -102,7 +104,7 @@ impl Live {
             }
             Err(error) if error.says_gone(&key.name) => Ok((key.clone(), Ok(Change::Delete(kind, key)))),
             Err(error) if error.is_fatal() => Err(error),
-            Err(error) => Ok((key, Err(format!("findings stay possible: {error}")))),
+            Err(error) => Ok((key, Err(format!("findings are not confirmed: {error}")))),
         }
     }
 }

@@ -43,13 +43,13 @@ pub struct Connection {
     pub username: Option<String>,
     pub password: Option<Secret>,
     pub impersonate: Impersonation,
-    /// How long one request may take; absent or zero is for ever.
+    /// Timeout of a single request; absent or zero means none.
     pub request_timeout: Option<Duration>,
     pub proxy_url: Option<String>,
     pub disable_compression: bool,
 }
 
-/// Whom to act as.
+/// Impersonated user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Impersonation {
     /// `--as`.
@@ -62,7 +62,7 @@ pub struct Impersonation {
     pub extra: Vec<(String, String)>,
 }
 
-/// What `--context`, `--cluster` and `--user` can name.
+/// Names for `--context`, `--cluster` and `--user`.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "as in the kubeconfig")]
 pub struct ConfiguredNames {
@@ -76,11 +76,11 @@ pub struct ConfiguredNames {
 pub(super) struct Target {
     /// Sends requests.
     pub(super) client: kube::Client,
-    /// Who asks.
+    /// Credentials.
     pub(super) credentials: Credentials,
-    /// Whom to act as.
+    /// Impersonation headers.
     pub(super) headers: HeaderMap,
-    /// What to know of the connection before believing what comes through it.
+    /// Warning about the connection.
     pub(super) warning: Option<String>,
     /// Address of the API server, as it may be shown: without user, password and query.
     pub(super) server: String,
@@ -90,14 +90,14 @@ pub(super) struct Target {
     pub(super) request_timeout: Option<Duration>,
     /// Limits of everything else.
     pub(super) timing: Timing,
-    /// What answers say of the time.
+    /// Time in the server's responses.
     pub(super) server_time: ServerTime,
 }
 
 impl Connection {
     /// The namespace that objects without one are looked for in: that of the context, `default` where nothing says otherwise.
     pub fn current_namespace(&self) -> String {
-        // Whatever keeps the configuration from being read is told by whoever connects.
+        // A configuration that cannot be read is reported when connecting.
         let configured = self.configuration().ok();
         configured.map_or_else(
             || "default".to_owned(),
@@ -220,8 +220,7 @@ impl Connection {
             let local = config.cluster_url.host().is_some_and(proxy::is_local);
             if has_credentials(&sent) && (flags || !local) {
                 warning = Some(
-                    "the address of the server begins with http://, so that no credentials are sent to it, as with kubectl; \
-                     https:// would send them"
+                    "like kubectl, sending no credentials to an http:// server; use https:// to send them"
                         .to_owned(),
                 );
             }
@@ -233,7 +232,7 @@ impl Connection {
         })
     }
 
-    /// The error of a name to act as that cannot be sent, told of the flag or of the kubeconfig's field.
+    /// Error for an impersonated name that cannot be sent, with the flag or kubeconfig field.
     fn impersonation_error(&self, field: &'static str, wrong: &str) -> Error {
         let Impersonation {
             user,
@@ -385,9 +384,7 @@ impl Connection {
             if self.insecure_skip_tls_verify {
                 return Err(Error::Flag {
                     flag: "--insecure-skip-tls-verify",
-                    message:
-                        "cannot be used with `--certificate-authority`: a certificate is checked or it is not"
-                            .to_owned(),
+                    message: "cannot be used with `--certificate-authority`".to_owned(),
                 });
             }
             return Err(Error::Trust {
@@ -441,7 +438,7 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
     let Some(address) = address else {
         return Err(Error::Server {
             server: String::new(),
-            message: "the kubeconfig names no server for the cluster".to_owned(),
+            message: "the kubeconfig has no server for the cluster".to_owned(),
         });
     };
     let insecure = cluster.insecure_skip_tls_verify.unwrap_or(false);
@@ -466,7 +463,7 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
         if ServerName::try_from(name.as_str()).is_err() {
             return Err(Error::Server {
                 server: server(),
-                message: "`tls-server-name` is neither a host's name nor its IP address".to_owned(),
+                message: "`tls-server-name` is neither a host name nor an IP address".to_owned(),
             });
         }
         config.tls_server_name = Some(name.clone());
@@ -479,7 +476,7 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
         if certificates.is_empty() {
             return Err(Error::Server {
                 server: server(),
-                message: "the certificate authority holds no PEM certificate".to_owned(),
+                message: "the certificate authority contains no PEM certificate".to_owned(),
             });
         }
         config.root_cert = Some(certificates);
@@ -517,15 +514,15 @@ fn client(mut config: kube::Config) -> Result<kube::Client, kube::Error> {
         .build())
 }
 
-/// Why a text cannot be a part of a request's path. Mirrors apimachinery `pkg/api/validation/path/name.go`,
+/// Returns why a text cannot be a part of a request's path. Mirrors apimachinery `pkg/api/validation/path/name.go`,
 /// `IsValidPathSegmentName`, v0.37.1.
 pub fn no_path_segment(text: &str) -> Option<&'static str> {
     if matches!(text, "." | "..") {
         Some("may not be `.` or `..`")
     } else if text.contains(['/', '%']) {
-        Some("may not hold `/` or `%`")
+        Some("may not contain `/` or `%`")
     } else if text.chars().any(char::is_control) {
-        Some("may not hold control characters")
+        Some("may not contain control characters")
     } else {
         None
     }

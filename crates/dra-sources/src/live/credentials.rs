@@ -1,4 +1,4 @@
-//! Who asks: the headers that say it, and the files and programs that they come from.
+//! Credentials: headers, and the files and programs that they come from.
 //!
 //! Texts that become headers are checked before, so that one that cannot be a header is an error and no panic. Secrets are in no error:
 //! a message names where a text comes from and what is wrong with it. Without TLS there are no credentials at all, as in client-go
@@ -42,13 +42,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// How long a token from a file counts: client-go reads such files once a minute.
+/// Lifetime of a token from a file: client-go reads such files once a minute.
 const FILE_COUNTS: Duration = Duration::from_secs(60);
 
 /// The largest token file that is read.
 const LARGEST_TOKEN: usize = 16 << 20;
 
-/// What goes into the header that says who asks.
+/// Authentication header.
 #[derive(Clone, Default)]
 pub(super) enum Credentials {
     /// Nothing, or what kube adds.
@@ -56,9 +56,9 @@ pub(super) enum Credentials {
     None,
     /// Always the same.
     Fixed(HeaderValue),
-    /// The token in a file, which somebody else renews.
+    /// Token in a file, renewed by another process.
     File(Arc<TokenFile>),
-    /// What a program printed, until that expires.
+    /// Output of a program, until it expires.
     Plugin(Arc<Mutex<Printed>>),
 }
 
@@ -97,10 +97,10 @@ impl Credentials {
             return match provider.name.as_str() {
                 "oidc" => Ok(Self::None),
                 name @ ("gcp" | "azure") => Err(failed(format!(
-                    "the auth provider `{name}` is part of no release that is supported: use a credential plugin (`exec`)"
+                    "unsupported auth provider `{name}`: use a credential plugin (`exec`)"
                 ))),
                 _ => Err(failed(
-                    "the user's `auth-provider` is not `oidc`, the only one there is".to_owned(),
+                    "unsupported `auth-provider`: only `oidc` is supported".to_owned(),
                 )),
             };
         }
@@ -198,19 +198,19 @@ fn sensitive(mut header: HeaderValue) -> HeaderValue {
     header
 }
 
-const NO_HEADER: &str = "holds a sign that no HTTP header can hold";
+const NO_HEADER: &str = "contains a character that is not allowed in an HTTP header";
 
-/// Whether `text` can be a header, and if not what is wrong, without a part of it.
+/// Returns whether `text` can be a header, and if not what is wrong, without a part of it.
 pub(super) fn header_text(text: &str) -> Result<HeaderValue, String> {
     HeaderValue::from_bytes(text.as_bytes()).map_err(|_| {
         let what = if text.contains(['\n', '\r']) {
-            "holds a line break"
+            "contains a line break"
         } else if text.contains('\0') {
-            "holds a NUL character"
+            "contains a NUL character"
         } else {
-            "holds a control character"
+            "contains a control character"
         };
-        format!("{what}, which no HTTP header can hold")
+        format!("{what}, which is not allowed in an HTTP header")
     })
 }
 
@@ -255,7 +255,7 @@ pub(super) fn impersonation(user: &mut AuthInfo) -> Result<HeaderMap, (&'static 
     for (key, values) in user.impersonate_user_extra.take().unwrap_or_default() {
         let name = extra_header(&key).ok_or((
             "as-user-extra",
-            "has a key that no HTTP header can have".to_owned(),
+            "has a key that is not a valid HTTP header name".to_owned(),
         ))?;
         for value in values {
             add("as-user-extra", name.clone(), &value)?;
@@ -315,10 +315,10 @@ pub(super) fn check_identity(user: &mut AuthInfo) -> Result<(), String> {
         (Some(certificate), Some(key)) => (certificate, key),
     };
     if !matches!(CertificateDer::pem_slice_iter(&certificate).next(), Some(Ok(_))) {
-        return Err("`client-certificate` holds no certificate in PEM".to_owned());
+        return Err("`client-certificate` contains no PEM certificate".to_owned());
     }
     if PrivateKeyDer::from_pem_slice(&key).is_err() {
-        return Err("`client-key` holds no private key in PEM".to_owned());
+        return Err("`client-key` contains no PEM private key".to_owned());
     }
     user.client_certificate = None;
     user.client_key = None;
@@ -327,7 +327,7 @@ pub(super) fn check_identity(user: &mut AuthInfo) -> Result<(), String> {
     Ok(())
 }
 
-/// Why kube could not get a token from the identity provider, without a part of one.
+/// Returns why kube could not get a token from the identity provider, without a part of one.
 pub(super) fn provider_error(error: &AuthError) -> String {
     use kube::client::oidc_errors::{Error as Oidc, IdTokenError, RefreshError};
     match error {
@@ -337,27 +337,25 @@ pub(super) fn provider_error(error: &AuthError) -> String {
             IdTokenError::InvalidFormat => "invalid ID token: not a valid JWT token".to_owned(),
             IdTokenError::InvalidBase64(_) => "invalid ID token: its payload is not base64".to_owned(),
             IdTokenError::InvalidJson(_) => "invalid ID token: its payload has no time `exp`".to_owned(),
-            IdTokenError::InvalidExpirationTimestamp(_) => "invalid ID token: `exp` is no time".to_owned(),
+            IdTokenError::InvalidExpirationTimestamp(_) => "invalid ID token: `exp` is not a time".to_owned(),
         },
         AuthError::Oidc(Oidc::RefreshInit(why)) => {
             format!("the ID token expired and refreshing is not possible: {why}")
         }
         AuthError::Oidc(Oidc::Refresh(why)) => {
             let why = match why {
-                RefreshError::InvalidURI(_) => "`idp-issuer-url` is no URL".to_owned(),
-                RefreshError::InvalidMetadata(_) => "the provider's metadata cannot be understood".to_owned(),
-                RefreshError::RequestFailed(status) => format!("the provider answered {status}"),
+                RefreshError::InvalidURI(_) => "`idp-issuer-url` is not a URL".to_owned(),
+                RefreshError::InvalidMetadata(_) => "the provider's metadata is invalid".to_owned(),
+                RefreshError::RequestFailed(status) => format!("the provider responded with {status}"),
                 RefreshError::AuthorizationFailure => {
                     "the provider does not accept `client-id` and `client-secret`".to_owned()
                 }
-                RefreshError::InvalidTokenResponse(_) => {
-                    "the provider's answer cannot be understood".to_owned()
-                }
+                RefreshError::InvalidTokenResponse(_) => "the provider's response is invalid".to_owned(),
                 RefreshError::NoIdTokenReceived => "the provider sent no ID token".to_owned(),
                 RefreshError::HyperError(_) | RefreshError::HyperUtilError(_) => {
                     "the provider cannot be reached".to_owned()
                 }
-                RefreshError::HttpError(_) => "the request to the provider cannot be made".to_owned(),
+                RefreshError::HttpError(_) => "the request to the provider cannot be built".to_owned(),
             };
             format!("the ID token expired and refreshing failed: {why}")
         }

@@ -1,4 +1,4 @@
-//! Which version of each kind the API server serves.
+//! Served version of each kind.
 //!
 //! One request to `/apis` with the header for aggregated discovery answers for all groups (Kubernetes 1.30 and later, and 1.34 is
 //! the oldest release this build knows). Where something between here and the server does not pass the header on, the documents
@@ -13,14 +13,14 @@ use super::error::Error;
 use super::request::JSON;
 use dra_model::Kind;
 
-/// What asks for all groups in one document, and accepts the plain list of groups.
+/// Header that requests all groups in one document, and accepts the plain list of groups.
 const AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
-/// What discovery does, for errors.
-const WHAT: &str = "find out what the API server serves";
+/// Name of the discovery operation, for errors.
+const WHAT: &str = "discover the served kinds";
 
-/// What an API server serves.
+/// Kinds served by an API server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
     /// Versions by group and resource.
@@ -31,7 +31,7 @@ pub(super) struct Served {
     nothing_known: bool,
 }
 
-/// How a kind is served.
+/// Serving of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Serving {
     /// In this version, the best of those that are served.
@@ -43,7 +43,7 @@ pub(super) enum Serving {
 }
 
 impl Served {
-    /// How `kind` is served.
+    /// Returns how `kind` is served.
     pub(super) fn kind(&self, kind: Kind) -> Serving {
         let best = kind.versions()[0];
         // Every API server serves the kinds of the core group.
@@ -71,7 +71,7 @@ impl Served {
         }
     }
 
-    /// Whether a kind is served in exactly this version.
+    /// Returns whether a kind is served in exactly this version.
     pub(super) fn has(&self, kind: Kind, version: &str) -> bool {
         let key = (kind.group().to_owned(), kind.plural().to_owned());
         self.versions

@@ -1,6 +1,6 @@
-//! What can go wrong between this process and an API server, and what to do about it.
+//! Errors between this process and an API server, and their remedies.
 //!
-//! Each message names the operation and the server; [`Error::hint`] says the remedy, for whoever shows the error.
+//! Each message names the operation and the server; [`Error::hint`] returns the remedy.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use std::time::Duration;
 use super::credentials::provider_error;
 use super::kubeconfig::Files;
 
-/// Why a cluster could not be asked.
+/// The reason why a cluster could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is nothing that says where a cluster is.
-    #[error("no cluster to talk to: {} and this is not a pod", no_kubeconfig(files, *exist))]
+    #[error("no cluster configured: {}, and this is not a pod", no_kubeconfig(files, *exist))]
     NoKubeconfig {
         /// The files that were looked for.
         files: String,
-        /// Whether one of them is there, but empty.
+        /// True if one of them is there, but empty.
         exist: bool,
         /// A context or cluster that was asked for by name.
         chosen: Option<String>,
@@ -32,7 +32,7 @@ pub enum Error {
     Kubeconfig {
         /// The file.
         path: PathBuf,
-        /// Where it is wrong and how, without a word of it.
+        /// Place and kind of the mistake, without quoting it.
         message: String,
     },
     /// No context was chosen.
@@ -60,12 +60,12 @@ pub enum Error {
     Flag {
         /// The flag.
         flag: &'static str,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A cluster that says both to check certificates and not to.
     #[error(
-        "cluster `{cluster}` of the kubeconfig has a certificate authority and `insecure-skip-tls-verify`, which exclude each other"
+        "cluster `{cluster}` of the kubeconfig has both a certificate authority and `insecure-skip-tls-verify`"
     )]
     Trust {
         /// Its name.
@@ -84,7 +84,7 @@ pub enum Error {
     Server {
         /// As configured, without user, password and query.
         server: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// A proxy's address that is none.
@@ -96,7 +96,7 @@ pub enum Error {
     /// Certificates that cannot be read.
     #[error("cannot read the cluster's certificate authority: {message}")]
     Certificates {
-        /// Why not.
+        /// The reason why not.
         message: String,
     },
     /// Credentials that cannot be had.
@@ -104,7 +104,7 @@ pub enum Error {
     Credentials {
         /// The API server.
         server: String,
-        /// What failed, without a part of a secret.
+        /// The failure, without secrets.
         message: String,
     },
     /// A credential plugin that failed.
@@ -112,7 +112,7 @@ pub enum Error {
     Plugin {
         /// The program.
         command: String,
-        /// How it ended, or why it did not start. What it says goes to the terminal and is not repeated.
+        /// Exit status, or why it did not start. Its output goes to the terminal and is not repeated.
         message: String,
         /// The kubeconfig's words for users who do not have it.
         install_hint: Option<String>,
@@ -122,7 +122,7 @@ pub enum Error {
     Impossible {
         /// The operation.
         what: String,
-        /// What is wrong with the names in it.
+        /// Problem with its names.
         message: String,
     },
     /// No connection.
@@ -134,7 +134,7 @@ pub enum Error {
         message: String,
     },
     /// 401: the server does not know who asks.
-    #[error("the API server `{server}` does not accept the credentials: {message}")]
+    #[error("the API server `{server}` rejected the credentials: {message}")]
     Unauthorized {
         /// The API server.
         server: String,
@@ -150,33 +150,33 @@ pub enum Error {
         code: u16,
         /// The server's words, with its reason where it gives one.
         message: String,
-        /// When to ask again, as the server says it.
+        /// Time to ask again, from the server.
         retry_after: Option<Duration>,
     },
     /// The server ended its answer too early.
-    #[error("cannot {what}: the answer ended early ({message})")]
+    #[error("cannot {what}: the response ended early ({message})")]
     Cut {
         /// The operation.
         what: String,
-        /// How it ended.
+        /// The failure.
         message: String,
     },
     /// No answer in time.
-    #[error("cannot {what}: no answer for {} s", after.as_secs_f64().ceil())]
+    #[error("cannot {what}: no response for {} s", after.as_secs_f64().ceil())]
     TimedOut {
         /// The operation.
         what: String,
-        /// How long was waited.
+        /// Time waited.
         after: Duration,
     },
     /// An answer that no API server gives.
-    #[error("cannot {what}: `{server}` does not answer like a Kubernetes API server ({message})")]
+    #[error("cannot {what}: `{server}` does not respond like a Kubernetes API server ({message})")]
     Foreign {
         /// The operation.
         what: String,
         /// The address.
         server: String,
-        /// How the answer differs.
+        /// Difference of the response.
         message: String,
     },
 }
@@ -196,7 +196,7 @@ impl Error {
         }
     }
 
-    /// Why no client could be made.
+    /// Returns why no client could be made.
     pub(super) fn credentials(source: &kube::Error, server: &str) -> Self {
         let message = match source {
             kube::Error::Auth(error) => provider_error(error),
@@ -242,7 +242,7 @@ impl Error {
         }
     }
 
-    /// Whether asking the same again can help.
+    /// Returns whether asking the same again can help.
     pub(super) fn is_transient(&self) -> bool {
         match self {
             Self::Refused { code, .. } => matches!(code, 429 | 500 | 502 | 503 | 504),
@@ -251,7 +251,7 @@ impl Error {
         }
     }
 
-    /// Whether the server itself, rather than one kind of object, is out of reach.
+    /// Returns whether the server itself, rather than one kind of object, is out of reach.
     pub fn is_fatal(&self) -> bool {
         !matches!(
             self,
@@ -259,7 +259,7 @@ impl Error {
         )
     }
 
-    /// Whether the server says that there is no object of that name. Where it does not serve the path, its answer names none.
+    /// Returns whether the server says that there is no object of that name. Where it does not serve the path, its answer names none.
     pub fn says_gone(&self, name: &str) -> bool {
         match self {
             Self::Refused {
@@ -269,7 +269,7 @@ impl Error {
         }
     }
 
-    /// Whether the user lacks a right, in the words of the server's authorizers. Admission refuses with the same code.
+    /// Returns whether the user lacks a right, in the words of the server's authorizers. Admission refuses with the same code.
     pub fn lacks_right(&self) -> bool {
         match self {
             Self::Refused {
@@ -279,12 +279,11 @@ impl Error {
         }
     }
 
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoKubeconfig { .. } | Self::NoFile { .. } => {
-                "set KUBECONFIG or pass --kubeconfig; without a cluster, read a file with --from, \
-                 for instance `--from example:gpus`"
+                "set KUBECONFIG or pass --kubeconfig; to try it without a cluster, pass `--from example:gpus`"
                     .to_owned()
             }
             Self::NoContext { known, .. } if known.is_empty() => {
@@ -295,10 +294,10 @@ impl Error {
                 format!("choose one with --context or `kubectl config use-context`: {}", list(known))
             }
             Self::Unknown { known, .. } if known.is_empty() => return None,
-            Self::Unknown { what, known, .. } => format!("{what}s that exist: {}", list(known)),
+            Self::Unknown { what, known, .. } => format!("existing {what}s: {}", list(known)),
             Self::Unreachable { message, .. } if message.contains("certificate") => {
-                "the server's certificate is not trusted: pass --certificate-authority, or the name it carries with \
-                 --tls-server-name"
+                "the server's certificate is not trusted: pass --certificate-authority, or the name in the \
+                certificate with --tls-server-name"
                     .to_owned()
             }
             Self::Unreachable { .. } => {
@@ -308,24 +307,27 @@ impl Error {
             Self::Unauthorized { .. } => {
                 "the token or certificate has expired or was revoked: log in again, or pass another --token".to_owned()
             }
-            Self::Refused { code: 403, .. } => "ask for the missing permission, or narrow the question with -n".to_owned(),
+            Self::Refused { code: 403, .. } => "ask for the missing permission, or limit the command to one \
+                                               namespace with -n".to_owned(),
             Self::Refused { message, .. } if is_storage_message(message) => {
-                "the API server cannot read these objects from etcd, as happens when a newer release wrote them: see its \
-                 log, and remove or convert the objects"
+                "the API server cannot decode these objects, which a newer release may have written to etcd: \
+                check its log, and remove or convert the objects"
                     .to_owned()
             }
             Self::TimedOut { .. } => {
-                "the server is overloaded or the network drops packets; --request-timeout changes how long to wait"
+                "the server may be overloaded, or the network may drop packets; change the timeout with \
+                --request-timeout"
                     .to_owned()
             }
-            Self::Cut { .. } => "the connection broke twice while objects were sent; try again".to_owned(),
+            Self::Cut { .. } => "the connection broke twice during the transfer; try again".to_owned(),
             Self::Plugin { install_hint, .. } => return install_hint.clone(),
             Self::Refused { code: 400, message, .. } if message.contains("HTTPS server") => {
-                "the address of the server must begin with https://".to_owned()
+                "the server address must start with https://".to_owned()
             }
             Self::Foreign { .. } => "check --server and the proxy settings".to_owned(),
             Self::Kubeconfig { .. } => {
-                "the file is not quoted, since it can hold secrets: `kubectl config view` shows it without them".to_owned()
+                "its content is not shown because it can contain secrets: `kubectl config view` shows it \
+                without them".to_owned()
             }
             Self::Trust { .. } => {
                 "remove one of them, or choose with --certificate-authority or --insecure-skip-tls-verify".to_owned()
@@ -342,7 +344,7 @@ impl Error {
     }
 }
 
-/// Whether the API server says that it cannot read its storage.
+/// Returns whether the API server says that it cannot read its storage.
 fn is_storage_message(message: &str) -> bool {
     [
         "storage is (re)initializing",
@@ -357,7 +359,7 @@ fn is_storage_message(message: &str) -> bool {
 
 fn no_kubeconfig(files: &str, exist: bool) -> String {
     if exist {
-        format!("{files} names no cluster")
+        format!("{files} has no cluster")
     } else {
         format!("{files} does not exist")
     }

@@ -1,7 +1,7 @@
-//! What the API server and the static pods tell of versions and feature gates.
+//! Versions and feature gates from the API server and the static pods.
 //!
-//! Every question here may be forbidden or come to nothing, as on managed clusters that show no control plane. Then there is no
-//! evidence, and the defaults of the release are assumed.
+//! Every request here may be forbidden or return nothing, as on managed clusters that show no control plane. Then there
+//! is no evidence, and the defaults of the release are assumed.
 
 use futures::future::try_join;
 use serde::Deserialize;
@@ -18,11 +18,11 @@ use dra_model::{Component, Environment, Evidence, Gate, GateState, Kind, Schedul
 /// States with their evidence, as the environment holds them.
 pub(super) type Gates = Vec<(Component, Gate, GateState)>;
 
-/// Where kubeadm, kops, kind and others run the control plane.
+/// Namespaces and labels of control planes of kubeadm, kops, kind and others.
 const CONTROL_PLANE: &str = "/api/v1/namespaces/kube-system/pods?labelSelector=component%20in%20%28kube-apiserver%2C\
                              kube-scheduler%2Ckube-controller-manager%29";
 
-/// Where schedulers find their configuration, by custom.
+/// Conventional places of scheduler configurations.
 const CONFIG_MAPS: &str = "/api/v1/namespaces/kube-system/configmaps";
 
 /// The metric comes after some megabytes of others at most; a server that sends more is not worth waiting for.
@@ -39,14 +39,14 @@ pub(super) async fn version(target: &Target) -> Result<(Environment, Vec<String>
     match target.get::<VersionAnswer>("/version", JSON, what).await {
         Ok(answer) => match answer.environment() {
             Ok(environment) => Ok((environment, Vec::new())),
-            Err(error) => assumed(&format!("the API server's version cannot be understood: {error}")),
+            Err(error) => assumed(&format!("the API server's version is invalid: {error}")),
         },
-        Err(Error::Refused { code: 403 | 404, .. }) => assumed("the API server does not tell its version"),
+        Err(Error::Refused { code: 403 | 404, .. }) => assumed("the API server does not report its version"),
         Err(error) => Err(error),
     }
 }
 
-/// What is known of gates because something is served.
+/// Returns what is known of gates because something is served.
 pub(super) fn served(served: &Served) -> Gates {
     // Mirrors `storage_scheduling.go`, `NewRESTStorage`, v1.37.2: without the gate there is no storage. The other way round the API
     // version may just not be enabled.

@@ -1,4 +1,4 @@
-//! What the rules for a cluster rest on besides its objects, asked for again while somebody goes by them.
+//! Assumptions of the rules besides objects, checked again while a command relies on them.
 
 use std::collections::BTreeMap;
 
@@ -13,15 +13,16 @@ use dra_model::{Environment, Evidence, Kind};
 pub struct Facts {
     /// The release, and the gates. Gaps and what else a load finds out are those of that load.
     pub environment: Environment,
-    /// Each kind that is needed, with the version in which it is served, if it is. A kind of which that cannot be told is left out.
+    /// Each needed kind, with its served version, if any. Omits kinds without an answer.
     pub served: BTreeMap<Kind, Option<&'static str>>,
 }
 
 impl Live {
-    /// What is true now of a cluster of which a load with the same `needs` and `versions` found out `known`.
+    /// Returns the current state of a cluster; `known` is the state found by a load with the same `needs` and
+    /// `versions`.
     ///
-    /// What objects and the metrics of the API server told of gates is taken from `known`: the objects are seen by the watches, and the
-    /// metrics are some megabytes about gates of the API server, by which no controller goes.
+    /// Evidence from objects and the metrics of the API server is taken from `known`: the watches see the objects, and
+    /// the metrics are megabytes about gates of the API server that no controller uses.
     ///
     /// # Errors
     /// When the server cannot be asked.

@@ -14,7 +14,7 @@ use super::error::Error;
 /// A kubeconfig of more than this is none. That of a person with a thousand clusters has some megabytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Which kubeconfig files count.
+/// Kubeconfig files in effect.
 pub(super) struct Files {
     pub(super) paths: Vec<PathBuf>,
     /// Named by `--kubeconfig`: the file must exist.
@@ -42,12 +42,12 @@ impl Files {
                 merged = merged.merge(document).map_err(|error| {
                     failed(match error {
                         KubeconfigError::KindMismatch => {
-                            "its `kind` differs from that of the files before".to_owned()
+                            "its `kind` differs from the previous files".to_owned()
                         }
                         KubeconfigError::ApiVersionMismatch => {
-                            "its `apiVersion` differs from that of the files before".to_owned()
+                            "its `apiVersion` differs from the previous files".to_owned()
                         }
-                        _ => "it cannot be merged with the files before".to_owned(),
+                        _ => "it cannot be merged with the previous files".to_owned(),
                     })
                 })?;
             }
@@ -88,7 +88,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     if bytes.len() as u64 > LARGEST {
         return Err(format!("it has more than {} MiB", LARGEST >> 20));
     }
-    decoded(bytes).ok_or_else(|| "it is no text in UTF-8 or UTF-16".to_owned())
+    decoded(bytes).ok_or_else(|| "it is not UTF-8 or UTF-16 text".to_owned())
 }
 
 /// Text in UTF-8, or in UTF-16 with a mark, as PowerShell writes it.
@@ -110,28 +110,28 @@ fn documents(text: &str) -> Result<Vec<Kubeconfig>, String> {
     serde_saphyr::from_multiple(text).map_err(|error| mistake(text, &error, KUBECONFIG_FIELDS))
 }
 
-/// Where in `text` a mistake is, and of which kind, in words that hold nothing of the text but names of `fields`.
+/// Returns the position and kind of a mistake in `text`, without quoting anything but names of `fields`.
 pub(super) fn mistake(text: &str, error: &YamlError, fields: &[&str]) -> String {
     let what = match error.without_snippet() {
         YamlError::Unexpected { expected, .. } => format!("expected {expected}"),
-        YamlError::Eof { .. } => "the text ends too early".to_owned(),
+        YamlError::Eof { .. } => "unexpected end of file".to_owned(),
         YamlError::SerdeMissingField { field, .. } => format!("`{field}` is missing"),
-        YamlError::DuplicateMappingKey { .. } => "the same field is there twice".to_owned(),
+        YamlError::DuplicateMappingKey { .. } => "duplicate field".to_owned(),
         YamlError::SerdeInvalidType { .. }
         | YamlError::SerdeInvalidValue { .. }
         | YamlError::SerdeInvalidLength { .. }
         | YamlError::SerdeUnknownVariant { .. }
         | YamlError::InvalidScalar { .. }
         | YamlError::InvalidBooleanStrict { .. }
-        | YamlError::NullIntoString { .. } => "the value is not of the kind that the field takes".to_owned(),
+        | YamlError::NullIntoString { .. } => "the value has the wrong type".to_owned(),
         YamlError::UnknownAnchor { .. } => "an alias has no anchor".to_owned(),
         YamlError::Budget { .. }
         | YamlError::AliasReplayLimitExceeded { .. }
         | YamlError::AliasExpansionLimitExceeded { .. }
         | YamlError::AliasReplayStackDepthExceeded { .. } => {
-            "it is larger or deeper than a kubeconfig may be".to_owned()
+            "it exceeds the size or nesting limits of a kubeconfig".to_owned()
         }
-        _ => "it is neither YAML nor JSON from here on".to_owned(),
+        _ => "it is neither valid YAML nor valid JSON".to_owned(),
     };
     let Some(location) = error.location() else {
         return what;
@@ -273,7 +273,8 @@ fn shown(open: &[Open]) -> Option<String> {
     (!path.is_empty()).then_some(path)
 }
 
-/// Relative paths start at the folder of their file. Mirrors client-go `tools/clientcmd/loader.go`, `ResolveLocalPaths`, v0.37.1.
+/// Relative paths are relative to the directory of their file. Mirrors client-go `tools/clientcmd/loader.go`,
+/// `ResolveLocalPaths`, v0.37.1.
 fn resolve_paths(config: &mut Kubeconfig, folder: Option<&Path>) -> Result<(), String> {
     let Some(folder) = folder else { return Ok(()) };
     let resolve = |path: &mut Option<String>| {
@@ -282,9 +283,8 @@ fn resolve_paths(config: &mut Kubeconfig, folder: Option<&Path>) -> Result<(), S
             .filter(|text| !text.is_empty() && Path::new(text.as_str()).is_relative())
         {
             let full = folder.join(text.as_str()).into_os_string().into_string();
-            *text = full.map_err(|_| {
-                "a path in it is relative, and that of its own folder is not UTF-8".to_owned()
-            })?;
+            *text = full
+                .map_err(|_| "it contains a relative path, and its own directory is not UTF-8".to_owned())?;
         }
         Ok::<_, String>(())
     };
@@ -331,7 +331,7 @@ mod tests {
 
     const SECRET: &str = "hunter2";
 
-    /// What is said of a kubeconfig that cannot be read.
+    /// Returns what is said of a kubeconfig that cannot be read.
     fn said(text: &str) -> String {
         documents(text).expect_err(text)
     }

@@ -11,9 +11,9 @@ use super::list::percent_encode;
 use super::request::JSON;
 use dra_model::{Key, json};
 
-/// How long a request about a lease may take. The same time is asked of the server, so that a write which nobody waits for any more
-/// does not come true later. Mirrors client-go `tools/leaderelection/resourcelock/interface.go`, `NewFromKubeconfig`, v0.37.1: half of
-/// the deadline of a renewal.
+/// Timeout of a request about a lease. The server gets the same timeout, so that an abandoned write does not
+/// take effect later. Mirrors client-go `tools/leaderelection/resourcelock/interface.go`, `NewFromKubeconfig`, v0.37.1:
+/// half of the deadline of a renewal.
 const LIMIT: Duration = Duration::from_secs(5);
 
 impl Live {

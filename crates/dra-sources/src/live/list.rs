@@ -44,7 +44,7 @@ pub(super) struct Listed<S> {
     pub(super) missing: u64,
 }
 
-/// What is listed.
+/// Listed kind.
 #[derive(Clone, Copy)]
 pub(super) struct Listing<'l> {
     pub(super) kind: Kind,
@@ -55,7 +55,7 @@ pub(super) struct Listing<'l> {
 }
 
 impl Listing<'_> {
-    /// What it is called in messages: `list resourceclaims.resource.k8s.io in namespace `a``.
+    /// Returns what it is called in messages: `list resourceclaims.resource.k8s.io in namespace `a``.
     pub(super) fn name(&self) -> String {
         name(self.kind, self.namespace)
     }
@@ -117,9 +117,9 @@ pub(super) async fn whole<S: Sink>(
     }
 }
 
-/// What is wrong with a list that has fewer items than it says.
+/// Returns what is wrong with a list that has fewer items than it says.
 pub(super) fn lacks(missing: u64) -> String {
-    format!("the list lacks {missing} of its items, and does not say where they are")
+    format!("the list lacks {missing} of its items, and has no continue token")
 }
 
 fn foreign(target: &Target, listing: Listing<'_>, message: String) -> Error {
@@ -145,7 +145,7 @@ async fn pages<S: Sink>(
     loop {
         let page = page(target, listing, &path, meter, sink).await;
         let page = page.map_err(|error| match error {
-            // The server forgot the version of the first page, and only from there it goes on.
+            // The server forgot the version of the first page, and continues only from there.
             Error::Refused {
                 code: 410, message, ..
             } if token.is_some() => Error::Cut {
@@ -165,7 +165,7 @@ async fn pages<S: Sink>(
             });
         };
         if idle > IDLE || token.as_ref() == Some(&next) {
-            let message = "its pages go round in a circle".to_owned();
+            let message = "its pages form a loop".to_owned();
             return Err(foreign(target, listing, message));
         }
         path.clone_from(&first);
@@ -184,9 +184,9 @@ struct Page<S> {
     sink: S,
     resource_version: String,
     is_empty: bool,
-    /// Where the next one is.
+    /// Token of the next page.
     next: Option<String>,
-    /// What is on none.
+    /// Number of missing items.
     missing: u64,
 }
 
@@ -247,7 +247,7 @@ async fn receive(mut answer: Answer, pieces: mpsc::Sender<Vec<u8>>) -> Result<()
     Ok(())
 }
 
-/// Why a body is no list.
+/// The reason why a body is no list.
 enum NotAList {
     /// It may be one, but ends within.
     Early(String),
@@ -271,7 +271,7 @@ fn decode<S: Sink>(
                 Ok(None) => break,
                 Ok(Some(JsonEvent::Item(item))) => {
                     if item.list.is_none() {
-                        return Err(NotAList::Other("the answer is not a list".to_owned()));
+                        return Err(NotAList::Other("the response is not a list".to_owned()));
                     }
                     sink.item(item.json);
                     objects += 1;
@@ -304,24 +304,24 @@ fn decode<S: Sink>(
             },
             next: head.continue_token,
         }),
-        None => Err(NotAList::Early("the answer is empty".to_owned())),
+        None => Err(NotAList::Early("the response is empty".to_owned())),
     }
 }
 
-/// Why a list is not the one of `kind` in `version` that was asked for.
+/// Returns why a list is not the one of `kind` in `version` that was asked for.
 fn oddity(head: &ListHead, (kind, version): (Kind, &str), is_second: bool) -> Option<String> {
     let name = head.kind.as_deref().unwrap_or_default();
     let said = head.api_version.as_deref().unwrap_or_default();
     let is_asked_for = name.strip_suffix("List") == Some(kind.name())
         && (said.is_empty() || group_version(said) == (kind.group(), version));
     if is_second {
-        Some("the answer has more than one list".to_owned())
+        Some("the response contains more than one list".to_owned())
     } else if !is_asked_for {
-        Some(format!("the answer is a `{name}` of `{said}`"))
+        Some(format!("the response is a `{name}` of `{said}`"))
     } else if !head.has_items {
-        Some("the answer is a list without `items`".to_owned())
+        Some("the response is a list without `items`".to_owned())
     } else if head.is_odd {
-        Some("the answer is a list whose `metadata` cannot be read, or that says twice what it is".to_owned())
+        Some("the response is a list with invalid `metadata` or a duplicate `kind`".to_owned())
     } else {
         None
     }
@@ -359,7 +359,7 @@ pub(super) fn collection(kind: Kind, version: &str, namespace: Option<&str>) -> 
     path
 }
 
-/// What a list is called in messages: `list resourceclaims.resource.k8s.io in namespace "a"`.
+/// Returns what a list is called in messages: `list resourceclaims.resource.k8s.io in namespace "a"`.
 pub(super) fn name(kind: Kind, namespace: Option<&str>) -> String {
     let resource = resource(kind);
     match namespace {

@@ -28,8 +28,8 @@ impl Live {
             .map_err(|error| self.foreign(what, error.to_string()))
     }
 
-    /// The object; nothing where the server says that there is none. That it does not serve a kind at all says nothing about the object,
-    /// and is an error.
+    /// The object; nothing if the server reports that it does not exist. An unserved kind proves nothing about the
+    /// object, and is an error.
     pub(super) async fn object(
         &self,
         served: &Served,

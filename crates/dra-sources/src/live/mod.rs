@@ -90,7 +90,7 @@ impl Live {
         self.target.context.as_deref()
     }
 
-    /// What to know of the connection before believing what comes through it.
+    /// Returns what to know of the connection before believing what comes through it.
     pub fn warning(&self) -> Option<&str> {
         self.target.warning.as_deref()
     }
@@ -105,7 +105,7 @@ impl Live {
         &self.target.server_time
     }
 
-    /// What the cluster is called for people: its context, else its address.
+    /// Returns what the cluster is called for people: its context, else its address.
     pub fn name(&self) -> &str {
         self.target.context.as_deref().unwrap_or(&self.target.server)
     }
@@ -172,11 +172,11 @@ impl Live {
         evidence::controllers(&self.target).await
     }
 
-    /// What the server is and serves.
+    /// Returns what the server is and serves.
     async fn survey(&self, needs: &Needs) -> Result<Survey, Error> {
         let mut kinds = needs.kind_set();
         if needs.wants_gates() {
-            // Whether these are served says something about gates, whoever may read them.
+            // Whether these are served is evidence about gates, even without permission to read them.
             kinds.insert(Kind::PodGroup);
         }
         let (version, served) = try_join(
@@ -326,7 +326,7 @@ impl Live {
     }
 }
 
-/// Whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and it is
+/// Returns whether every cluster with device claims serves the kind. Where it is not served, pods may name such objects all the same, and it is
 /// unknown whether these exist.
 fn is_essential(kind: Kind) -> bool {
     matches!(
@@ -381,7 +381,7 @@ impl Loaded {
     }
 }
 
-/// What was found out before the lists.
+/// State found before the lists.
 struct Survey {
     environment: Environment,
     served: Served,
@@ -395,7 +395,7 @@ struct Lists<S> {
     not_served: Vec<Kind>,
 }
 
-/// What became of one list.
+/// Result of one list.
 enum One<S> {
     /// It was read, with gaps where only one namespace could be, or where the list itself says that it lacks some.
     Listed(Listed<S>, Vec<Gap>),
@@ -405,7 +405,7 @@ enum One<S> {
     NotServed,
 }
 
-/// What a list says that it lacks.
+/// Returns what a list says that it lacks.
 fn lack(kind: Kind, namespace: Option<&str>, missing: u64) -> Vec<Gap> {
     let gap = || Gap {
         kind,
@@ -416,7 +416,7 @@ fn lack(kind: Kind, namespace: Option<&str>, missing: u64) -> Vec<Gap> {
     (missing > 0).then(gap).into_iter().collect()
 }
 
-/// Why a kind is missing, with the permission that would let it be read.
+/// Returns why a kind is missing, with the permission to read it.
 fn reason(kind: Kind, namespace: Option<&str>, error: &Error) -> String {
     let Error::Refused {
         code: 403, message, ..
@@ -435,8 +435,8 @@ fn reason(kind: Kind, namespace: Option<&str>, error: &Error) -> String {
         .nth(1)
         .and_then(|rest| rest.split('"').nth(1));
     match user {
-        Some(user) => format!("user `{user}` must be allowed to list {resource} by {role}"),
-        None => format!("{role} must allow to list {resource}"),
+        Some(user) => format!("user `{user}` needs {role} to list {resource}"),
+        None => format!("you need {role} to list {resource}"),
     }
 }
 
@@ -451,11 +451,11 @@ struct Objects {
     unread: Unread,
 }
 
-/// Which objects of a list could not be read.
+/// Objects of a list that could not be read.
 #[derive(Default)]
 struct Unread {
     keys: BTreeSet<Key>,
-    /// Whether there are some whose name could not be read either.
+    /// True if there are some whose name could not be read either.
     nameless: bool,
 }
 

@@ -16,25 +16,25 @@ const MOST_LEVELS: usize = 6;
 /// The most objects of a list that are taken.
 const MOST_LISTED: usize = 50;
 
-/// What is to be read about the owners of a pod, or of what makes pods.
+/// Owners of a pod, or of its owners, to read.
 #[derive(Clone, Debug, Default)]
 pub struct OwnersWanted {
-    /// Where they are.
+    /// Namespace.
     pub namespace: Str,
     /// The nearest owner; those above it are read, too.
     pub first: Option<OwnerReference>,
     /// Workloads of Kueue that stand for what has one of these UIDs, or for one of the owners; all where there is none of these.
     pub queued: Option<Vec<Str>>,
-    /// Whether nodes may be gathered for it.
+    /// True if nodes may be gathered for it.
     pub gathers: bool,
 }
 
-/// What was read of owners.
+/// Owners that were read.
 #[derive(Debug, Default)]
 pub struct OwnersRead {
     /// The owners.
     pub owners: Owners,
-    /// What could not be read, and why, each in a sentence.
+    /// Data that could not be read, with the reason, each in a sentence.
     pub unread: Vec<String>,
 }
 

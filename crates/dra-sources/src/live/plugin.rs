@@ -35,7 +35,7 @@ pub(super) struct Plugin {
     exec: ExecConfig,
 }
 
-/// What a plugin printed.
+/// Output of a plugin.
 pub(super) struct Told {
     /// Its token.
     pub(super) header: Option<HeaderValue>,
@@ -45,7 +45,7 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Whether to ask again. A certificate is part of the connection and stays.
+    /// Returns whether to ask again. A certificate is part of the connection and stays.
     pub(super) fn has_expired(&self) -> bool {
         let due = self.expires.map(|expires| expires.saturating_sub(AHEAD));
         self.header.is_some() && due.is_some_and(|due| matches!(due, Ok(due) if Timestamp::now() >= due))
@@ -104,18 +104,18 @@ impl Plugin {
     /// Runs the program and reads what it prints.
     pub(super) fn run(&self) -> Result<Told, Error> {
         let printed = self.printed()?;
-        let text = std::str::from_utf8(&printed).map_err(|_| self.failed("what it printed is no text"))?;
+        let text = std::str::from_utf8(&printed).map_err(|_| self.failed("its output is not text"))?;
         let credential: ExecCredential = serde_saphyr::from_str(text).map_err(|error| {
             let mistake = mistake(text, &error, FIELDS);
-            self.failed(format!("what it printed is no ExecCredential ({mistake})"))
+            self.failed(format!("its output is not an ExecCredential ({mistake})"))
         })?;
         let version = self.version()?;
         if credential.kind != "ExecCredential" {
-            return Err(self.failed("what it printed has not the `kind` ExecCredential"));
+            return Err(self.failed("the `kind` of its output is not ExecCredential"));
         }
         if credential.api_version != version {
             return Err(self.failed(format!(
-                "what it printed is not of the version `{version}` that the kubeconfig names"
+                "its output does not have version `{version}` from the kubeconfig"
             )));
         }
         let Some(status) = credential.status else {
@@ -145,7 +145,7 @@ impl Plugin {
             None => None,
             Some(text) => Some(
                 text.parse()
-                    .map_err(|_| self.failed("the `expirationTimestamp` that it printed is no time"))?,
+                    .map_err(|_| self.failed("the `expirationTimestamp` in its output is not a time"))?,
             ),
         };
         Ok(Told {
@@ -168,7 +168,7 @@ impl Plugin {
             })
     }
 
-    /// What the program prints.
+    /// Returns what the program prints.
     fn printed(&self) -> Result<Vec<u8>, Error> {
         let ExecConfig {
             command, args, env, ..
@@ -182,7 +182,7 @@ impl Plugin {
             if let (Some(name), Some(value)) = (variable.get("name"), variable.get("value")) {
                 if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
                     return Err(
-                        self.failed("the kubeconfig's `exec.env` holds what cannot be in an environment")
+                        self.failed("the kubeconfig's `exec.env` contains an invalid environment variable")
                     );
                 }
                 command.env(name, value);
@@ -192,7 +192,7 @@ impl Plugin {
         let interactive = match self.exec.interactive_mode {
             Some(ExecInteractiveMode::Never) => false,
             Some(ExecInteractiveMode::Always) if !terminal => {
-                return Err(self.failed("it needs a terminal to ask on, and standard input is none"));
+                return Err(self.failed("it needs to prompt, but standard input is not a terminal"));
             }
             _ => terminal,
         };
@@ -234,7 +234,7 @@ impl Plugin {
         }
         read.map_err(|error| self.failed(error.to_string()))?;
         if !status.success() {
-            return Err(self.failed(format!("{status}; what it says is above")));
+            return Err(self.failed(format!("{status}; see its output above")));
         }
         Ok(printed)
     }

@@ -1,4 +1,4 @@
-//! What random input reaches of this folder without a server: for the fuzz targets of the program.
+//! Code in this directory that random input reaches without a server: for the fuzz targets.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ pub fn configured(path: PathBuf) -> Result<(), Error> {
     connection.check()
 }
 
-/// What is shown of an address, right or wrong.
+/// Returns what is shown of an address, right or wrong.
 pub fn address(text: &str) -> Vec<String> {
     let read = |secure| match Address::read(text, secure) {
         Ok(address) => address.url.to_string(),
@@ -26,7 +26,7 @@ pub fn address(text: &str) -> Vec<String> {
     vec![shown(text), read(false), read(true)]
 }
 
-/// What is said of a token, or of a name to act as, that cannot be sent.
+/// Returns what is said of a token, or of a name to act as, that cannot be sent.
 pub fn headers(text: &str) -> Vec<String> {
     let wrong = [
         bearer(text).err(),

@@ -14,7 +14,7 @@ static RUNNING: Mutex<Vec<Process>> = Mutex::new(Vec::new());
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Process {
     id: u32,
-    /// Whether it leads a process group of its own.
+    /// True if it leads a process group of its own.
     leads: bool,
 }
 
@@ -29,7 +29,7 @@ impl Running {
         if leads {
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
         }
-        // Whoever ends all of them waits for one that is being started.
+        // Terminating all of them waits for a process that is being started.
         let mut running = running();
         let child = command.spawn()?;
         let process = Process {
@@ -74,7 +74,7 @@ mod signals {
 
     use super::Process;
 
-    /// How often it is looked whether a program has ended that was asked to.
+    /// Interval for checking whether a terminated program has exited.
     const LOOK: Duration = Duration::from_millis(5);
     /// Looks before a program is ended that does not do it itself.
     const LOOKS: u32 = 40;
@@ -148,7 +148,7 @@ mod signals {
             };
             #[expect(
                 clippy::disallowed_methods,
-                reason = "the system tells of its processes in files"
+                reason = "the system exposes its processes as files"
             )]
             let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
             // Behind the name of the program, which may hold anything, come the state and the parent.
@@ -191,7 +191,7 @@ mod signals {
     /// Ends programs with what they have started.
     pub(super) fn end(running: &[Process]) {
         for process in running {
-            // Whoever has ended meanwhile is not found.
+            // A process that exited meanwhile is not found.
             _ = std::process::Command::new("taskkill")
                 .args(["/T", "/F", "/PID", &process.id.to_string()])
                 .output();

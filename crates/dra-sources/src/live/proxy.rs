@@ -1,4 +1,4 @@
-//! Which proxy leads to the API server.
+//! Proxy for the API server.
 //!
 //! client-go takes the kubeconfig's `proxy-url`, else what Go's `http.ProxyFromEnvironment` says. The rules here are those of
 //! `golang.org/x/net/http/httpproxy`: `NO_PROXY` is asked about the server, and the local machine never needs a proxy.
@@ -46,7 +46,7 @@ pub(super) fn for_server(configured: Option<&str>, server: &Uri) -> Result<Optio
     }
 }
 
-/// Whether an address is that of a proxy; else what is wrong with it, without a password. Mirrors client-go
+/// Returns whether an address is that of a proxy; else what is wrong with it, without a password. Mirrors client-go
 /// `tools/clientcmd/helpers.go`, `parseProxyURL`, v0.37.1.
 pub fn check_proxy(address: &str) -> Result<(), String> {
     match address.split_once("://") {
@@ -54,11 +54,11 @@ pub fn check_proxy(address: &str) -> Result<(), String> {
         Some((scheme, _)) if scheme.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
             Err(format!("scheme `{scheme}` is not http, https or socks5"))
         }
-        _ => Err("a URL such as http://proxy:8080 is needed".to_owned()),
+        _ => Err("expected a URL such as http://proxy:8080".to_owned()),
     }
 }
 
-/// Whether `server` is reached directly. `list` is what `NO_PROXY` holds.
+/// Returns whether `server` is reached directly. `list` is what `NO_PROXY` holds.
 fn bypasses(list: &str, server: &Uri) -> bool {
     let host = server
         .host()
@@ -106,7 +106,7 @@ fn bypasses(list: &str, server: &Uri) -> bool {
         })
 }
 
-/// Whether a host is the local machine.
+/// Returns whether a host is the local machine.
 pub(super) fn is_local(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let address: Option<IpAddr> = host.parse().ok();

@@ -34,7 +34,7 @@ impl Target {
             status => Err(Error::Foreign {
                 what: what.to_owned(),
                 server: self.server.clone(),
-                message: format!("it answers {status}"),
+                message: format!("it responds with {status}"),
             }),
         }
     }
@@ -78,7 +78,7 @@ impl Target {
             .path_and_query()
             .is_none_or(|asked| asked.as_str().len() > LONGEST)
         {
-            let wrong = format!("names and selectors make an address of more than {LONGEST} bytes");
+            let wrong = format!("names and selectors produce a URL of more than {LONGEST} bytes");
             return Err(impossible(wrong));
         }
         // Servers and proxies resolve `..`, so that the answer would be about something else.
@@ -86,7 +86,7 @@ impl Target {
             |part: &str| matches!(part, "." | "..") || part.contains("%2F") || part.contains("%25");
         if request.uri().path().split('/').any(misleading) {
             return Err(impossible(
-                "no object is called `.` or `..`, or has `/` or `%` in its name".to_owned(),
+                "invalid object name: `.`, `..` and names that contain `/` or `%` do not exist".to_owned(),
             ));
         }
         request.headers_mut().extend(self.headers.clone());
@@ -214,7 +214,7 @@ impl Answer {
         }
     }
 
-    /// The whole body, of which at most a reasonable part is kept.
+    /// The body, limited to a reasonable size.
     async fn small(mut self) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.next().await? {
@@ -291,7 +291,7 @@ fn explanation(status: StatusCode, body: &[u8]) -> String {
         }
     };
     match said {
-        // Whoever redirects would get the credentials.
+        // A redirect target would receive the credentials.
         _ if status.is_redirection() => format!("{status}, and redirects are not followed"),
         said if said.is_empty() => status.to_string(),
         said => said,

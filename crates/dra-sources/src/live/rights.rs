@@ -1,4 +1,4 @@
-//! What the user may do, asked before anything is done.
+//! Permissions of the user, checked in advance.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -13,7 +13,7 @@ use dra_model::AccessReview;
 /// A right that a user has or lacks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Right {
-    /// What is done.
+    /// Verb.
     pub verb: &'static str,
     /// API group; empty for that of pods.
     pub group: &'static str,
@@ -56,7 +56,7 @@ pub struct MissingRights {
 }
 
 impl MissingRights {
-    /// What grants them, as a manifest with a ClusterRole of this name.
+    /// Returns what grants them, as a manifest with a ClusterRole of this name.
     pub fn manifest(&self, role: &str) -> String {
         let mut rules = BTreeSet::new();
         for right in &self.missing {
@@ -129,7 +129,7 @@ impl Live {
         }))
     }
 
-    /// Whether the user has a right, as the server's authorizers see it.
+    /// Returns whether the user has a right, as the server's authorizers see it.
     ///
     /// # Errors
     /// When the server cannot be asked.
@@ -140,11 +140,13 @@ impl Live {
                 "namespace": right.namespace, "verb": right.verb, "group": right.group,
                 "resource": right.resource, "subresource": right.subresource}}});
         let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-        let review: Review = self.ask(path, &review, "ask for the rights of the user").await?;
+        let review: Review = self
+            .ask(path, &review, "check the permissions of the user")
+            .await?;
         Ok(review.status.allowed)
     }
 
-    /// What the server's authorizers say of others: to each of these questions. Nothing where the user may not ask.
+    /// Returns what the server's authorizers say of others: to each of these questions. Nothing where the user may not ask.
     ///
     /// # Errors
     /// When the server cannot be asked.
@@ -162,7 +164,7 @@ impl Live {
                     "namespace": namespace, "name": name}}});
             let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
             match self
-                .ask::<Review>(path, &review, "ask for the rights of a driver")
+                .ask::<Review>(path, &review, "check the permissions of a driver")
                 .await
             {
                 Ok(review) => reviews.push(AccessReview {
@@ -195,10 +197,7 @@ impl Live {
         }
         let review = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
         let path = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
-        let review: Review = self
-            .ask(path, &review, "ask for the name of the user")
-            .await
-            .ok()?;
+        let review: Review = self.ask(path, &review, "get the name of the user").await.ok()?;
         Some(review.status.user_info.username)
     }
 }

@@ -12,10 +12,10 @@ use dra_model::Time;
 /// So many answers count, the last ones.
 const ANSWERS: usize = 15;
 
-/// What one answer says of the time.
+/// Time in one response.
 #[derive(Clone, Copy, Debug)]
 pub struct Dated {
-    /// When the request was sent …
+    /// Time at which the request was sent …
     pub sent: Instant,
     /// … and when the answer came. The server told the time between the two.
     pub received: Instant,
@@ -24,10 +24,10 @@ pub struct Dated {
 }
 
 impl Dated {
-    /// What is not known better than to this, as there are no fractions of seconds.
+    /// Precision of the API's times, which have no fractions of seconds.
     pub const ROUNDED: Duration = Duration::from_secs(1);
 
-    /// What the server's clock says at `instant`, if it had told the time when the answer came. That is right to half a second, besides
+    /// Returns what the server's clock says at `instant`, if it had told the time when the answer came. That is right to half a second, besides
     /// what the answer was under way.
     pub fn at(&self, instant: Instant) -> Time {
         let date = self.date.after(Self::ROUNDED / 2);
@@ -41,7 +41,7 @@ impl Dated {
     }
 }
 
-/// What the last answers said of the time. Copies share what they know.
+/// Times of the last responses. Copies share their state.
 #[derive(Clone, Debug, Default)]
 pub struct ServerTime(Arc<Mutex<VecDeque<Dated>>>);
 
@@ -65,7 +65,7 @@ impl ServerTime {
         answers.push_back(Dated { sent, received, date });
     }
 
-    /// What the last answers said that came at `since` or later, if that is given, in the order in which they came.
+    /// Returns what the last answers said that came at `since` or later, if that is given, in the order in which they came.
     pub fn answers(&self, since: Option<Instant>) -> Vec<Dated> {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let counting = answers

@@ -12,22 +12,22 @@ use crate::gates::VersionSettings;
 use crate::needs::{Needs, Observer};
 use dra_model::{Environment, Gap, Kind, Str, Time};
 
-/// What a snapshot contains and how.
+/// Content and form of a snapshot.
 #[derive(Clone, Debug)]
 pub struct SnapshotRequest<'a> {
     /// Only this namespace, besides what lives in none.
     pub namespace: Option<&'a str>,
-    /// Whether roles and their bindings are read too.
+    /// True if roles and their bindings are read too.
     pub rights: bool,
-    /// Whether what may be secret is left out.
+    /// True if what may be secret is left out.
     pub redact: bool,
-    /// How the file is compressed.
+    /// Compression.
     pub compression: Compression,
-    /// Where temporary files go.
+    /// Directory for temporary files.
     pub directory: &'a Path,
     /// The time of the snapshot.
     pub now: Time,
-    /// What the user knows of versions and gates.
+    /// Versions and gates given by the user.
     pub versions: &'a VersionSettings,
 }
 
@@ -36,9 +36,9 @@ pub struct SnapshotRequest<'a> {
 pub struct Taken {
     /// To be saved.
     pub snapshot: Snapshot,
-    /// What could not be read.
+    /// Data that could not be read.
     pub gaps: Vec<Gap>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 
@@ -144,7 +144,7 @@ impl Live {
     }
 }
 
-/// What a snapshot of one namespace does not tell of the others.
+/// Returns what a snapshot of one namespace lacks about the others.
 fn elsewhere(namespace: &str, kinds: impl Iterator<Item = Kind>) -> impl Iterator<Item = Gap> {
     let namespaced = kinds.filter(|kind| kind.is_namespaced());
     namespaced.map(move |kind| Gap::elsewhere(kind, namespace))

@@ -13,7 +13,7 @@ use crate::gates::VersionSettings;
 use crate::needs::{Loaded, Needs, Unobserved};
 use dra_model::{Change, Kind};
 
-/// What the scripted server does with a request.
+/// Scripted response of the server.
 enum Reply {
     /// Answers with a status, headers and a body.
     Answer(u16, &'static str, String),
@@ -21,7 +21,7 @@ enum Reply {
     Cut(String),
     /// Begins an answer with this text, and says no more.
     Stall(String),
-    /// Says nothing.
+    /// Prints nothing.
     Silence,
 }
 
@@ -121,7 +121,7 @@ fn serve_all(
     (address, log)
 }
 
-/// Limits that are reached at once, of which no test waits for more than one.
+/// Limits that are reached immediately, so that no test waits for more than one.
 const QUICK: Timing = Timing {
     first_byte: Duration::from_millis(300),
     pause: Duration::from_millis(300),
@@ -402,7 +402,7 @@ fn watched(address: &str, persistence: Persistence, count: usize) -> Vec<String>
 }
 
 #[test]
-fn a_watch_goes_on_where_it_was_cut_and_lists_anew_when_its_version_is_gone() {
+fn a_watch_resumes_where_it_was_cut_and_lists_again_when_its_version_expired() {
     let lists = AtomicUsize::new(0);
     let (address, log) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {
         Some((_, "7")) => Reply::Cut(event("ADDED", "b", 8) + r#"{"type":"MODI"#),
@@ -449,8 +449,8 @@ fn fields_that_the_release_lacks_are_not_read_from_a_watch_either() {
         watched(&address, Persistence::UntilRefused, 5),
         [
             "in step: ResourceClaim",
-            "`ResourceClaim/default/a`: spec.devices.requests[].exactly.derivedAttributes is a field of Kubernetes 1.37 and later; \
-             it is not read, as API servers of 1.36 drop it (1 more like it)",
+            "`ResourceClaim/default/a`: ignoring spec.devices.requests[].exactly.derivedAttributes, which \
+            exists since Kubernetes 1.37: API servers of 1.36 drop it (1 more like it)",
             "put a",
             "put a",
             "put a"
@@ -486,8 +486,8 @@ fn a_watch_that_lasts_survives_every_refusal_and_any_other_ends_with_it() {
         [
             format!("refused: cannot watch {what}: resourceclaims is forbidden"),
             format!("refused: cannot list {what}: the server could not find the requested resource"),
-            format!("refused: the API server `{address}` does not accept the credentials: Unauthorized"),
-            // The list is asked for again by itself when the server is only starting.
+            format!("refused: the API server `{address}` rejected the credentials: Unauthorized"),
+            // The list is requested again automatically when the server is starting.
             "in step: ResourceClaim".to_owned(),
             "put b".to_owned(),
         ]
@@ -545,7 +545,7 @@ fn a_lasting_watch_that_is_silent_for_too_long_is_given_up_for_another() {
             _ => Reply::Cut(event("ADDED", "c", 9)),
         },
     );
-    let silence = "trouble: cannot watch resourceclaims.resource.k8s.io: no answer for 1 s";
+    let silence = "trouble: cannot watch resourceclaims.resource.k8s.io: no response for 1 s";
     assert_eq!(
         watched(&address, Persistence::Lasting, 5),
         [
@@ -559,7 +559,7 @@ fn a_lasting_watch_that_is_silent_for_too_long_is_given_up_for_another() {
 }
 
 #[test]
-fn an_object_that_cannot_be_read_is_told_and_what_was_known_of_it_stays() {
+fn an_unreadable_object_is_reported_and_its_known_state_is_kept() {
     let broken = r#"{"metadata":{"namespace":"default","name":"a","resourceVersion":"8"},"spec":{"devices":{"requests":"all"}}}"#;
     let lists = AtomicUsize::new(0);
     let (address, _) = serve(move |path, _| match path.rsplit_once("resourceVersion=") {
@@ -595,7 +595,7 @@ fn an_object_that_cannot_be_read_is_told_and_what_was_known_of_it_stays() {
     );
 }
 
-/// Whatever a watch does that shows nothing: it is told once, and everything is listed anew.
+/// A watch that delivers nothing is reported once, and everything is listed again.
 #[test]
 fn watches_that_show_nothing_are_trouble_and_everything_is_listed() {
     type Watched = Box<dyn Fn() -> Reply + Send + Sync>;
@@ -603,7 +603,7 @@ fn watches_that_show_nothing_are_trouble_and_everything_is_listed() {
         let text = text.to_owned();
         move || Reply::Cut(text.clone())
     };
-    let ends = "trouble: cannot watch resourceclaims.resource.k8s.io: the API server ends each watch before it shows a change";
+    let ends = "trouble: cannot watch resourceclaims.resource.k8s.io: the API server closes each watch before it reports a change";
     let cases: Vec<(&str, Watched)> = vec![
         (ends, Box::new(cut("{\"type\":\"ADDED\",\"obj"))),
         // What the bookmark proves ends where the event that follows is cut.
@@ -712,7 +712,7 @@ fn pages_without_end_are_no_answer() {
     for script in scripts {
         let (address, _) = serve(move |_, _| json(&script()));
         let error = load(&address, &claims()).unwrap_err().to_string();
-        assert!(error.ends_with("(its pages go round in a circle)"), "{error}");
+        assert!(error.ends_with("(its pages form a loop)"), "{error}");
     }
     // A page that fails is a gap, as the whole list would be.
     let (address, _) = serve(|path, _| {
@@ -743,7 +743,7 @@ fn what_a_list_says_that_it_lacks_is_a_gap() {
     assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
     assert_eq!(
         gap_of(&loaded),
-        "the list lacks 2 of its items, and does not say where they are"
+        "the list lacks 2 of its items, and has no continue token"
     );
     // Nothing is watched from there.
     let told = watched(&address, Persistence::Lasting, 1);

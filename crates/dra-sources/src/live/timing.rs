@@ -1,26 +1,26 @@
-//! How long to wait for an API server.
+//! Timeouts for the API server.
 
 use std::time::Duration;
 
-/// How long to wait for what. A value, so that tests of slow servers need not be slow.
+/// Timeouts. A value, so that tests of slow servers need not be slow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
     /// Until the server begins to answer. A consistent list of 100,000 pods takes it some seconds; after 60 it gives up itself.
     pub(super) first_byte: Duration,
-    /// Until the server goes on within an answer.
+    /// Time until the server continues within a response.
     pub(super) pause: Duration,
     /// The same within a watch, which is quiet when nothing happens; bookmarks come about once a minute.
     pub(super) watch_pause: Duration,
     /// Until a watch that lasts begins.
     pub(super) watch_opens: Duration,
-    /// Until the server goes on within a watch that lasts: it is asked to end such a watch earlier than this.
+    /// Time until the server continues within a lasting watch, which it is asked to end earlier.
     pub(super) lasting_watch_pause: Duration,
-    /// After how long an open watch that says nothing is taken to wait for changes, where watches before it ended without a change.
+    /// Time after which an open, silent watch counts as waiting for changes, if earlier watches ended without a change.
     pub(super) watch_proof: Duration,
-    /// How long a watch that lasts is tried with credentials that are refused.
+    /// Time to retry a lasting watch with rejected credentials.
     pub(super) unauthorized: Duration,
-    /// How long transient refusals are answered with another try. A server that cannot decode an object refuses for ever, so this
-    /// bounds how long a user waits for the news.
+    /// Time to retry transient rejections. A server that cannot decode an object rejects forever, so this limits the
+    /// wait for the error.
     pub(super) patience: Duration,
     /// First pause between tries; doubles each time.
     pub(super) first_delay: Duration,

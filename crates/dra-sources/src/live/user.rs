@@ -48,7 +48,7 @@ pub(super) fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> R
     } = &flags.impersonate;
     if let Some(name) = given(name.as_deref()) {
         user.impersonate = Some(name.to_owned());
-        // Whoever names another user does not mean the groups of the one in the file.
+        // Another user does not belong to the groups of the user in the file.
         user.impersonate_uid = None;
         user.impersonate_groups = None;
         user.impersonate_user_extra = None;
@@ -75,7 +75,7 @@ pub(super) fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> R
     Ok(())
 }
 
-/// Whether a user has something that would say who asks.
+/// Returns whether a user has something that would say who asks.
 pub(super) fn has_credentials(user: &AuthInfo) -> bool {
     user.token.is_some()
         || user.token_file.is_some()

@@ -1,10 +1,11 @@
 //! Watches: what changes after a load, until the command ends.
 //!
-//! Each kind has a task of its own that keeps one watch open: it continues where the load or the last event ended, reconnects when the
-//! connection ends, and lists anew when the server no longer knows the version it would continue from (410). What a new list
-//! differs in from what was known is handed out like any other change, so the consumer sees one continuous story.
+//! Each kind has a task of its own that keeps one watch open: it continues where the load or the last event ended,
+//! reconnects when the connection ends, and lists anew when the server no longer knows the version it would continue
+//! from (410). Differences of a new list are returned like any other change, so the consumer sees one continuous
+//! sequence.
 //!
-//! What a watch does where it is refused is for its user to say: see [`Persistence`].
+//! The behavior on rejection is configured: see [`Persistence`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::files::{JsonEvent, JsonItems, JsonLimits};
 use crate::needs::{Needs, Unobserved, Want};
 use dra_model::{Change, Cluster, Key, Kind, NewerFields, Object, Str, json};
 
-/// How long the server keeps a watch open. It ends watches after half an hour at most anyway; sooner is kinder to servers behind
+/// Time the server keeps a watch open. It closes watches after half an hour at most; sooner is kinder to servers behind
 /// a load balancer.
 const WATCH_SECONDS: u32 = 300;
 
@@ -43,17 +44,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The same for a watch that lasts, which is to be in step soon after the server is back.
 const LONGEST_LASTING_PAUSE: Duration = Duration::from_secs(5);
 
-/// Watches in a row that end before they show that they work, after which no watch is believed until it does. One may meet a server
-/// that restarts, or a version that was compacted.
+/// Number of consecutive watches that end before they prove to work, after which a watch must prove it. One may meet a
+/// server that restarts, or a version that was compacted.
 const FRUITLESS: u32 = 2;
 
-/// What becomes of a watch that the server refuses: for the credentials, for a right, or as it does not serve the kind.
+/// Behavior of a watch that the server rejects: for its credentials, for a permission, or because it does not serve the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Persistence {
-    /// It ends with the error, so that its user sees at once what is missing.
+    /// Fails with the error, so that its user sees the problem immediately.
     UntilRefused,
-    /// It goes on with pauses, and what is known stays known. Only credentials that are refused for five minutes on end are an error. A
-    /// dead connection is noticed within 45 seconds.
+    /// Retries with pauses and keeps the known state. Only credentials that are refused for five minutes on end are an
+    /// error. A dead connection is noticed within 45 seconds.
     Lasting,
 }
 
@@ -73,16 +74,17 @@ impl Persistence {
     }
 }
 
-/// What a watch has to tell.
+/// Message of a watch.
 #[derive(Clone, Debug)]
 pub enum Watched {
-    /// Something changed; several changes that came together are told together.
+    /// Changes; changes that arrive together are reported together.
     Changes(Vec<Change>),
     /// An object cannot be read. What was known of it stays.
     Unreadable(Unreadable),
     /// Objects of this kind have fields that came with a later release than that of the cluster: they are not read.
     Newer(NewerFields),
-    /// The watch of a kind is interrupted and will go on by itself. The same trouble is told once, until the watch is in step again.
+    /// The watch of a kind is interrupted and will resume automatically. The same problem is reported once, until the
+    /// watch is in sync again.
     Trouble(Trouble),
     /// The watch of a kind is open, for the first time or again.
     InStep(Kind),
@@ -95,7 +97,7 @@ pub struct Unreadable {
     pub kind: Kind,
     /// Its name, if that can be read.
     pub name: Option<String>,
-    /// What is wrong with it.
+    /// The problem.
     pub reason: String,
 }
 
@@ -112,26 +114,26 @@ impl std::fmt::Display for Unreadable {
 /// An interruption of a watch.
 #[derive(Clone, Debug)]
 pub struct Trouble {
-    /// Whose watch.
+    /// Kind of the watch.
     pub kind: Kind,
-    /// What happened.
+    /// The event.
     pub message: String,
     /// Until when changes of this kind were seen.
     pub since: Instant,
-    /// Whether the server refuses the watch, so that waiting alone does not help.
+    /// True if the server refuses the watch, so that waiting alone does not help.
     pub refused: bool,
-    /// Whether watches open and show nothing, or no list is whole, so that what is known of the kind may be wrong however short that has been so.
+    /// True if watches open and show nothing, or no list is whole, so that what is known of the kind may be wrong however short that has been so.
     pub fruitless: bool,
 }
 
 /// Watches over some kinds. They end when it is dropped.
 pub struct Watch {
     inbox: mpsc::Receiver<Result<Watched, Error>>,
-    /// Changes that were received and not handed out yet.
+    /// Received changes that were not returned yet.
     held: Vec<Change>,
-    /// When what is held was begun with.
+    /// Time of the first held change.
     since: Instant,
-    /// What was received after them, and is no change.
+    /// Message received after them that is not a change.
     after: Option<Result<Watched, Error>>,
     kinds: BTreeSet<Kind>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
@@ -143,17 +145,18 @@ impl Watch {
         self.kinds.iter().copied()
     }
 
-    /// Waits for the next change, and for those that follow it within `settle`. Who stops waiting loses nothing: it is told the next time.
+    /// Waits for the next change, and for those that follow it within `settle`. Cancelling loses nothing: the next call
+    /// returns it.
     ///
     /// # Errors
-    /// When the watch cannot go on, see [`Persistence`].
+    /// When the watch cannot continue, see [`Persistence`].
     pub async fn next(&mut self, settle: Duration) -> Result<Watched, Error> {
         if self.held.is_empty() {
             let told = match self.after.take() {
                 Some(told) => told,
                 None => match self.inbox.recv().await {
                     Some(told) => told,
-                    // Every task ended, which they do only with an error, which was told.
+                    // Every task ended, which happens only with a reported error.
                     None => return std::future::pending().await,
                 },
             };
@@ -165,7 +168,7 @@ impl Watch {
                 other => return Ok(other),
             }
         }
-        // Who asks again and again in between must not wait for ever.
+        // Repeated calls in between must not wait forever.
         tokio::time::sleep_until(self.since + settle).await;
         while self.held.len() < WAITING && self.after.is_none() {
             match self.inbox.try_recv() {
@@ -238,7 +241,7 @@ impl Live {
                 sender: sender.clone(),
             };
             tasks.push(tokio::spawn(async move {
-                // What ends the watch is told; where nobody listens any more there is nothing to tell.
+                // The error that ends the watch is reported; without a listener there is nothing to report.
                 if let Err(Over::Failed(error)) = watcher.run().await {
                     _ = watcher.sender.send(Err(error)).await;
                 }
@@ -263,29 +266,29 @@ struct Watcher {
     version: &'static str,
     want: Want,
     decoder: Decoder,
-    /// What was dropped of the objects that were handed out.
+    /// Dropped data of returned objects.
     newer: NewerFields,
     /// Every object that the consumer knows of, with its version.
     known: BTreeMap<Key, Str>,
     resource_version: String,
     standing: Standing,
-    /// When the server last said something.
+    /// Time at which the server last said something.
     contact: Instant,
-    /// When a watch that is believed last said something.
+    /// Time at which a watch that is believed last said something.
     seen: Instant,
     /// What is known is only a part of what there is.
     partial: bool,
-    /// How many watches in a row have ended before they showed that they work. Below [`FRUITLESS`] they are believed.
+    /// Number of watches in a row have ended before they showed that they work. Below [`FRUITLESS`] they are believed.
     fruitless: u32,
-    /// The version at which the last watch ended within an event before it showed a change, so that neither silence nor a bookmark of that
-    /// version proves anything.
+    /// Version of the last watch that ended within an event before its first change, so that neither silence nor a
+    /// bookmark of that version proves anything.
     garbled: Option<String>,
     /// Since when the credentials are refused.
     unauthorized: Option<Instant>,
     sender: mpsc::Sender<Result<Watched, Error>>,
 }
 
-/// What was told last.
+/// The last reported state.
 #[derive(PartialEq, Eq)]
 enum Standing {
     Unopened,
@@ -293,7 +296,7 @@ enum Standing {
     Trouble(String),
 }
 
-/// Why a watch ended.
+/// The reason why a watch ended.
 enum End {
     /// As watches do.
     Closed,
@@ -303,14 +306,14 @@ enum End {
     Failed(Error),
 }
 
-/// What one watch came to.
+/// Result of one watch.
 struct Followed {
     end: End,
-    /// Whether it was opened.
+    /// True if it was opened.
     opened: bool,
-    /// Whether it has shown that it works.
+    /// True if it has shown that it works.
     proven: bool,
-    /// Whether what it told cannot be understood in part, so that a change may be missing.
+    /// True if a part of its data could not be decoded, so that a change may have been missed.
     gapped: bool,
 }
 
@@ -326,26 +329,26 @@ impl Followed {
     }
 }
 
-/// Why there will be no further watch.
+/// The reason why there will be no further watch.
 enum Over {
     /// No task listens.
     Unwanted,
-    /// It cannot go on.
+    /// It cannot continue.
     Failed(Error),
 }
 
-/// What came of a piece of a watch.
+/// Result of a piece of a watch.
 #[derive(Default)]
 struct Taken {
     changes: Vec<Change>,
     unreadable: Vec<Unreadable>,
-    /// Whether an event shows that the watch works.
+    /// True if an event shows that the watch works.
     proves: bool,
-    /// Whether one is a change.
+    /// True if one is a change.
     changed: bool,
-    /// Whether an event cannot be understood at all.
+    /// True if an event cannot be understood at all.
     gapped: bool,
-    /// Why there will be no more.
+    /// The reason why there will be no more.
     end: Option<End>,
 }
 
@@ -360,7 +363,7 @@ impl Watcher {
             let end = if must_list {
                 match self.list_anew().await? {
                     End::Closed => {
-                        // What is listed is followed at once.
+                        // Every listed kind is watched immediately.
                         must_list = false;
                         continue;
                     }
@@ -380,7 +383,7 @@ impl Watcher {
                 End::Closed | End::Expired if self.fruitless >= FRUITLESS => {
                     must_list = true;
                     let message = format!(
-                        "cannot watch {}: the API server ends each watch before it shows a change",
+                        "cannot watch {}: the API server closes each watch before it reports a change",
                         list::resource(self.kind)
                     );
                     self.tell_trouble(message, false).await?;
@@ -437,7 +440,7 @@ impl Watcher {
         self.tell(Watched::InStep(self.kind)).await
     }
 
-    /// Takes note of an error, and tells of it.
+    /// Records and reports an error.
     async fn fail(&mut self, error: Error) -> Result<(), Over> {
         let unknown = matches!(
             error,
@@ -453,7 +456,7 @@ impl Watcher {
                 return Err(Over::Failed(error));
             }
         } else if matches!(error, Error::Refused { .. }) {
-            // Whoever is refused something else is known.
+            // A rejected user is known.
             self.unauthorized = None;
         }
         if matches!(error, Error::Refused { code: 404, .. }) {
@@ -687,7 +690,7 @@ impl Watcher {
                     what: format!("watch {}", list::resource(self.kind)),
                     server: self.target.server.clone(),
                     message: format!(
-                        "it tells of version {} after {}",
+                        "it reports version {} after {}",
                         version.unwrap_or_default(),
                         self.resource_version
                     ),
@@ -740,7 +743,7 @@ impl Watcher {
                         taken.changes.push(Change::Put(object));
                     }
                     Err(error) => {
-                        // It is there, and was not known before; a new list must not take it for gone, nor for known.
+                        // It exists and was unknown before; a new list must treat it neither as deleted nor as known.
                         taken.unreadable.push(self.unreadable(object, error.to_string()));
                     }
                 }
@@ -810,13 +813,13 @@ fn version_of(object: &[u8]) -> Option<String> {
     Some(versioned.metadata.resource_version).filter(|version| !version.is_empty())
 }
 
-/// Whether a version is known to be older than another one: they are numbers, and what is none cannot be compared.
+/// Returns whether a version is known to be older than another one: they are numbers, and what is none cannot be compared.
 fn is_before(version: &str, other: &str) -> bool {
     let number = |text: &str| text.parse::<u128>().ok();
     matches!((number(version), number(other)), (Some(a), Some(b)) if a < b)
 }
 
-/// Whether a watch goes on where it was after this error. After any other everything is listed.
+/// Returns whether a watch resumes at its version after this error. After any other error everything is listed.
 fn goes_on_after(error: &Error) -> bool {
     match error {
         Error::Unreachable { .. } | Error::Cut { .. } | Error::TimedOut { .. } => true,
@@ -828,7 +831,7 @@ fn goes_on_after(error: &Error) -> bool {
     }
 }
 
-/// What changed between the `known` objects and `objects`, which are known afterwards. What could not be read stays what it was.
+/// Returns what changed between the `known` objects and `objects`, which are known afterwards. What could not be read stays what it was.
 fn difference(
     kind: Kind,
     known: &mut BTreeMap<Key, Str>,
@@ -860,7 +863,7 @@ mod tests {
 
     use super::*;
 
-    /// The loop of `run` waits for several things at once, and drops the wait for changes when another comes first.
+    /// The loop of `run` waits for several things, and drops the wait for changes when another comes first.
     #[tokio::test]
     async fn who_stops_waiting_loses_nothing() {
         let (sender, inbox) = mpsc::channel(4);
@@ -891,7 +894,7 @@ mod tests {
 
     /// Trouble that came right after a change was dropped once.
     #[tokio::test]
-    async fn what_comes_together_with_changes_is_told_after_them() {
+    async fn errors_that_come_with_changes_are_reported_after_them() {
         let (sender, inbox) = mpsc::channel(4);
         let mut watch = Watch {
             inbox,
@@ -924,7 +927,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_list_tells_only_what_differs() {
+    fn a_new_list_reports_only_differences() {
         let object = |name: &str, version: &str| {
             let json = format!(
                 r#"{{"metadata":{{"namespace":"a","name":"{name}","resourceVersion":"{version}"}}}}"#

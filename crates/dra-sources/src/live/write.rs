@@ -1,7 +1,7 @@
 //! Writes of claims, and what is asked before them: rights, leases, whether an object is still there.
 //!
-//! Each write is one JSON patch and is sent once. Whether to send it again is for whoever knows what it was for: after an error it
-//! may have taken effect all the same.
+//! Each write is one JSON patch and is sent once. The caller decides whether to send it again: after an error it may
+//! still have taken effect.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use dra_model::{Claim, ClaimPatch, ConsumerReference, Key, Kind, Object, Str, js
 const JSON_PATCH: &str = "application/json-patch+json";
 const GROUP: &str = "resource.k8s.io";
 
-/// Who writes claims. Without a name of ours the server makes one of the user agent.
+/// Field manager of claim writes. Without it the server derives one from the user agent.
 pub(super) const FIELD_MANAGER: &str = "?fieldManager=kubectl-dra";
 
 impl Live {
@@ -66,7 +66,7 @@ impl Live {
         }
     }
 
-    /// Who holds a lease of kube-system; nothing where there is none or it may not be read.
+    /// Returns who holds a lease of kube-system; nothing where there is none or it may not be read.
     ///
     /// # Errors
     /// When the server cannot be asked at all.

@@ -1,7 +1,7 @@
 //! Writes of the controllers, in the form that kube-controller-manager gives them.
 //!
-//! Each is sent once and is over within [`WRITE_TIMEOUT`] at the server: a write that comes later than its writer may have lost its
-//! lease meanwhile. Whether to send it again is for whoever knows what it was for.
+//! Each is sent once and times out at the server within [`WRITE_TIMEOUT`], because its writer may have lost its lease
+//! by then. The caller decides whether to send it again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -27,10 +27,10 @@ use dra_model::{
 const APPLY: &str = "application/apply-patch+yaml";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
-/// How long the server may work on a write. Mirrors apiserver `pkg/endpoints/filters/request_deadline.go`, which ends the request.
+/// Server-side timeout of a write. Mirrors apiserver `pkg/endpoints/filters/request_deadline.go`, which ends the request.
 const WRITE_TIMEOUT: &str = "timeout=4s";
 
-/// Templates whose text is kept. More are rarely in use at once.
+/// Number of templates whose text is kept. More are rarely used at the same time.
 const TEMPLATES: usize = 1000;
 
 /// A writer for the controllers.
@@ -71,7 +71,7 @@ impl Live {
 }
 
 impl Writer {
-    /// Whether nothing is kept of what is written.
+    /// Returns whether nothing is kept of what is written.
     pub fn is_dry_run(&self) -> bool {
         self.dry_run
     }
@@ -172,7 +172,7 @@ impl Writer {
             })
             .collect();
         let unreadable = |error: serde_json::Error| {
-            let what = format!("make a claim of template/{}", metadata.key());
+            let what = format!("create a claim from template/{}", metadata.key());
             self.live.foreign(what, error.to_string())
         };
         let mut head = Map::from_iter([

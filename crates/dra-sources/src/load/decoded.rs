@@ -17,11 +17,11 @@ use crate::scheduler_config::profiles;
 use crate::upgrade::UpgradeError;
 use dra_model::{Kind, Object, Owners, SchedulerProfile, Str, Version, json};
 
-/// What one batch became.
+/// Content of one batch.
 #[derive(Default)]
 pub(super) struct Decoded {
     pub(super) objects: Vec<Object>,
-    /// Which of the objects came together.
+    /// Objects that came together.
     pub(super) parts: Parts,
     pub(super) problems: Vec<(Hidden, Problem)>,
     /// Problems of objects that decide nothing.
@@ -30,7 +30,7 @@ pub(super) struct Decoded {
     pub(super) control_plane: Vec<ControlPlanePod>,
     /// The newest kubelet of nodes that are not needed themselves.
     pub(super) kubelet: Option<Version>,
-    /// What configurations of kube-scheduler say, one each.
+    /// Profiles in the kube-scheduler configurations, one entry each.
     pub(super) profiles: Vec<Vec<SchedulerProfile>>,
     /// Objects of other kinds, which may be owners.
     pub(super) owners: Owners,
@@ -45,13 +45,13 @@ pub(super) struct Decoded {
     pub(super) weight: u64,
     /// Bytes of files that had been read when the batch was full.
     pub(super) read: u64,
-    /// Fields of which nothing is known, and which are not read.
+    /// Unknown fields, which are ignored.
     pub(super) unknown_fields: UnknownFields,
-    /// An object that no API server would hand out.
+    /// An object that no API server would return.
     pub(super) refused: Option<Problem>,
 }
 
-/// What may be missing because of a problem.
+/// Kinds that a problem makes incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hidden {
     /// An object of any kind.
@@ -101,7 +101,7 @@ impl Decoded {
     fn item(&mut self, item: &RawItem<'_>, needs: &Needs, namespace: &Str, decoder: &mut Decoder) {
         if let Some(listed) = item.listed_as {
             let why = format!(
-                "says that it is a `{}` of `{}`, in a list of `{listed}`",
+                "is a `{}` of `{}` in a list of `{listed}`",
                 item.kind.unwrap_or_default(),
                 item.api_version.unwrap_or_default()
             );
@@ -141,7 +141,7 @@ impl Decoded {
                 if let Some(successor) = gone::kind(group, name) {
                     return self
                         .harmless
-                        .push(item.problem(format!("is left out: {name} {successor}")).into());
+                        .push(item.problem(format!("is ignored: {name} {successor}")).into());
                 }
                 self.owners.add(api_version, name, item.json);
                 let name = format!("{name} of {api_version}");
@@ -176,13 +176,8 @@ impl Decoded {
                 return;
             }
             Err(UpgradeError::UnknownVersion { .. }) => item.problem(format!(
-                "`{}` is no version of {kind} that can be read; {} {}",
+                "unsupported version `{}` of {kind}; supported: {}",
                 item.api_version.unwrap_or_default(),
-                if kind.versions().len() == 1 {
-                    "known is"
-                } else {
-                    "known are"
-                },
                 kind.versions().join(", ")
             )),
             Err(error) => item.problem(error.to_string()),
@@ -210,14 +205,11 @@ impl Decoded {
             }
         } else if name.is_empty() {
             // kubectl writes the kind after the items: what is cut off in between has none.
-            self.problem(
-                None,
-                problem("is a list without `kind`, so that its end may be cut off"),
-            );
+            self.problem(None, problem("is a list without `kind` and may be truncated"));
         } else if head.is_odd && matters {
             self.problem(
                 of,
-                problem("is a list whose `metadata` cannot be read, or that says twice what it is"),
+                problem("is a list with invalid `metadata` or a duplicate `kind`"),
             );
         } else if head.is_cut() && matters {
             let rest = match head.remaining_items {
@@ -226,7 +218,7 @@ impl Decoded {
             };
             self.problem(
                 of,
-                problem(&format!("is one page of a list: {rest} are on further pages")),
+                problem(&format!("is one page of a list: {rest} are on other pages")),
             );
         }
         let is_whole = !head.is_odd && !head.is_cut();
@@ -262,10 +254,6 @@ pub(super) fn count_ignored(ignored: &mut BTreeMap<String, u64>, kind: String, c
     /// A cluster has some hundred kinds. What has more is made up, and would fill the memory with names.
     const MOST: usize = 1000;
     let known = ignored.len() < MOST || ignored.contains_key(&kind);
-    let name = if known {
-        kind
-    } else {
-        "of further kinds".to_owned()
-    };
+    let name = if known { kind } else { "of other kinds".to_owned() };
     *ignored.entry(name).or_default() += count;
 }

@@ -1,5 +1,5 @@
-//! Which objects came in one list, and lists of one kind that contradict each other: two of which each is said to have all objects, of two
-//! times or of two clusters, make no cluster together that ever was.
+//! Objects by list, and contradicting lists of one kind: two lists that each claim to be complete, from two times or
+//! clusters, do not form a consistent cluster.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use dra_model::{Key, Kind, Object, Str};
 struct Part {
     file: Arc<str>,
     objects: usize,
-    /// The kind of which it is the list.
+    /// Kind of the list.
     listed: Option<Kind>,
     snapshots: Vec<SnapshotInfo>,
     is_closed: bool,
 }
 
 impl Part {
-    /// Whether it has all objects of `kind`, in some namespace at least.
+    /// Returns whether it has all objects of `kind`, in some namespace at least.
     fn is_of(&self, kind: Kind) -> bool {
         self.listed == Some(kind) || self.snapshots.iter().any(|info| info.knows(kind))
     }
 
-    /// Whether it has all of that namespace; of the cluster where it is empty.
+    /// Returns whether it has all of that namespace; of the cluster where it is empty.
     fn has_all(&self, kind: Kind, namespace: &str) -> bool {
         let hidden = |info: &SnapshotInfo| info.gaps_of(kind).iter().any(|gap| gap.hides(kind, namespace));
         self.listed == Some(kind)
@@ -39,11 +39,11 @@ impl Part {
 #[derive(Default)]
 pub(super) struct Parts(Vec<Part>);
 
-/// What two lists say of one kind, or of their clusters.
+/// Contradiction between two lists of one kind, or between their clusters.
 pub(super) struct Contradiction {
     /// The kind, or every kind.
     pub(super) kind: Option<Kind>,
-    /// Objects that one of the lists has and the other has not: whether there are any such is not known.
+    /// Objects in one of the lists that the other lacks: their existence is unknown.
     pub(super) objects: BTreeSet<Key>,
     /// The first of them.
     pub(super) problem: Problem,
@@ -96,7 +96,7 @@ impl Parts {
         }
     }
 
-    /// What they contradict each other in; `objects` are those of all parts, in their order.
+    /// Returns what they contradict each other in; `objects` are those of all parts, in their order.
     pub(super) fn contradictions(&self, objects: &[Object]) -> Vec<Contradiction> {
         if self.0.len() < 2 {
             return Vec::new();

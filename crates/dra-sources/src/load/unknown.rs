@@ -1,5 +1,5 @@
-//! Fields of stored objects of which nothing is known: those of a newer release, of another version, or misspelled ones. They are not read, and
-//! whoever reads the answer has to know that.
+//! Unknown fields of stored objects: of a newer release, of another version, or misspelled. They are ignored, and the
+//! reader of the answer must know that.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct UnknownFields {
 }
 
 struct Field {
-    /// Where it was found first, and what is said of it.
+    /// First occurrence, and the message.
     first: String,
     count: usize,
 }
@@ -22,7 +22,7 @@ struct Field {
 impl UnknownFields {
     /// Different fields that are kept.
     const KEPT: usize = 100;
-    /// Those of them that are told.
+    /// Number of reported ones.
     const TOLD: usize = 10;
 
     /// Looks for unknown fields in an object that was decoded from `item`.
@@ -66,7 +66,7 @@ impl UnknownFields {
         self.more += later.more;
     }
 
-    /// What to tell the user.
+    /// Returns what to tell the user.
     pub(super) fn warnings(&self) -> Vec<String> {
         let told = self.fields.values().take(Self::TOLD).map(|field| {
             let others = match field.count {
@@ -79,14 +79,14 @@ impl UnknownFields {
         let untold = self.fields.values().skip(Self::TOLD);
         let rest = self.more + untold.map(|field| field.count).sum::<usize>();
         if rest > 0 {
-            warnings.push(format!("{rest} more unknown fields, which are not read"));
+            warnings.push(format!("ignoring {rest} more unknown fields"));
         }
         warnings
     }
 }
 
 fn described(item: &RawItem<'_>, fault: &FieldFault) -> String {
-    item.problem(format!("{fault} is not read")).to_string()
+    item.problem(format!("ignoring {fault}")).to_string()
 }
 
 /// The path without the numbers of places in lists.

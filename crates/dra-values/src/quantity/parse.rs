@@ -9,7 +9,7 @@ use super::decimal::Decimal;
 use super::{Amount, Format, Quantity, Written};
 use crate::Str;
 
-/// Why a text is not a quantity, in upstream's words.
+/// The reason why a text is not a quantity, in upstream's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// The text has not the form of a quantity.

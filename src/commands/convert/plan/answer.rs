@@ -7,10 +7,10 @@ use crate::output::{Doc, Page, Table, Tone, counted, span};
 use dra_reports::conversion::{Decision, GroupPlan, PlannedAction, PlannedClaim, Step};
 use dra_reports::script::{Command, Script};
 
-/// Claims and groups that are told one by one.
+/// Number of claims and groups to print one by one.
 const TOLD: usize = 20;
 
-/// Where what a line is about begins, behind a word for it.
+/// Column of a line's text, after its label.
 const HANGING: usize = 10;
 
 pub(super) fn of(planned: &Planned, page: Page) -> Doc {
@@ -23,13 +23,13 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
     if let Some(cost) = cost {
         let target = match (&plan.options.to_version, &plan.options.disable_gate) {
             (Some(version), _) => format!("a downgrade to {version}"),
-            (None, Some(gate)) => format!("switching off {gate}"),
+            (None, Some(gate)) => format!("disabling {gate}"),
             (None, None) => "the change".to_owned(),
         };
         let (tone, head) = if cost.is_nothing() {
             (
                 Tone::Good,
-                format!("ready for {target}: nothing ends, nothing is converted"),
+                format!("ready for {target}: no pods stop, no claims to convert"),
             )
         } else if cost.ending.is_empty()
             && cost.later == 0
@@ -38,13 +38,10 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
         {
             (
                 Tone::Notice,
-                format!("not yet ready for {target}: no pod has to end"),
+                format!("not yet ready for {target}: no pods need to stop"),
             )
         } else {
-            (
-                Tone::Bad,
-                format!("not ready for {target}: something has to be decided"),
-            )
+            (Tone::Bad, format!("not ready for {target}: decisions needed"))
         };
         doc.verdict(page, tone, head);
         shown::cost(&mut doc, cost);
@@ -109,11 +106,11 @@ fn next(doc: &mut Doc, planned: &Planned) {
     }
 }
 
-/// How many were not told.
+/// Returns how many were not told.
 fn more(rest: usize, one: &str, many: &str) -> String {
     let wide = Command::dra("convert").args(&["plan", "-o", "wide"]).done();
     let wide = wide.map(|script| script.to_string()).unwrap_or_default();
-    format!("{}: {wide} lists them", counted(rest, one, many))
+    format!("{}: {wide}", counted(rest, one, many))
 }
 
 fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
@@ -129,7 +126,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
             let pods: Vec<&str> = claim.add.iter().map(|pod| pod.name.as_str()).collect();
             let entries = entries.collect::<Vec<_>>().join(", ");
             match shown::first(&pods, 4) {
-                _ if pods.is_empty() => format!("{entries} goes, no pod uses it"),
+                _ if pods.is_empty() => format!("{entries} is removed, no pod uses it"),
                 pods => format!("{entries} becomes {pods}"),
             }
         }
@@ -151,7 +148,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
             HANGING,
             [
                 span(Tone::Plain, " ".repeat(HANGING)),
-                span(Tone::Plain, format!("way out: {way_out}")),
+                span(Tone::Plain, format!("to resolve: {way_out}")),
             ],
         );
     }
@@ -160,7 +157,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
 fn of_group(section: &mut Doc, group: &GroupPlan) {
     let word = match group.decision {
         Decision::Drain => "end",
-        Decision::KeepRunning => "run on",
+        Decision::KeepRunning => "keep running",
         Decision::Leave => "leave",
     };
     let pods: Vec<&str> = group.pods.iter().map(|pod| pod.as_str()).collect();
@@ -171,7 +168,7 @@ fn of_group(section: &mut Doc, group: &GroupPlan) {
     };
     if !group.pending.is_empty() {
         let pending: Vec<&str> = group.pending.iter().map(|pod| pod.as_str()).collect();
-        what.push_str(&format!("; without a node: {}", shown::first(&pending, 4)));
+        what.push_str(&format!("; not scheduled: {}", shown::first(&pending, 4)));
     }
     if let Some(reason) = &group.reason {
         what.push_str(&format!("; {reason}"));

@@ -9,7 +9,7 @@ use dra_model::{Str, Time};
 use dra_rules::owners::Replacing;
 use dra_rules::simulation::{BudgetItem, EvictionReport, Fit, PodItem, PodVerdict, ReasonItem};
 
-/// Pods that are told one by one.
+/// Number of pods to print one by one.
 const TOLD: usize = 20;
 
 /// Fate of the work of an evicted pod.

@@ -97,7 +97,7 @@ const EVENTS: &[Column<EventItem, Time>] = &[
     }),
 ];
 
-/// What the condition of a rule says from some time on.
+/// Condition of a rule from a point in time.
 struct Said<'s> {
     rule: &'s Str,
     status: &'s StatusItem,

@@ -1,4 +1,4 @@
-//! What the table and the screen of an eviction have in common: when something happens, and where a replacement fits.
+//! Parts shared by the table and the screen of an eviction: times, and nodes of replacements.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) struct Step {
     deleted: usize,
     gone: usize,
     released: usize,
-    /// How many pods are still to be deleted, as a number and as a bar.
+    /// Number of remaining pods, as a number and as a bar.
     left: String,
 }
 
@@ -26,7 +26,7 @@ pub(super) const STEPS: &[Column<Step, Time>] = &[
     Column::inner("LEFT", |step, cell| cell.text(&step.left)),
 ];
 
-/// How many nodes a cell names.
+/// Number of nodes a cell names.
 const NODES: usize = 3;
 
 /// Longest bar of the graph.
@@ -63,7 +63,7 @@ pub(super) fn steps(report: &EvictionReport) -> impl Iterator<Item = Step> {
     })
 }
 
-/// How long after the start: `0s`, `20s`, `60m`; a condition from before has no distance.
+/// Returns how long after the start: `0s`, `20s`, `60m`; a condition from before has no distance.
 pub(super) fn after(start: Time, at: Time) -> String {
     if at < start {
         return "before".to_owned();
@@ -71,7 +71,7 @@ pub(super) fn after(start: Time, at: Time) -> String {
     human_duration(SignedDuration::try_from(at.since(start)).unwrap_or(SignedDuration::MAX))
 }
 
-/// Where a replacement fits, in words.
+/// Returns where a replacement fits, in words.
 pub(super) fn fitting_nodes(nodes: &[Str]) -> String {
     if nodes.len() > NODES {
         format!("fits on {} nodes", nodes.len())

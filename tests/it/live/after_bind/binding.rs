@@ -133,7 +133,7 @@ fn a_device_that_was_not_attached_in_time_is_given_up_by_the_scheduler() {
 }
 
 #[test]
-fn a_device_that_cannot_be_attached_is_given_out_again_unless_it_is_tainted() {
+fn a_device_that_cannot_be_attached_is_allocated_again_unless_it_is_tainted() {
     let cluster = begin(&Options::default());
     let machine = fabric(&cluster, "node", 2);
 

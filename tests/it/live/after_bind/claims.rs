@@ -158,7 +158,7 @@ fn a_pod_waits_for_the_device_of_one_that_was_deleted_by_force() {
 
 /// The kubelet of the test has its gates at their defaults, and so does not know claims of PodGroups.
 #[test]
-fn a_kubelet_without_a_feature_is_told() {
+fn a_kubelet_without_a_feature_is_reported() {
     let options = Options::default()
         .gate("GenericWorkload", true)
         .gate("DRAWorkloadResourceClaims", true);

@@ -1,4 +1,4 @@
-//! What `check --driver` foretells of stopping, upgrading and removing a driver.
+//! Predictions of `check --driver` for stopping, upgrading and removing a driver.
 
 use std::collections::BTreeSet;
 

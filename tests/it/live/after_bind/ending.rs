@@ -13,7 +13,7 @@ use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
 #[test]
-fn a_pod_that_does_not_end_is_told_whom_it_waits_for() {
+fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
     let cluster = begin(&Options::default());
     let mut machine = Machine::start(&cluster, "node", 8);
     for name in ["failing", "gone", "easy"] {

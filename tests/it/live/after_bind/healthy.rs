@@ -21,7 +21,7 @@ use crate::support::cluster::objects::{Manifest, pod};
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
-/// How many pods a node has.
+/// Number of pods a node has.
 const OF_NODE: usize = 250;
 
 /// Placed by the real scheduler, with claims that the real claim controller made, prepared by the real kubelet's manager and a real driver:
@@ -69,7 +69,7 @@ fn nothing_is_said_of_pods_that_run() {
     run(&cluster, &["explain", "-A"], 0).exits(0);
     assert_eq!(explained(&cluster, "p-0", 0)["verdict"], "Bound");
 
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("snapshot.yaml").display().to_string();
     cluster.kubectl_dra(["snapshot", "--out", &file]).run().exits(0);
     let request = Request {

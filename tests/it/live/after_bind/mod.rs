@@ -1,4 +1,4 @@
-//! What is said of pods on their nodes, beside the DRA manager and the plugin manager of the real kubelet and drivers made of the real
+//! Answers about pods on their nodes, with the DRA manager and the plugin manager of the real kubelet and drivers made of the real
 //! helper: the cause that is named is the one that was made, no other is named on the way, and what it advises lets the pod go on.
 
 mod binding;
@@ -36,7 +36,7 @@ fn plain(node: &str, name: &str) -> Value {
     )
 }
 
-/// What the kubelet says while a driver stops: its socket is gone, and the kubelet has not noticed yet.
+/// Kubelet messages while a driver stops: its socket is gone, and the kubelet has not noticed yet.
 const CLOSING: &[&str] = &["DriverFails", "DriverDown"];
 
 /// Runs the program, seconds from now.
@@ -49,7 +49,7 @@ fn run(cluster: &Cluster, arguments: &[&str], later: i64) -> Run {
     run.run()
 }
 
-/// What `explain` tells of a pod, seconds from now.
+/// Returns what `explain` tells of a pod, seconds from now.
 fn explained(cluster: &Cluster, name: &str, later: i64) -> Value {
     let run = run(cluster, &["explain", &format!("pod/{name}")], later);
     let report = assert_valid(&run.stdout);

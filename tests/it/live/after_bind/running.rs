@@ -22,7 +22,7 @@ fn restart_without_checkpoint(machine: &mut Machine) {
 }
 
 #[test]
-fn a_pod_that_runs_keeps_its_devices_or_is_told_what_became_of_them() {
+fn a_running_pod_keeps_its_devices_or_their_loss_is_reported() {
     let cluster = begin(&Options::default());
     let mut machine = Machine::start(&cluster, "node", 8);
     cluster.create(&on("node", "a"));

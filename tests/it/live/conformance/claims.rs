@@ -111,14 +111,14 @@ fn words_of(list: &Value) -> Vec<String> {
         .collect()
 }
 
-/// What is expected of a row in the end.
+/// Expected final row.
 struct Expected {
     cached: Vec<String>,
     claims: Vec<String>,
     statuses: Vec<String>,
     /// The text of the event, if there is one.
     event: Option<String>,
-    /// What comes once there is an event.
+    /// Steps after an event.
     after: &'static [&'static str],
 }
 
@@ -152,7 +152,7 @@ fn expected(row: &Value) -> Expected {
     expected
 }
 
-/// Whether the row is about what only the API server has, or refuses, or about a gate that this API server knows no more.
+/// Returns whether the row is about what only the API server has, or refuses, or about a gate that this API server knows no more.
 fn is_elsewhere(row: &Value) -> bool {
     ["later", "made", "answered", "refused"]
         .iter()

@@ -1,4 +1,4 @@
-//! What commits to the two controllers ask for, where no case of their tests does.
+//! Requirements from commits to the two controllers that none of their test cases covers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +20,7 @@ const CLAIMING: [&str; 2] = ["--controllers", "resourceclaim"];
 
 /// It is told to end: nothing comes after that, and the lease is given up. It ends as well where no API server answers any more.
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn it_exits_on_request() {
     let cluster = nobody_works();
     let user = worker(&cluster);
     cluster.create(&namespace("leases"));
@@ -205,7 +205,7 @@ fn what_the_log_says() {
 
 /// Watches end for so long that only a new list shows which pods are gone.
 #[test]
-fn what_went_while_nobody_looked_on_is_noticed() {
+fn deletions_during_an_interruption_are_noticed() {
     let cluster = nobody_works();
     let user = worker(&cluster);
     let mut scene = Scene::new(&cluster, "gone");

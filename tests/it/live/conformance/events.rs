@@ -36,7 +36,7 @@ fn apply(scene: &mut Scene<'_>, event: &str) {
     }
 }
 
-/// What the metric says, without what there is none of.
+/// Returns what the metric says, without what there is none of.
 fn gauge(working: &Working) -> Vec<String> {
     let mut lines = working.metric(GAUGE);
     lines.retain(|line| !line.ends_with(" 0"));
@@ -44,7 +44,7 @@ fn gauge(working: &Working) -> Vec<String> {
     lines
 }
 
-/// What it has to say of claims in words.
+/// Returns what it has to say of claims in words.
 fn counted<'a>(claims: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for words in claims {

@@ -1,4 +1,4 @@
-//! What upstream's other tests of the taint eviction controller check, and what its commits owe: how an eviction goes, in which
+//! Checks of upstream's other tests of the taint eviction controller, and of its commits: progress of an eviction, in which
 //! requests, and what comes in between.
 
 use std::collections::BTreeMap;
@@ -440,7 +440,7 @@ fn nothing_waits_for_a_slow_answer() {
 
 /// Many pods go at one instant, and the API server is away for a while: never more than eight are under way, and all go in the end.
 #[test]
-fn many_evictions_at_once_are_done_by_few() {
+fn many_simultaneous_evictions_use_few_jobs() {
     const PODS: usize = 60;
     let data = Data::read();
     let cluster = nobody_works();

@@ -1,4 +1,4 @@
-//! What objects were on the way to what they are.
+//! Intermediate states of objects.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

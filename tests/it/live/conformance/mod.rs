@@ -1,4 +1,4 @@
-//! What upstream's own tests of the two controllers check, on a real API server: `run --take-over` is all that works there.
+//! Checks of upstream's own tests of the two controllers, on a real API server with only `run --take-over`.
 //!
 //! The rows are those of `tests/data/claim-controller-cases.json` and `taint-controller-cases.json`, which the tests in memory read too.
 
@@ -76,14 +76,14 @@ impl Working {
             if !stderr.contains(told) {
                 return None;
             }
-            let after = stderr.split("metrics and probes are at ").nth(1)?;
+            let after = stderr.split("serving metrics and probes on ").nth(1)?;
             let end = after.find(|c: char| !c.is_ascii_digit() && !".:".contains(c))?;
             Some(after[..end].to_owned())
         });
         Self { process, address }
     }
 
-    /// What it answers, header and all.
+    /// Returns what it answers, header and all.
     fn ask(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         let request = format!("GET {path} HTTP/1.1\r\nHost: run\r\nConnection: close\r\n\r\n");
@@ -115,7 +115,7 @@ impl Working {
     }
 }
 
-/// What the worker has asked for that changes something or looks something up, but for what it asks about itself.
+/// Returns what the worker has asked for that changes something or looks something up, but for what it asks about itself.
 fn asked(cluster: &Cluster) -> Vec<String> {
     let mut asked = cluster.requests_of("worker");
     asked.retain(|request| {
@@ -128,7 +128,7 @@ fn asked(cluster: &Cluster) -> Vec<String> {
     asked
 }
 
-/// What was asked about the objects of a namespace, but for events.
+/// Returns what was asked about the objects of a namespace, but for events.
 fn asked_in(cluster: &Cluster, namespace: &str) -> Vec<String> {
     let path = format!("/namespaces/{namespace}/");
     let is_of = |request: &String| request.contains(&path) && !request.contains("/events");

@@ -65,7 +65,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// What the words say: a kind, its object, and the object's status.
+    /// Returns what the words say: a kind, its object, and the object's status.
     fn read(&self, words: &str) -> (&'static str, Value, Value) {
         let words: Vec<&str> = words.split_whitespace().collect();
         let has = |word: &str| words.contains(&word);
@@ -306,7 +306,7 @@ impl<'a> Scene<'a> {
         words
     }
 
-    /// What pods and PodGroups tell of their claims, in words.
+    /// Returns what pods and PodGroups tell of their claims, in words.
     pub(super) fn statuses(&self) -> Vec<String> {
         let mut all = Vec::new();
         for (kind, word) in [("podgroup", "group"), ("pod", "pod")] {

@@ -19,13 +19,13 @@ use crate::support::wait::{try_wait, wait_for};
 
 const DATA: &str = include_str!("../../../data/taint-controller-cases.json");
 
-/// How many seconds here are one of a case.
+/// Number of seconds here are one of a case.
 const SCALE: i64 = 100;
 
 /// A UID that nobody has.
 const NOBODY: &str = "00000000-0000-0000-0000-00000000000a";
 
-/// What the API server refuses to store.
+/// Objects that the API server rejects.
 const REFUSED: &str = "ignore-unknown-effect";
 
 /// The pod that the claim is reserved for cannot be known before it is there; see `a_pod_that_takes_the_place_of_another`.
@@ -80,7 +80,7 @@ pub(super) struct Scene<'a> {
     uids: BTreeMap<String, String>,
     /// By real name, the slices and rules that are there, by their names in the data.
     tainting: BTreeMap<String, String>,
-    /// What stands for the start of the case.
+    /// Placeholder for the start of the case.
     pub(super) epoch: Timestamp,
 }
 
@@ -257,7 +257,7 @@ impl<'a> Scene<'a> {
         self.move_to(now() - seconds(second * SCALE));
     }
 
-    /// What was told of a pod, which may be in another namespace of the case.
+    /// Returns what was told of a pod, which may be in another namespace of the case.
     pub(super) fn told(&self, pod: &str) -> Vec<Value> {
         let (namespace, name) = pod.split_once('/').expect("a namespace");
         let events = self
@@ -290,7 +290,7 @@ impl<'a> Scene<'a> {
         of_namespace("n").chain(of_namespace("other")).collect()
     }
 
-    /// What was asked about a pod.
+    /// Returns what was asked about a pod.
     pub(super) fn asked(&self, pod: &str, asked: &[String]) -> Vec<String> {
         let (namespace, name) = pod.split_once('/').expect("a namespace");
         let path = format!("/api/v1/namespaces/{}/pods/{name}", self.in_namespace(namespace));
@@ -304,7 +304,7 @@ impl<'a> Scene<'a> {
             .collect()
     }
 
-    /// How often each of two things was told of a pod: that it goes, and that it stays after all.
+    /// Returns how often each of two things was told of a pod: that it goes, and that it stays after all.
     pub(super) fn counts(&self, pod: &str) -> (u64, u64) {
         let told = self.told(pod);
         let count = |message: &str| {
@@ -315,7 +315,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What is asked for an eviction, and nothing else is.
+/// Permissions for an eviction, and no others.
 pub(super) const EVICTION: [&str; 3] = ["get", "patch", "delete"];
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -333,9 +333,9 @@ struct Played<'a> {
     cancelled: Vec<&'a str>,
     /// By rule, its conditions in their order.
     conditions: BTreeMap<String, Vec<String>>,
-    /// When the pods have to go, in seconds of the case.
+    /// Time at which the pods have to go, in seconds of the case.
     due: i64,
-    /// Whether the events come long before that.
+    /// True if the events come long before that.
     comes_early: bool,
 }
 
@@ -440,7 +440,7 @@ impl<'a> Played<'a> {
         self.put_all(events);
     }
 
-    /// Whether all that comes before the eviction is there.
+    /// Returns whether all that comes before the eviction is there.
     fn is_prepared(&self, conditions: &Conditions) -> Result<(), String> {
         for (rule, expected) in &self.conditions {
             let told = conditions.of(rule);
@@ -459,7 +459,7 @@ impl<'a> Played<'a> {
         }
     }
 
-    /// What is not as it has to be in the end.
+    /// Returns what is not as it has to be in the end.
     fn check(&self, conditions: &Conditions) -> Result<(), String> {
         let name = self.name;
         let there = self.scene.pods();

@@ -1,4 +1,4 @@
-//! What upstream's tests of the claim controller check where only the API server knows something, or where it refuses: watches that say
+//! Checks of upstream's tests of the claim controller that depend on the API server: watches that say
 //! nothing, and requests that fail.
 
 use super::scene::{Scene, serve_a_marker, wait_for_claim};
@@ -10,7 +10,7 @@ use crate::support::wait::wait_for;
 const CLAIMING: [&str; 2] = ["--controllers", "resourceclaim"];
 const CREATES: &str = "dynamic_resource_allocation_resourceclaim_creates_total";
 
-/// What was asked about claims in a namespace: verb and code.
+/// Returns what was asked about claims in a namespace: verb and code.
 fn about_claims(cluster: &Cluster, namespace: &str) -> Vec<String> {
     let path = format!("/namespaces/{namespace}/resourceclaims");
     let asked = asked(cluster)

@@ -22,7 +22,7 @@ pub(super) struct Account<'a> {
     cluster: &'a Cluster,
     /// The account with a token that lasts.
     pub(super) user: User,
-    /// What the manifest allows.
+    /// Rules of the manifest.
     rules: Vec<Value>,
 }
 

@@ -8,7 +8,7 @@ use super::{ON, Records, cluster, groups, list, several, sorted};
 use crate::support::wait::wait_for;
 
 #[test]
-fn nothing_is_written_unless_somebody_says_yes() {
+fn nothing_is_written_without_a_yes() {
     let cluster = cluster();
     groups(&cluster, &["llm"], 2);
     several(&cluster);
@@ -30,7 +30,7 @@ fn nothing_is_written_unless_somebody_says_yes() {
         for words in [
             "On cluster `test`",
             &cluster.server(),
-            "4 claims are converted",
+            "4 claims will be converted",
             "1 jobs.batch, 4 podgroups.scheduling.k8s.io replaced by",
         ] {
             assert!(said.contains(words), "{words}: {question}");

@@ -21,7 +21,7 @@ use crate::support::cluster::objects::{
 use crate::support::cluster::{Cluster, Component, older, reference};
 use crate::support::wait::wait_for;
 
-/// How long the claim controller may take to free claims whose pods have ended.
+/// Time that the claim controller needs to deallocate claims of finished pods.
 const FREED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The releases that there are, in the order in which they are gone back to.
@@ -76,7 +76,7 @@ fn populate(cluster: &Cluster) {
     ));
 }
 
-/// What the tool reads, by name, without what says only that something was written; events come and go.
+/// Returns what the tool reads, by name, without what says only that something was written; events come and go.
 pub(in crate::live) fn state(cluster: &Cluster) -> BTreeMap<String, Value> {
     let dump = cluster.dump();
     let items = dump["items"].as_array().expect("items");
@@ -112,7 +112,7 @@ fn differences(path: &str, before: &Value, after: &Value, into: &mut Vec<String>
     }
 }
 
-/// What another control plane has made of the objects.
+/// Returns what another control plane has made of the objects.
 pub(in crate::live) fn changes(
     before: &BTreeMap<String, Value>,
     after: &BTreeMap<String, Value>,
@@ -271,7 +271,7 @@ fn populate_for_repair(cluster: &Cluster) -> [String; 2] {
     made
 }
 
-/// How often `text` has a line with all of `words`.
+/// Returns how often `text` has a line with all of `words`.
 fn lines_with(text: &str, words: &[&str]) -> usize {
     let has_all = |line: &&str| words.iter().all(|word| line.contains(word));
     text.lines().filter(has_all).count()

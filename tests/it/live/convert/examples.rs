@@ -6,7 +6,7 @@ use crate::support::cluster::User;
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
 
-/// What the Job's container runs.
+/// Returns what the Job's container runs.
 fn script(robot: &User, records: &Records, phase: &str) -> Run {
     robot
         .shell(&format!("sh {} {phase} 1.36", example("pre-downgrade.sh")))

@@ -1,4 +1,4 @@
-//! What gets in the way of a conversion: refusals, answers that are lost, servers that go away, kills. In the end the claims are right,
+//! Faults during a conversion: rejections, lost responses, unavailable servers, kills. In the end the claims are right,
 //! or the exit code says that they are not and a second run makes them so.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use dra_testing::effort::by_effort;
 
 pub(super) const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
-/// What happens to a write that was tried so often before.
+/// Fault of a write, by attempt.
 type Script = fn(usize) -> Fault;
 
 /// Brings the groups' entries back.
@@ -111,7 +111,7 @@ fn writes_that_meet_trouble_are_done_once_and_all_the_same() {
 }
 
 #[test]
-fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
+fn a_kill_at_any_moment_is_followed_by_a_run_that_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     killed_at_every_moment(&cluster, &[], NAMES.len(), || reset(&cluster), &|moment| {
@@ -119,7 +119,7 @@ fn a_kill_at_any_moment_is_followed_by_a_run_that_goes_on() {
     });
 }
 
-/// When a conversion is killed.
+/// Time at which a conversion is killed.
 #[derive(Clone, Copy, Debug)]
 enum Moment {
     /// Its request of that number got no farther than the proxy.
@@ -164,7 +164,7 @@ pub(super) fn killed_at_every_moment(
     }
 }
 
-/// Whether `convert ARGS…` got as far as `moment`, where it was killed.
+/// Returns whether `convert ARGS…` got as far as `moment`, where it was killed.
 fn killed_at(cluster: &Cluster, records: &Records, args: &[&str], moment: Moment) -> bool {
     let pid = Arc::new(AtomicU32::new(0));
     let victim = Arc::clone(&pid);
@@ -306,7 +306,7 @@ fn an_api_server_that_restarts_is_waited_for() {
 }
 
 #[test]
-fn two_conversions_at_once_do_no_harm() {
+fn two_concurrent_conversions_do_no_harm() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     for round in 0..5 {

@@ -15,7 +15,7 @@ fn a_plan_in_a_file_is_carried_out_as_far_as_it_holds() {
     let cluster = cluster();
     groups(&cluster, &["a", "b", "c"], 1);
     let records = Records::new();
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("plan.json");
     let plan = cluster
         .kubectl_dra([

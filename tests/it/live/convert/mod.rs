@@ -30,10 +30,10 @@ use crate::support::process::Invocation;
 
 const GATES: [&str; 2] = ["GenericWorkload", "DRAWorkloadResourceClaims"];
 
-/// What the operator knows while the gates are on.
+/// Flags of the operator while the gates are on.
 const ON: &str = "--feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true";
 
-/// What the operator knows once the claim gate is off.
+/// Flags of the operator once the claim gate is off.
 const OFF: [&str; 2] = [
     "--scheduler-feature-gates=DRAWorkloadResourceClaims=false",
     "--kcm-feature-gates=DRAWorkloadResourceClaims=false",
@@ -122,7 +122,7 @@ struct Records {
 impl Records {
     fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().expect("a temporary folder"),
+            folder: tempfile::tempdir().expect("a temporary directory"),
         }
     }
 
@@ -134,23 +134,23 @@ impl Records {
         self.folder.path().join("a.journal.jsonl")
     }
 
-    /// How many writes are in the journal.
+    /// Returns how many writes are in the journal.
     fn written(&self) -> usize {
         self.in_journal(r#""event":"Write""#)
     }
 
-    /// How many of them were not sent after all.
+    /// Returns how many of them were not sent after all.
     fn not_sent(&self) -> usize {
         self.in_journal(r#""answer":"not sent""#)
     }
 
-    /// How often the journal has that text so far.
+    /// Returns how often the journal has that text so far.
     fn in_journal(&self, text: &str) -> usize {
         count_in(&self.journal(), text)
     }
 }
 
-/// How often a file has that text so far.
+/// Returns how often a file has that text so far.
 fn count_in(file: &Path, text: &str) -> usize {
     let written = std::fs::read_to_string(file).unwrap_or_default();
     written.matches(text).count()
@@ -175,7 +175,7 @@ fn sorted(cluster: &Cluster, claim: &str) -> Vec<String> {
     entries
 }
 
-/// Whether nothing holds the claim: no entry, no devices, no finalizer.
+/// Returns whether nothing holds the claim: no entry, no devices, no finalizer.
 fn is_free(claim: &Value) -> bool {
     let nothing = |value: &Value| value.as_array().is_none_or(Vec::is_empty);
     claim["status"]["allocation"].is_null()

@@ -1,4 +1,4 @@
-//! What becomes of claims when the gates go off and on again, with a conversion and without.
+//! Claims across gates turned off and on again, with and without a conversion.
 
 use serde_json::{Value, json};
 

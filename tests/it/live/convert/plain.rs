@@ -207,7 +207,7 @@ fn what_cannot_be_converted_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn old_lists_come_back_where_nothing_has_changed() {
+fn old_lists_are_restored_where_nothing_has_changed() {
     let cluster = cluster();
     groups(&cluster, &["a", "b", "c"], 2);
     let claims = ["claim/a", "claim/b", "claim/c"];
@@ -300,7 +300,7 @@ fn missing_rights_are_named_before_anything_is_written() {
     ]));
     let run = try_it(&blind).exits(4);
     assert!(
-        run.stderr.contains("nothing is written: pods are missing"),
+        run.stderr.contains("nothing was written: pods are missing"),
         "{}",
         run.stderr
     );

@@ -51,7 +51,7 @@ impl Held {
         }
     }
 
-    /// How many are free, how many have only their finalizer, and how many are held.
+    /// Returns how many are free, how many have only their finalizer, and how many are held.
     fn states(&self) -> [usize; 3] {
         let mut states = [0; 3];
         for name in CLAIMS {
@@ -72,7 +72,7 @@ fn is_of_status(asked: &str) -> bool {
 }
 
 #[test]
-fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
+fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_continues() {
     let held = Held::new();
     // Two writes for each claim: list and allocation, then the finalizer.
     killed_at_every_moment(&held.cluster, &[RELEASE], 4, || held.hold(), &|moment| {
@@ -81,7 +81,7 @@ fn a_kill_between_the_writes_of_a_release_is_followed_by_a_run_that_goes_on() {
 }
 
 #[test]
-fn no_claim_loses_its_devices_while_as_many_as_are_written_at_once_keep_their_finalizers() {
+fn no_claim_loses_its_devices_while_as_many_as_are_written_concurrently_keep_their_finalizers() {
     let held = Held::new();
     let faulty = held.cluster.faulty(|_, _| Fault::None);
     convert(
@@ -133,7 +133,7 @@ fn a_release_is_finished_though_another_claim_has_ended_the_run() {
 }
 
 #[test]
-fn a_finalizer_that_may_not_be_dropped_ends_the_run_and_a_later_one_goes_on() {
+fn a_finalizer_that_may_not_be_removed_ends_the_run_and_a_later_one_continues() {
     let held = Held::new();
     let records = Records::new();
     let run = || convert(&held.cluster, &records.backup(), &["--concurrency=2", RELEASE]);
@@ -162,7 +162,7 @@ fn a_finalizer_that_may_not_be_dropped_ends_the_run_and_a_later_one_goes_on() {
         let ended = run().args(faulty.flags()).run().exits(3);
         for words in [
             "Failed: 1 claim, NotTried: 1 claim",
-            "the conversion ended before its time",
+            "the conversion was interrupted",
             "ask for the missing permission",
         ] {
             assert!(ended.stderr.contains(words), "{what}: {words}: {}", ended.stderr);

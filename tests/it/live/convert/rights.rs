@@ -9,7 +9,7 @@ fn rule(group: &str, resource: &str, verb: &str) -> Value {
     json!({"apiGroups": [group], "resources": [resource], "verbs": [verb]})
 }
 
-/// What is read: the row of `convert plan` in docs/security.md.
+/// Returns what is read: the row of `convert plan` in docs/security.md.
 fn reading() -> Vec<Value> {
     vec![
         rule("resource.k8s.io", "resourceclaims", "list"),

@@ -67,7 +67,7 @@ impl Step {
         }
     }
 
-    /// What it says to run, and what it says to run once that is agreed on.
+    /// Returns what it says to run, and what it says to run once that is agreed on.
     fn commands(&self) -> Vec<&String> {
         self.lines("Run").iter().chain(self.lines("Decide")).collect()
     }

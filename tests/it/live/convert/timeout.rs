@@ -15,7 +15,7 @@ use crate::support::wait::wait_for;
 
 const IS_OVER: &str = "`--timeout` gives is over";
 
-/// What becomes of a request.
+/// Fate of a request.
 type Fate = fn(&str) -> Fault;
 
 /// A conversion whose time ends while its first write is on its way, and whose further requests meet that fate. A machine that is too
@@ -62,7 +62,7 @@ fn is_over(process: &mut Process) -> bool {
     process.stderr().contains(IS_OVER) || process.has_ended()
 }
 
-/// How many claims came to that.
+/// Returns how many claims came to that.
 fn came_to(run: &Run, outcome: &str) -> u64 {
     let report: Value = serde_json::from_str(&run.stdout).expect("a report");
     report["summary"][outcome].as_u64().unwrap_or_default()
@@ -83,7 +83,7 @@ fn tells_how_to_go_on(run: &Run) {
 }
 
 #[test]
-fn the_end_of_the_time_lets_what_is_in_flight_finish_and_a_second_run_goes_on() {
+fn a_timeout_lets_requests_in_flight_finish_and_a_second_run_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let groups_before = NAMES.map(|name| list(&cluster, &format!("claim/{name}")));
@@ -170,7 +170,7 @@ fn the_end_of_the_time_lets_what_is_in_flight_finish_and_a_second_run_goes_on() 
 }
 
 #[test]
-fn a_restoration_whose_time_is_over_is_gone_on_with() {
+fn a_restore_that_timed_out_is_continued() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let before = NAMES.map(|name| list(&cluster, &format!("claim/{name}")));
@@ -211,11 +211,11 @@ fn before_anything_is_written_the_end_of_the_time_is_the_end() {
     let silent: [(&str, &str); 4] = [
         (
             "selfsubjectaccessreviews",
-            "asking the API server whether it lets claims be written",
+            "asking the API server for permission to write claims",
         ),
         (
             "dryRun=All",
-            "asking the API server whether it lets claims be written",
+            "asking the API server for permission to write claims",
         ),
         ("/resourceclaims", "reading http://"),
         ("/podgroups", "reading http://"),

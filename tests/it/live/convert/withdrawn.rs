@@ -16,7 +16,7 @@ use crate::support::cluster::{Cluster, User};
 use crate::support::process::Run;
 use crate::support::wait::wait_for;
 
-/// How many claims are written before.
+/// Number of claims written before.
 const DONE: usize = 2;
 
 /// A conversion by `user`, of which the write after the first [`DONE`] is in the journal but does not get to the API server before
@@ -89,7 +89,7 @@ fn assert_no_leak(cluster: &Cluster) {
 }
 
 #[test]
-fn a_right_that_is_withdrawn_ends_the_run_and_a_second_one_goes_on() {
+fn a_revoked_permission_ends_the_run_and_a_second_one_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let account = Account::create(&cluster);
@@ -116,7 +116,7 @@ fn a_right_that_is_withdrawn_ends_the_run_and_a_second_one_goes_on() {
 }
 
 #[test]
-fn a_token_that_expires_ends_the_run_and_a_second_one_goes_on() {
+fn an_expired_token_ends_the_run_and_a_second_one_continues() {
     let cluster = cluster();
     groups(&cluster, &NAMES, 2);
     let account = Account::create(&cluster);

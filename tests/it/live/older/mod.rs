@@ -22,7 +22,7 @@ fn control_plane(release: &str) -> Options {
     options
 }
 
-/// Whether a release is to be tried: what `KUBECTL_DRA_RELEASES` names.
+/// Returns whether a release is to be tried: what `KUBECTL_DRA_RELEASES` names.
 fn is_wanted(release: &str) -> bool {
     let wanted = std::env::var("KUBECTL_DRA_RELEASES").unwrap_or_default();
     wanted.split(',').any(|wanted| wanted == release)
@@ -34,7 +34,7 @@ fn version_of(cluster: &Cluster) -> String {
     version["gitVersion"].as_str().expect("a version").to_owned()
 }
 
-/// What `check` finds, as `CODE NAME` each, in order of these.
+/// Returns what `check` finds, as `CODE NAME` each, in order of these.
 fn findings(report: &Value) -> Vec<String> {
     let items = report["items"].as_array().expect("items");
     let mut found: Vec<_> = items

@@ -18,13 +18,13 @@ use crate::support::cluster::objects::{
 };
 use crate::support::cluster::{Cluster, Component, Options, reference};
 
-/// What a release is tried with.
+/// Settings for a release.
 struct Setting {
     release: &'static str,
     gates: &'static [&'static str],
     /// In which version rules are written, if they are served.
     rules: Option<&'static str>,
-    /// Whether there is what the API server cannot drop without refusing the object: devices of one slice on several nodes, and distinct values.
+    /// True if there is what the API server cannot drop without refusing the object: devices of one slice on several nodes, and distinct values.
     stores_betas: bool,
     /// Which answers there are: pools are taken as they come, or by name.
     takes_pools_by_name: bool,
@@ -138,7 +138,7 @@ fn by_request(allocation: &Value) -> BTreeMap<String, Vec<String>> {
     devices
 }
 
-/// Whether each device that a request got is the foretold one, or lies in one of the slices and pools that compete for it.
+/// Returns whether each device that a request got is the foretold one, or lies in one of the slices and pools that compete for it.
 fn compare_choices(
     cluster: &Cluster,
     placed: &Value,

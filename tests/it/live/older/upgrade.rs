@@ -25,7 +25,7 @@ fn create_as(cluster: &Cluster, manager: &str, path: &str, object: &Value) {
     assert!(answer.is_success(), "{path}: {answer:?}");
 }
 
-/// What `check` finds before an upgrade.
+/// Returns what `check` finds before an upgrade.
 fn foretold(cluster: &Cluster, to: &str) -> Value {
     let run = cluster
         .kubectl_dra(["check", "--to-version", to, "-o", "json"])

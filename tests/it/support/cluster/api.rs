@@ -167,7 +167,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// Whether the request succeeded.
+    /// Returns whether the request succeeded.
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -416,7 +416,7 @@ impl Api {
         });
     }
 
-    /// What the tool could see, as one `kind: List`, like `kubectl get -o json` writes it, without
+    /// Returns what the tool could see, as one `kind: List`, like `kubectl get -o json` writes it, without
     /// `managedFields`.
     #[track_caller]
     pub(crate) fn dump(&self) -> Value {
@@ -461,7 +461,7 @@ pub(crate) fn path_of(reference: &str) -> String {
     }
 }
 
-/// How to refer to an object that is at hand.
+/// Returns how to refer to an object that is at hand.
 #[track_caller]
 pub(crate) fn reference(object: &Value) -> String {
     let name = object["kind"].as_str().unwrap_or_default();

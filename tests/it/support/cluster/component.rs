@@ -13,7 +13,7 @@ use super::options::{Component, Options};
 /// Controllers that need kubelets with heartbeats or a cloud.
 const WITHOUT_KUBELETS: &str = "--controllers=*,-node-lifecycle-controller,-node-ipam-controller";
 
-/// How long a component that was asked to end may take. Its program gives itself three seconds.
+/// Time that a component needs to stop. Its program gives itself three seconds.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The ports of a control plane. etcd listens on Unix sockets and needs none.
@@ -110,7 +110,7 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).expect("the component runs");
     }
 
-    /// How it ended, if it did.
+    /// Returns how it ended, if it did.
     pub(super) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
@@ -150,7 +150,7 @@ fn log_file(dir: &Path, component: Component) -> File {
         .expect("the temporary folder is writable")
 }
 
-/// What every control plane starts a component with. Paths are relative to its folder.
+/// Returns what every control plane starts a component with. Paths are relative to its folder.
 fn arguments(component: Component, ports: Ports) -> Vec<String> {
     let port = |component| format!("--secure-port={}", ports.of(component));
     let serving = [

@@ -1,4 +1,4 @@
-//! What tests ask of etcd itself, by its JSON gateway.
+//! Requests of tests to etcd, through its JSON gateway.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;

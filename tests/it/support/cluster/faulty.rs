@@ -17,7 +17,7 @@ use super::api::runtime;
 use crate::support::http::{Asked, answer};
 use crate::support::wait::wait_for;
 
-/// What happens to a request.
+/// Fault of a request.
 #[derive(Clone)]
 pub(crate) enum Fault {
     /// Nothing: the real answer.
@@ -55,7 +55,7 @@ pub(crate) enum Fault {
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     closed: Arc<AtomicBool>,
-    /// How many pieces came through.
+    /// Number of pieces came through.
     passed: Arc<AtomicUsize>,
 }
 
@@ -119,7 +119,7 @@ impl Faulty {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was sent with requests whose method and path begin so.
+    /// Returns what was sent with requests whose method and path begin so.
     pub(crate) fn sent(&self, start: &str) -> Vec<Value> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         let bodies = sent.iter().filter(|(path, _)| path.starts_with(start));

@@ -72,7 +72,7 @@ impl Files {
         files
     }
 
-    /// Where everything lies.
+    /// Returns where everything lies.
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()
     }

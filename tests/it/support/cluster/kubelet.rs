@@ -1,4 +1,4 @@
-//! What tests need of a kubelet: nodes that are ready, pods that run and end.
+//! Kubelet support for tests: ready nodes, running and finishing pods.
 
 use http::Method;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use super::api::{Api, path_of, reference};
 use super::objects::{Manifest, gpu_class, gpu_slice, nic_class, nic_slice};
 use crate::support::wait::try_wait;
 
-/// How a pod is doing.
+/// Phase of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Running,
@@ -235,7 +235,7 @@ fn attached(claim: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// Whether the scheduler has tried the pod and found no node. One that is held back it has not tried.
+/// Returns whether the scheduler has tried the pod and found no node. One that is held back it has not tried.
 fn is_unschedulable(pod: &Value) -> bool {
     condition(pod, "PodScheduled")
         .is_some_and(|condition| condition["status"] == "False" && condition["reason"] != "SchedulingGated")

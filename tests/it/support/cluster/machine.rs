@@ -19,10 +19,10 @@ use crate::support::wait::wait_for;
 /// The driver that a machine's devices are of.
 pub(crate) const DRIVER: &str = "gpu.example.com";
 
-/// Where the kubelet writes down what it has prepared.
+/// Checkpoint file of the kubelet.
 const CHECKPOINT: &str = "state/dra_manager_state";
 
-/// How many devices a slice has at most.
+/// Maximum number of devices in a slice.
 const MOST_DEVICES: usize = 128;
 
 /// A node with its kubelet and its driver. Both end with it.
@@ -60,7 +60,7 @@ impl<'c> Machine<'c> {
             dir: tempfile::Builder::new()
                 .prefix("kubelet")
                 .tempdir_in("/tmp")
-                .expect("a temporary folder"),
+                .expect("a temporary directory"),
             kubelet: None,
             driver: None,
         };
@@ -223,7 +223,7 @@ impl<'c> Machine<'c> {
         });
     }
 
-    /// What kubelet and driver have said so far.
+    /// Returns what kubelet and driver have said so far.
     pub(crate) fn logs(&self) -> String {
         let text = |process: &Option<Process>| {
             process

@@ -53,7 +53,7 @@ use serde_json::{Value, json};
 use crate::support::go;
 use crate::support::wait::try_wait;
 
-/// How often a start is tried when somebody else took a port meanwhile.
+/// Number of start attempts if another process took a port meanwhile.
 const ATTEMPTS: usize = 5;
 
 /// A control plane as long as a test uses it. As a [`User`] it is its administrator.
@@ -177,7 +177,7 @@ impl Plane {
         panic!("no free ports after {ATTEMPTS} attempts");
     }
 
-    /// How many of its clients are other than in a new control plane with these options; nothing where its servers are.
+    /// Returns how many of its clients are other than in a new control plane with these options; nothing where its servers are.
     fn differs(&self, options: &Options) -> Option<usize> {
         let state = self.state();
         let (servers, clients): (Vec<_>, Vec<_>) = state
@@ -239,7 +239,7 @@ impl Plane {
         self.state().running.values().map(Running::id).collect()
     }
 
-    /// What a user has asked the API server for so far, in the order of the answers, as
+    /// Returns what a user has asked the API server for so far, in the order of the answers, as
     /// `verb /path?query code`. The cluster must be [`Options::audited`].
     pub(crate) fn requests_of(&self, user: &str) -> Vec<String> {
         let log = std::fs::read_to_string(self.files.path(AUDIT_LOG)).expect("the cluster is audited");
@@ -433,7 +433,7 @@ impl Drop for Plane {
     }
 }
 
-/// What a mutex holds, also where a test has failed while it held it.
+/// Returns what a mutex holds, also where a test has failed while it held it.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -469,7 +469,7 @@ thread_local! {
     static HELD_HERE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// How many control planes are used at the same time: tests spend most of their time waiting for them, so that it is more than there are
+/// Returns how many control planes are used at the same time: tests spend most of their time waiting for them, so that it is more than there are
 /// processors, as far as memory allows.
 fn most_at_once() -> usize {
     static MOST: OnceLock<usize> = OnceLock::new();

@@ -10,7 +10,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What makes an object special.
+/// Manifest of an object type.
 pub(crate) trait Manifest: Sized {
     /// Merges `changes` into the object: members of objects one by one, everything else replaced.
     fn with(self, changes: Value) -> Self;
@@ -138,7 +138,7 @@ pub(crate) fn subrequest(name: &str, class: &str) -> Value {
     json!({"name": name, "deviceClassName": class})
 }
 
-/// What a claim or template asks for.
+/// Returns what a claim or template asks for.
 pub(crate) fn claim_spec(requests: impl IntoIterator<Item = Value>) -> Value {
     json!({"devices": {"requests": array(requests)}})
 }

@@ -1,4 +1,4 @@
-//! How a control plane is configured: which components run, with which feature gates and arguments.
+//! Configuration of a control plane: components, feature gates and arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ impl Component {
     /// Those that know feature gates.
     pub(crate) const GATED: [Self; 3] = [Self::ApiServer, Self::Scheduler, Self::ControllerManager];
 
-    /// Whether it keeps the objects, which the others are clients of.
+    /// Returns whether it keeps the objects, which the others are clients of.
     pub(super) fn is_server(self) -> bool {
         matches!(self, Self::Etcd | Self::ApiServer)
     }
@@ -39,7 +39,7 @@ impl Component {
     }
 }
 
-/// Where the requests are written down, in the cluster's folder.
+/// Audit log, in the directory of the cluster.
 pub(super) const AUDIT_LOG: &str = "audit.json";
 
 /// Everything a test may choose about its control plane. The default is Kubernetes' own, with two
@@ -160,7 +160,7 @@ impl Options {
         Component::ALL.into_iter().filter(is_unlike).collect()
     }
 
-    /// Whether a component is to run.
+    /// Returns whether a component is to run.
     pub(super) fn has(&self, component: Component) -> bool {
         self.components.contains(&component)
     }

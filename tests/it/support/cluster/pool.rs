@@ -15,7 +15,7 @@ use super::options::Options;
 use super::{Plane, lock};
 use crate::support::wait::{try_wait, wait_for};
 
-/// How many control planes wait at most. Each has 0.8 GB of memory.
+/// Number of control planes wait at most. Each has 0.8 GB of memory.
 const MOST: usize = 4;
 
 /// The waiting control planes, the one that has waited longest first.

@@ -60,7 +60,7 @@ impl Recorded {
         self.items.iter().filter(is_pending).collect()
     }
 
-    /// Whether a pod holds the allocation of a claim that was made for it.
+    /// Returns whether a pod holds the allocation of a claim that was made for it.
     fn holds(&self, pod: &Value) -> bool {
         let mut claims = self.items.iter().filter(|item| item["kind"] == "ResourceClaim");
         claims.any(|claim| {

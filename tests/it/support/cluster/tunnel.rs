@@ -12,7 +12,7 @@ use super::Cluster;
 pub(crate) struct Tunnel {
     port: u16,
     log: Arc<Mutex<Vec<String>>>,
-    /// How often the connections of that time were forgotten.
+    /// Number of reset connections.
     forgotten: Arc<AtomicUsize>,
 }
 
@@ -23,12 +23,12 @@ impl Tunnel {
         self.forgotten.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Where it listens, for `http://` and `socks5://` addresses.
+    /// Returns where it listens, for `http://` and `socks5://` addresses.
     pub(crate) fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// What it was asked to connect to, as `PROTOCOL HOST:PORT`, since the last call.
+    /// Returns what it was asked to connect to, as `PROTOCOL HOST:PORT`, since the last call.
     pub(crate) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -88,7 +88,7 @@ fn serve(
     upwards.join().ok()
 }
 
-/// How long a connection is passed on.
+/// Lifetime of a proxied connection.
 #[derive(Clone)]
 struct Life {
     begun: usize,

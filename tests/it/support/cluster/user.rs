@@ -18,7 +18,7 @@ pub(crate) struct User {
     name: String,
     kubeconfig: PathBuf,
     api: Api,
-    /// What grants rights.
+    /// Client that grants permissions.
     admin: Api,
     programs: Programs,
 }
@@ -198,7 +198,7 @@ impl User {
     }
 }
 
-/// Where `kubectl`, the tool and what kubectl looks for beside it lie under their names.
+/// Paths of `kubectl`, the tool, and files next to kubectl.
 #[derive(Clone)]
 pub(super) struct Programs {
     home: PathBuf,

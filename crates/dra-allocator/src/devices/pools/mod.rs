@@ -22,7 +22,7 @@ pub(crate) use self::view::Lack;
 pub use self::view::PoolStatus;
 pub(crate) use self::view::{PoolDevice, PoolView};
 
-/// Objects that are only compared and passed over, for which one is counted as looked at.
+/// Number of objects that are only compared and skipped and together count as one evaluated object.
 pub(crate) const LOOKS_PER_OBJECT: usize = 16;
 
 /// For how many objects that are looked at a device counts that a view is built of.
@@ -31,7 +31,7 @@ const LOOKS_PER_BUILT_DEVICE: usize = 8;
 /// Views of one pool that are kept.
 const MOST_VIEWS: usize = 256;
 
-/// What is known of a pool so far; no view where a newer generation reaches other nodes only.
+/// Known views of a pool so far; none if a newer generation reaches other nodes only.
 #[derive(Debug, Default)]
 struct KnownViews {
     /// Of a pool with one slice, or with slices of one node: every node that they reach sees the same.
@@ -49,7 +49,7 @@ struct PoolSlices {
     slices: Vec<Arc<NumberedSlice>>,
     /// The node whose own all of them are.
     node: Option<Str>,
-    /// How much it takes to see which of them reach a node.
+    /// Cost of finding those that reach a node.
     looks: usize,
 }
 
@@ -62,7 +62,7 @@ struct PoolIndex {
     of_node: HashMap<Str, Reached, RandomState>,
     /// Pools with other slices.
     shared: BTreeSet<u32>,
-    /// How much it takes to see which of their slices reach a node.
+    /// Cost of finding their slices that reach a node.
     shared_looks: usize,
 }
 
@@ -230,10 +230,10 @@ impl Pools {
         self.changed.clear();
     }
 
-    /// The pools that `node` reaches, in the order in which the search takes them.
+    /// The pools that `node` reaches, in the order of the search.
     ///
     /// # Errors
-    /// The text of the error with which upstream ends the attempt.
+    /// Upstream's error text for the attempt.
     pub(crate) fn of_node(
         &self,
         node: &Node,
@@ -271,7 +271,7 @@ impl Pools {
         others.try_for_each(|pool| look(*pool))
     }
 
-    /// How much it takes to see which slices reach a node.
+    /// Returns how much it takes to see which slices reach a node.
     pub(crate) fn looks_at_slices(&self, node: &Node) -> usize {
         self.looks(self.index.of_node.get(&node.metadata.name))
     }
@@ -363,7 +363,7 @@ impl Pools {
     /// The pool as `node` sees it; none where it does not reach the pool, or where the driver is replacing the slices.
     ///
     /// # Errors
-    /// With which upstream ends an attempt.
+    /// The error that ends upstream's attempt.
     pub(crate) fn seen_from(
         &self,
         id: &PoolId,
@@ -376,7 +376,7 @@ impl Pools {
         }
     }
 
-    /// Whether every node that reaches one slice of the pool reaches all of them.
+    /// Returns whether every node that reaches one slice of the pool reaches all of them.
     pub(crate) fn is_seen_alike(&self, id: &PoolId) -> bool {
         let Some(pool) = self.index.by_id.get(id) else {
             return true;
@@ -437,7 +437,7 @@ impl Pools {
     }
 }
 
-/// Whether the slice belongs to its pool on every node, whichever nodes it names.
+/// Returns whether the slice belongs to its pool on every node, whichever nodes it names.
 fn is_everywhere(slice: &Slice, features: Features) -> bool {
     !slice.spec.shared_counters.is_empty() && features.counter_slices_reach_all()
 }
@@ -447,7 +447,7 @@ fn own_node(slice: &Slice, features: Features) -> Option<&Str> {
     name.filter(|_| !is_everywhere(slice, features))
 }
 
-/// How much it takes to see whether `slice` reaches a node.
+/// Returns how much it takes to see whether `slice` reaches a node.
 fn looks(slice: &Slice) -> usize {
     if !slice.spec.per_device_node_selection {
         return Nodes::of_slice(slice).looks();
@@ -457,7 +457,7 @@ fn looks(slice: &Slice) -> usize {
     1 + of_devices.sum::<usize>()
 }
 
-/// Whether at least one device of the slice reaches the node.
+/// Returns whether at least one device of the slice reaches the node.
 fn reaches(slice: &Slice, node: &Node) -> Result<bool, String> {
     let nodes = Nodes::of_slice(slice);
     if !nodes.is_absent() {

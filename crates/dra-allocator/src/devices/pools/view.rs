@@ -1,4 +1,4 @@
-//! What becomes of the slices of a pool that reach a node: its devices, with what is taken of them, and its counters.
+//! Slices of a pool for a node: devices with their usage, and counters.
 //!
 //! Mirrors `pools_incubating.go`, `buildPool`, and `tracker.go`, `applyPatches`, v1.37.2.
 
@@ -17,7 +17,7 @@ use super::super::selectors::{Numbered, NumberedSlice};
 use super::super::taints::keeps_off;
 use super::{LOOKS_PER_OBJECT, PoolSlices, Pools, uses_compatibility_groups};
 
-/// Whether a pool can be used.
+/// Usability of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PoolStatus {
     /// Its devices can be allocated.
@@ -45,15 +45,15 @@ pub(crate) struct PoolView {
     pub(crate) has_binding_conditions: bool,
     /// Not all of its slices are there, whatever else is wrong with it.
     pub(crate) misses_slices: bool,
-    /// Whether taints count at all.
+    /// True if taints count at all.
     has_taints: bool,
-    /// Whether they count whatever their effect is.
+    /// True if they count whatever their effect is.
     any_effect: bool,
     /// Rules that may select devices of the pool.
     rules: Vec<Arc<TaintRule>>,
 }
 
-/// What devices in use leave too little of.
+/// Shortage caused by devices in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lack {
     /// The counter of that number.
@@ -65,9 +65,9 @@ pub(crate) enum Lack {
 /// A device of a [`PoolView`].
 #[derive(Clone, Debug)]
 pub(crate) struct PoolDevice {
-    /// Which of the view's slices.
+    /// Index of the slice in the view.
     pub(crate) slice: u32,
-    /// Which device of that slice.
+    /// Index of the device in that slice.
     pub(crate) index: u32,
     /// Taken as a whole by an allocated claim.
     pub(crate) dedicated: bool,
@@ -75,7 +75,7 @@ pub(crate) struct PoolDevice {
     pub(crate) shared: bool,
     /// Several claims may hold shares of it.
     pub(crate) multiple: bool,
-    /// What allocated shares take, in the order of the device's capacities; empty where they take nothing.
+    /// Consumption of allocated shares, in the order of the device's capacities; empty if zero.
     pub(crate) consumed: Box<[i128]>,
 }
 
@@ -90,7 +90,7 @@ impl PoolView {
         &self.slice(device).spec.devices[device.index as usize]
     }
 
-    /// Which of the view's devices is this one of `slice`; none where the pool is unusable or gates hide the slice.
+    /// Returns which of the view's devices is this one of `slice`; none where the pool is unusable or gates hide the slice.
     pub(crate) fn find(&self, slice: &Slice, device: &Device) -> Option<InView> {
         let devices = &mut slice.spec.devices.iter();
         let index = devices.position(|known| std::ptr::eq(known, device))?;
@@ -111,7 +111,7 @@ impl PoolView {
             .ok()
     }
 
-    /// What the devices in use leave too little of for the device, if there is such a thing and it draws from counters. Mirrors
+    /// Returns what the devices in use leave too little of for the device, if there is such a thing and it draws from counters. Mirrors
     /// `allocator_experimental.go`, `checkAvailableCounters` and `checkAndConsumeCompatibilityGroups`, v1.37.2, before any device is
     /// picked.
     pub(crate) fn lacks(&self, device: InView) -> Option<Lack> {
@@ -139,7 +139,7 @@ impl PoolView {
         exhausted.map(Lack::Counter)
     }
 
-    /// How much it takes to look at the view's devices once.
+    /// Returns how much it takes to look at the view's devices once.
     pub(crate) fn size(&self) -> usize {
         self.devices.len() * (1 + self.rules.len() / LOOKS_PER_OBJECT)
     }

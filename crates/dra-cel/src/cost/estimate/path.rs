@@ -1,4 +1,4 @@
-//! The names by which a value was reached, as cel-go keeps them.
+//! Path of names to a value, as cel-go keeps it.
 //!
 //! cel-go extends a path with Go's `append`, which writes into the array of the shorter path if that has room left. So
 //! two paths that extend the same one can share an array, and the second changes the first: the key of a comprehension
@@ -54,7 +54,7 @@ impl<'c> Paths<'c> {
             .unwrap_or_default()
     }
 
-    /// Where in `device` a path leads.
+    /// Returns where in `device` a path leads.
     pub(super) fn place(&self, path: Path) -> Place {
         self.names(path)
             .iter()

@@ -1,7 +1,7 @@
-//! Where in `device` a value comes from, and what that says of its size.
+//! Origin of a value in `device`, and the resulting size.
 //!
 //! Mirrors `compile.go`, `sizeEstimator.EstimateSize` (dynamic-resource-allocation v0.37.1), which walks paths of names through the
-//! declared types. Names in the domains of attributes cannot be told from fields, so a path can lose its way.
+//! declared types. Names in the domains of attributes are indistinguishable from fields, so a path can lose its way.
 
 use super::amount::Range;
 use crate::release::Release;
@@ -27,7 +27,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Where `name` leads from here. `@items`, `@values` and `@keys` stand for members.
+    /// Returns where `name` leads from here. `@items`, `@values` and `@keys` stand for members.
     pub(super) fn step(self, name: &str) -> Self {
         match (self, name) {
             (Self::Nowhere, "device") => Self::Device,

@@ -14,7 +14,7 @@ const MAX_INSERTION: usize = 12;
 /// Ranges from this length on are worth more effort.
 const LONG: usize = 50;
 
-/// What the choice of a pivot found out about a range.
+/// Hint from the choice of a pivot about a range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hint {
     Unknown,

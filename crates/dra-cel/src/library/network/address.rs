@@ -11,7 +11,7 @@ pub(in crate::library) struct Address {
     pub(in crate::library) zoned: bool,
 }
 
-/// What is wrong, and with which rest of the text.
+/// The problem, with the remaining text.
 type Problem<'t> = (&'static str, &'t str);
 
 /// Reads an address.

@@ -33,7 +33,7 @@ struct Flags {
 struct Piece {
     hir: Hir,
     depth: u32,
-    /// How often the innermost part is repeated.
+    /// Number of repetitions of the innermost part.
     repeats: u32,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Digits after which Go's parser of formats gives up on a number.
+/// Maximum number of digits that Go's format parser accepts in a number.
 const MAX_NUMBER: u64 = 1_000_000;
 
 const UNREADABLE: &str = "%!(NOVERB)";

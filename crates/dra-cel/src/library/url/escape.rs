@@ -49,7 +49,7 @@ pub(super) fn escape(text: &str, part: Part) -> String {
     out
 }
 
-/// Whether a text that was written like this needs no more escapes. An empty one was not written.
+/// Returns whether a text that was written like this needs no more escapes. An empty one was not written.
 pub(super) fn is_escaped(text: &str, part: Part) -> bool {
     !text.is_empty()
         && text

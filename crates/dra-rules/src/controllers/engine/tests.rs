@@ -1,4 +1,4 @@
-//! What counts as news, and who waits for what.
+//! Changes that count as new, and waiting items.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn only_what_is_newer_is_news() {
     ));
     assert!(!see(Change::Put(claim("c", "v", "13")), Origin::Watch));
     assert!(see(Change::Put(claim("c", "w", "14")), Origin::Watch));
-    // A minute later nobody answers about it any more, and it is forgotten.
+    // A minute later no response about it is expected, and it is forgotten.
     let key = Key::new("n", "c");
     engine.see(
         Change::Delete(Kind::ResourceClaim, key),
@@ -84,7 +84,7 @@ fn a_list_takes_away_what_is_not_newer_than_itself() {
         .collect();
     assert_eq!(names, ["new", "own", "same"]);
     assert_eq!(version(&engine, "same").as_deref(), Some("6"));
-    // A list of one namespace says nothing of the others.
+    // A list of one namespace does not cover the others.
     engine.see_list(Kind::ResourceClaim, "elsewhere", Vec::new(), "20", at(0));
     assert_eq!(engine.cluster().claims().count(), 3);
 }
@@ -106,7 +106,7 @@ fn many_jobs_are_out_and_each_item_is_in_one() {
 }
 
 #[test]
-fn an_outage_pauses_all_and_punishes_nobody() {
+fn an_outage_pauses_all_without_a_penalty() {
     let mut engine = engine((0..3).map(|n| claim(&format!("c{n}"), &format!("u{n}"), "1")));
     let jobs: Vec<Job> = std::iter::from_fn(|| engine.next(at(0))).collect();
     for job in &jobs {
@@ -128,7 +128,7 @@ fn an_outage_pauses_all_and_punishes_nobody() {
     let probe = engine.next(now).unwrap();
     assert!(matches!(probe.work, Work::Look(_)));
     engine.done(probe.id, Outcome::Answers(Vec::new()), now);
-    // Nobody backs off.
+    // There is no backoff.
     assert_eq!(std::iter::from_fn(|| engine.next(now)).count(), 3);
 }
 

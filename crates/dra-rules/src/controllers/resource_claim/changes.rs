@@ -1,4 +1,4 @@
-//! What changes of objects mean for claims: which pods, PodGroups and claims are looked at again.
+//! Effects of object changes on claims: pods, PodGroups and claims to process again.
 //!
 //! Mirrors the event handlers of `controller.go`, v1.37.2.
 

@@ -1,7 +1,7 @@
 //! The cases of upstream's own tests of the controller, from `tests/data/claim-controller-cases.json`.
 //!
-//! Each case says what is cached, what only the API server knows, which item is looked at, and what is there afterwards. Objects are
-//! told in words, which `object` reads and `words` writes.
+//! Each case says what is cached, what only the API server knows, which item is looked at, and what is there
+//! afterwards. Objects are written as text, which `object` reads and `words` writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,20 +26,20 @@ struct Case {
     #[serde(default)]
     gates: String,
     cached: Vec<String>,
-    /// What only the API server has.
+    /// Objects that only the API server has.
     #[serde(default)]
     later: Vec<String>,
     /// Claims that were made here and that are in no cache.
     #[serde(default)]
     made: Vec<String>,
-    /// Claims of which only the answer to their creation has told.
+    /// Claims known only from the response to their creation.
     #[serde(default)]
     answered: Vec<String>,
     sync: String,
-    /// Why the API server refuses to create claims.
+    /// The reason why the API server refuses to create claims.
     refused: Option<String>,
     error: Option<String>,
-    /// Whether the error is not tried again.
+    /// True if the error is not retried.
     #[serde(default)]
     r#final: bool,
     #[serde(default)]
@@ -559,7 +559,7 @@ fn a_claim_exists_where_it_is_known() {
         exists(&better, &[], &Answers::new(), true),
         Err("look for 1".to_owned())
     );
-    // Nowhere, not to be told, and not the right one.
+    // Nowhere, unknown, and the wrong one.
     assert_eq!(exists(&idle, &[], &answered(Answer::Absent), true), Ok(false));
     let failed = answered(Answer::Failed("internal".to_owned()));
     assert_eq!(exists(&idle, &[], &failed, true), Err("internal".to_owned()));
@@ -603,12 +603,12 @@ struct EventCase {
     name: String,
     #[serde(default)]
     gates: String,
-    /// What is there already, and has been looked at.
+    /// Initial objects, already processed.
     #[serde(default)]
     initial: Vec<String>,
     /// `+OBJECT` for a new one, `=OBJECT` for a changed one, `-OBJECT` for one that goes.
     events: Vec<String>,
-    /// What is looked at because of them.
+    /// Items processed because of them.
     queued: Vec<String>,
 }
 

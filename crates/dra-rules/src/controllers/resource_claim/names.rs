@@ -9,7 +9,7 @@ use dra_model::{Claim, ClaimTemplate, Cluster, Key, Kind, Meta, Object, OwnerRef
 /// Room for a hyphen and the 5 characters that the API server adds, in a name of 63.
 const LONGEST_BASE: usize = 57;
 
-/// What the name of a claim begins with that is made for `entry` of the pod or group `owner`. The API server adds 5 characters.
+/// Returns what the name of a claim begins with that is made for `entry` of the pod or group `owner`. The API server adds 5 characters.
 ///
 /// Mirrors `controller.go`, `handleClaim`, v1.37.2: where both together are too long, both are cut, in proportion, and no hyphen
 /// follows.
@@ -33,7 +33,7 @@ pub fn generated_name_base(owner: &str, entry: &str) -> String {
 /// no vowels and no digits that look like them, so that no words come out.
 const ALPHABET: &[u8; 27] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// How many of them.
+/// Their number.
 const SUFFIX: usize = 5;
 
 /// The claim to create for `entry` of `owner`, whose status names the claim `replaced` so far, which is not the right one.
@@ -91,8 +91,8 @@ pub(super) fn from_template(
     })
 }
 
-/// The name of a new claim. It hangs on what the claim is for and on nothing else, so that whoever wants to make the same claim again,
-/// not knowing that it has been made, meets it. A name that another claim has is passed over.
+/// The name of a new claim. It depends only on the claim's purpose, so that a second attempt to create the same claim
+/// finds the first. A name of another claim is skipped.
 fn free_name(cluster: &Cluster, owner: &Owner, entry: &str, replaced: &str, base: &str) -> Str {
     let name = |attempt: u32| format!("{base}{}", suffix(&owner.uid, entry, replaced, attempt));
     let is_free = |name: &String| {
@@ -105,11 +105,12 @@ fn free_name(cluster: &Cluster, owner: &Owner, entry: &str, replaced: &str, base
     names.find(is_free).unwrap_or_default().into()
 }
 
-/// So many names of one entry are taken by others at most, before it is taken for another writer's.
+/// Number of taken names after which an entry is treated as another writer's.
 const ATTEMPTS: u32 = 8;
 
-/// Whether the claim was made for an entry under a name that these rules do not give. Other writers have random ones. A name may hang on a
-/// claim that was there before, which only the status of the owner tells: where the owner is not known, nothing can be said.
+/// Returns whether the claim was made for an entry under a name that these rules do not give. Other writers have random
+/// ones. A name can depend on an earlier claim, which only the status of the owner shows: without the owner the answer
+/// is unknown.
 pub fn is_made_elsewhere(cluster: &Cluster, claim: &Claim) -> bool {
     let Some((owner, entry)) = made_for(claim) else {
         return false;
@@ -173,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_hangs_on_what_the_claim_is_for() {
+    fn a_name_depends_on_the_purpose_of_the_claim() {
         let known = suffix("uid", "gpu", "", 0);
         assert_eq!(known.len(), SUFFIX);
         assert!(known.bytes().all(|letter| ALPHABET.contains(&letter)), "{known}");

@@ -1,4 +1,4 @@
-//! What a claim needs: entries of consumers that ended removed, and with the last one its devices freed.
+//! Work on a claim: removes entries of finished consumers, and deallocates after the last one.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl ResourceClaims {
         Ok(())
     }
 
-    /// Whether the entry stays. One that the controller cannot judge does.
+    /// Returns whether the entry stays. One that the controller cannot judge does.
     fn stays(
         &mut self,
         cluster: &Cluster,
@@ -70,14 +70,14 @@ impl ResourceClaims {
         if let Some(kept) = is_kept(cluster, claim, entry, kind) {
             return Ok(kept);
         }
-        // Somebody may be scheduling it right now: only the API server knows. Whether a pod that it finds has ended is not asked.
+        // It may be being scheduled right now: only the API server knows. Finished pods are not excluded.
         let key = claim.metadata.beside(&entry.name);
         let found = self.found(cluster, answers, kind, &key)?.map(Object::metadata);
         Ok(found.is_some_and(|metadata| metadata.uid == entry.uid))
     }
 }
 
-/// Whether the pod that the claim was made for is known not to need it. A pod that is gone is left to the garbage collector.
+/// Returns whether the pod that the claim was made for is known not to need it. A pod that is gone is left to the garbage collector.
 fn owner_is_done(cluster: &Cluster, claim: &Claim) -> bool {
     let owner = claim.metadata.owner_references.iter();
     let Some(owner) = owner

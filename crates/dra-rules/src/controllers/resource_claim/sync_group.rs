@@ -1,4 +1,4 @@
-//! What a PodGroup needs: claims from templates, once for all members.
+//! Work on a PodGroup: creates claims from templates, once for all members.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a pod needs: claims from templates, and reservations where it already has a node.
+//! Work on a pod: creates claims from templates, and reserves them if it is scheduled.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl ResourceClaims {
         Ok(Some(plan.create(write)))
     }
 
-    /// The second half of `syncPod`: a pod that got its node from somebody else than the scheduler.
+    /// The second half of `syncPod`: a pod that another scheduler bound.
     fn reserve(
         &self,
         cluster: &Cluster,
@@ -157,7 +157,7 @@ impl ResourceClaims {
     }
 }
 
-/// What the status of an owner tells when `made` is added to it: claims that it has `known`, if they are kept, and the new ones, by
+/// Returns what the status of an owner tells when `made` is added to it: claims that it has `known`, if they are kept, and the new ones, by
 /// entry.
 pub(super) fn with_known(
     known: &[PodClaimStatus],

@@ -1,4 +1,4 @@
-//! What the controller wants for a state, told as lines of text.
+//! Wanted state of the controller, as lines of text.
 
 use serde_json::{Value, json};
 
@@ -158,7 +158,8 @@ fn told(plan: &Plan) -> Vec<String> {
     lines
 }
 
-/// Everything that is wanted at once for the state that the controller starts with. What it asks for does not exist.
+/// Everything that is wanted initially for the state that the controller starts with. Objects that it requests do not
+/// exist.
 fn wanted(features: Features, objects: &[(Kind, Value)]) -> Vec<String> {
     all(&mut engine(features, objects))
 }
@@ -272,7 +273,7 @@ fn claims_are_made_once_for_each_entry() {
         wanted(older, &[template(), half.clone(), made]),
         ["create p-nic-… for p", "status of p nic=#0"]
     );
-    // A claim that the status tells of and that no list has shown may only be late.
+    // A claim in the status that no list has shown may just be late.
     assert_eq!(
         wanted(ALL, &[template(), half]),
         [
@@ -285,7 +286,7 @@ fn claims_are_made_once_for_each_entry() {
 }
 
 #[test]
-fn what_cannot_be_made_is_told_and_tried_again() {
+fn claims_that_cannot_be_created_are_reported_and_retried() {
     let waiting = pod("p", &json!({}), &from_template(&["gpu"]));
     let missing = "PodResourceClaim gpu: resource claim template \"t\": resourceclaimtemplate.resource.k8s.io \"t\" not found";
     assert_eq!(
@@ -334,7 +335,7 @@ fn groups_have_claims_of_their_own() {
         wanted(claims_off, &objects),
         [format!("event {off}"), format!("retry: pod n/p, {off}")]
     );
-    // Without the group's API nothing is done for a member, and no event tells of it.
+    // Without the group's API nothing is done for a member, and no event reports it.
     let all_off = Features {
         workloads: false,
         ..claims_off
@@ -536,7 +537,7 @@ fn what_upstream_does_wrong_is_done_better_where_it_is_wanted() {
 }
 
 #[test]
-fn everything_that_an_item_has_to_know_is_asked_for_at_once() {
+fn all_lookups_of_an_item_are_requested_together() {
     let entries = json!([entry("a", "a"), entry("b", "b"), group_entry("g", "g")]);
     let objects = [claim("c", &json!({}), &entries)];
     assert_eq!(

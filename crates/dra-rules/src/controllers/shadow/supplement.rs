@@ -1,4 +1,4 @@
-//! What a supplement of the built-in controllers writes: of what they leave undone, the overdue part.
+//! Supplement of the built-in controllers: does the overdue part of what they leave undone.
 
 use std::sync::Arc;
 
@@ -7,32 +7,32 @@ use super::{Shadow, Wish};
 use crate::controllers::work::{ClaimWrite, Ending, Plan, Work};
 use dra_model::{Claim, ConsumerReference, Time};
 
-/// What is written once it is overdue.
+/// Writes of a supplement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Supplement {
     /// Evictions.
     pub evictions: bool,
     /// Removals of reservations and of finalizers, and deallocations.
     pub releases: bool,
-    /// Whether each write is tried once, as what is tried is not kept.
+    /// True if each write is tried once, as what is tried is not kept.
     pub once: bool,
 }
 
 impl Supplement {
-    /// Whether anything is written.
+    /// Returns whether anything is written.
     pub(super) fn writes(self) -> bool {
         self.evictions || self.releases
     }
 }
 
 impl Shadow {
-    /// The same, which hands out what `supplement` writes when it is overdue.
+    /// The same, and returns what `supplement` writes when it is overdue.
     #[must_use]
     pub fn supplementing(self, supplement: Supplement) -> Self {
         Self { supplement, ..self }
     }
 
-    /// What is to be written of this work, which the rules want at `now`.
+    /// Returns what is to be written of this work, which the rules want at `now`.
     pub(super) fn overdue_part(&mut self, work: &Work, now: Time) -> Option<Work> {
         let part = match work {
             Work::Evict { pod, .. } if self.supplement.evictions => self

@@ -15,9 +15,9 @@ struct Beside {
     engine: Engine,
     shadow: Shadow,
     version: u64,
-    /// What was handed out to be written, with when.
+    /// Work returned to be written, with its time.
     written: Vec<String>,
-    /// How it goes.
+    /// Outcome.
     outcome: Outcome,
 }
 
@@ -187,7 +187,7 @@ fn what_is_done_in_time_is_no_finding() {
 }
 
 #[test]
-fn watches_may_tell_the_effect_before_its_cause() {
+fn watches_may_deliver_the_effect_before_its_cause() {
     let mut beside = Beside::with(&[template()]);
     beside.put(1, Kind::ResourceClaim, generated("c"));
     beside.put(2, Kind::Pod, pod(&told("c")));
@@ -228,7 +228,7 @@ fn what_is_no_longer_wanted_is_not_overdue() {
     beside.delete(5, Kind::Pod, "p");
     beside.until(200);
     assert_eq!((beside.found(), beside.counts().0), (vec![], 0));
-    // Without the template there is nothing to make, whoever is missing it.
+    // Without the template there is nothing to create, no matter why it is missing.
     let mut beside = Beside::with(&[template()]);
     beside.put(1, Kind::Pod, pod(&json!({})));
     beside.delete(5, Kind::ResourceClaimTemplate, "t");
@@ -380,7 +380,7 @@ fn a_supplement_releases_what_is_overdue_and_makes_nothing() {
 }
 
 #[test]
-fn what_somebody_else_releases_in_time_is_left_to_them() {
+fn claims_released_by_another_client_in_time_are_not_written() {
     let [claim, ended] = two_ended();
     let mut beside = Beside::supplemented(&[claim, ended, (Kind::Pod, other("Running"))], RELEASES);
     let rest = json!([{"resource": "pods", "name": "other", "uid": "other"}]);
@@ -402,7 +402,7 @@ fn a_supplement_tries_again_what_failed_and_a_dry_run_does_not() {
     assert!(tried(false, &Outcome::Refused("no".to_owned())) > 1);
     assert!(tried(false, &Outcome::Conflict) > 1);
     assert_eq!(tried(true, &Outcome::Parked), 1);
-    // Whoever cannot be reached is not asked again and again, and nothing is forgotten meanwhile.
+    // An unreachable server is not asked repeatedly, and nothing is forgotten meanwhile.
     let mut beside = Beside::supplemented(&objects, RELEASES);
     beside.outcome = Outcome::Unreachable;
     beside.until(60);
@@ -457,7 +457,7 @@ fn evictions_are_wanted_or_not() {
         (Kind::ResourceClaim, claim(&entry())),
         (Kind::Pod, user("Running")),
     ];
-    // Nobody evicts.
+    // No controller evicts.
     let mut beside = Beside::with(&objects);
     let (kind, slice) = tainted();
     beside.put(1, kind, slice.clone());
@@ -485,7 +485,7 @@ fn evictions_are_wanted_or_not() {
         beside.until(40);
         assert_eq!(beside.found(), [""; 0], "{first} {second}");
     }
-    // It is told of together with its reason: no job stays out for it, and its rule counts it.
+    // It is reported together with its reason: no job stays out for it, and its rule counts it.
     let mut beside = Beside::with(&objects);
     let mut leaving = marked();
     leaving["metadata"]["deletionTimestamp"] = json!("2027-01-15T08:00:30Z");

@@ -1,4 +1,4 @@
-//! What a controller wants, and whether its effect shows in the cluster.
+//! Wanted writes of a controller, and whether their effect is visible.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// What is written.
+    /// Returns what is written.
     pub fn action(&self) -> Action {
         match self {
             Self::Create(..) => Action::CreateClaim,
@@ -64,7 +64,7 @@ impl Wish {
         self.action().text()
     }
 
-    /// Who wants it.
+    /// Returns who wants it.
     pub fn controller(&self) -> ControllerName {
         match self {
             Self::Evict(_) | Self::SetCondition(..) => ControllerName::DeviceTaintEviction,
@@ -72,7 +72,7 @@ impl Wish {
         }
     }
 
-    /// What it is about.
+    /// Returns what it is about.
     pub fn object(&self) -> (Kind, Key) {
         match self {
             Self::Create(owner, _) | Self::SetStatuses(owner, _) => (owner.kind, owner.key.clone()),
@@ -86,14 +86,14 @@ impl Wish {
         }
     }
 
-    /// What `claim` fulfils if it was made for an entry.
+    /// Returns what `claim` fulfils if it was made for an entry.
     pub(super) fn made(claim: &Claim) -> Option<Self> {
         let (owner, entry) = made_for(claim)?;
         Some(Self::Create(owner, entry))
     }
 
-    /// Whether nobody but the controller can have brought the effect about that shows. Claims are deleted and pods end for many reasons;
-    /// whatever is gone proves nothing.
+    /// Returns whether only the controller can have caused the visible effect. Claims are deleted and pods finish for
+    /// many reasons; a missing object proves nothing.
     pub(super) fn is_proof(&self, cluster: &Cluster) -> bool {
         let is_there = |claim: &ClaimRef| {
             let found = cluster.claim(&claim.key);
@@ -160,7 +160,7 @@ impl Wish {
         }
     }
 
-    /// Whether the effect shows.
+    /// Returns whether the effect shows.
     pub(super) fn effect(&self, cluster: &Cluster, condition: Option<&Condition>) -> Effect {
         let shows = |shows: bool| if shows { Effect::Shows } else { Effect::Missing };
         let claim = |claim: &ClaimRef| {
@@ -239,7 +239,7 @@ impl Wish {
     }
 }
 
-/// What shows of a wish.
+/// Visible effect of a wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// It has come true.
@@ -266,7 +266,7 @@ pub(super) fn is_there(cluster: &Cluster, owner: &Owner) -> bool {
     })
 }
 
-/// Whether the pod is marked for deletion by device taints.
+/// Returns whether the pod is marked for deletion by device taints.
 pub fn is_marked(pod: &Pod) -> bool {
     pod.status
         .conditions

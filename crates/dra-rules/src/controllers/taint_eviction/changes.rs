@@ -1,4 +1,4 @@
-//! What changes of objects mean for evictions: which claims are looked at again, and for which pods.
+//! Effects of object changes on evictions: affected claims and pods.
 //!
 //! Mirrors `device_taint_eviction.go`, v1.37.2.
 
@@ -218,7 +218,7 @@ impl TaintEviction {
         self.evaluate_all(cluster, &claims, now, pods, same_taints);
     }
 
-    /// Looks at claims again, and collects the pods of those for which that changed something.
+    /// Reevaluates claims, and collects the pods whose eviction changes.
     pub(super) fn evaluate_all(
         &mut self,
         cluster: &Cluster,
@@ -271,7 +271,7 @@ impl TaintEviction {
     }
 }
 
-/// Whether the pod may have other claims now. Mirrors `handlePodChange`, which asks `PodStatusEqual` of `resourceclaim/pod.go`, and from
+/// Returns whether the pod may have other claims now. Mirrors `handlePodChange`, which asks `PodStatusEqual` of `resourceclaim/pod.go`, and from
 /// 1.37.2 on `PodExtendedStatusEqual`. The order of statuses counts.
 fn statuses_differ(a: &Pod, b: &Pod, counting: EvictingClaims) -> bool {
     fn names(pod: &Pod) -> impl Iterator<Item = (&Str, Option<&Str>)> {

@@ -1,4 +1,4 @@
-//! What becomes of evictions while the API server's clock is set.
+//! Evictions while the API server's clock changes.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn pod(device: &str) -> [Object; 2] {
     ]
 }
 
-/// When each pod goes, in seconds from the start.
+/// Returns when each pod goes, in seconds from the start.
 fn gone(engine: &mut Engine, from: i64) -> Vec<(String, i64)> {
     let mut gone = Vec::new();
     for second in from..3 * HOUR {

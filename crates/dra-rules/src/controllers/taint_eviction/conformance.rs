@@ -1,6 +1,6 @@
 //! The cases of upstream's own tests of the controller, from `tests/data/taint-controller-cases.json`, in every order of their events.
 //!
-//! As there, nobody shows the controller the conditions that it writes, and pods are gone as soon as they are evicted.
+//! As there, the controller does not see the conditions that it writes, and evicted pods are deleted immediately.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -29,10 +29,10 @@ struct Data {
 #[serde(deny_unknown_fields)]
 struct Case {
     name: String,
-    /// Whether claims of PodGroups are known.
+    /// True if claims of PodGroups are known.
     #[serde(default)]
     groups: bool,
-    /// What is there when the controller starts, whose work has been done.
+    /// Initial objects whose work is done.
     #[serde(default)]
     initial: Vec<String>,
     /// `+NAME`, `-NAME` or `OLD>NEW`. They come in every order; those in a list of their own stay together.
@@ -46,7 +46,7 @@ struct Case {
     /// Pods whose eviction was called off.
     #[serde(default)]
     cancelled: Vec<String>,
-    /// What is done then, by second.
+    /// Handled items, by second.
     #[serde(default)]
     handled: Vec<String>,
 }
@@ -101,9 +101,9 @@ struct Scene {
     controller: TaintEviction,
     now: Time,
     cancelled: Vec<String>,
-    /// Whether the controller sees the conditions that it writes.
+    /// True if the controller sees the conditions that it writes.
     sees_conditions: bool,
-    /// How long a deletion takes.
+    /// Duration of a deletion.
     deletion_takes: Duration,
 }
 
@@ -177,7 +177,7 @@ impl Scene {
             .collect()
     }
 
-    /// What is done until nothing is left to do, in the order of time.
+    /// Returns what is done until nothing is left to do, in the order of time.
     fn handle(&mut self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut jobs = 0;
@@ -383,7 +383,7 @@ fn only_evicting_rules_are_walked() {
 
 /// The watch may show that a pod is gone before the answer to its deletion has come.
 #[test]
-fn a_rule_is_not_told_that_nothing_happened_while_a_pod_goes() {
+fn a_rule_does_not_report_no_evictions_while_a_pod_is_evicted() {
     let data = Data::read();
     let mut scene = Scene::start(&data, &["claim", "pod", "evict"], PodGroups::Ignored);
     let mut evicting = None;

@@ -1,4 +1,4 @@
-//! When the pods of claims have to go, and since when that is known.
+//! Time at which the pods of claims have to go, and since when that is known.
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
@@ -7,7 +7,7 @@ use super::TaintEviction;
 use crate::eviction::{ClockStep, Eviction};
 use dra_model::{Cluster, Key, Time};
 
-/// What was found for a claim.
+/// Cached evaluation of a claim.
 #[derive(Clone, Debug)]
 pub(super) struct Noted {
     pub(super) eviction: Eviction,

@@ -1,4 +1,4 @@
-//! When which pod has to go, and how many because of each rule.
+//! Eviction times of pods, and counts per rule.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,13 +20,13 @@ pub(super) struct Plans {
 #[derive(Clone, Debug)]
 struct Plan {
     eviction: Eviction,
-    /// Whether it has not had its turn.
+    /// True if it has not had its turn.
     counts: bool,
-    /// Whether the pod is not being deleted.
+    /// True if the pod is not being deleted.
     stays: bool,
 }
 
-/// How many plans have a rule among their reasons.
+/// Number of plans with a rule among their reasons.
 #[derive(Clone, Debug, Default)]
 struct OfRule {
     /// Those that have not had their turn.
@@ -65,7 +65,7 @@ impl Plans {
         before.is_some()
     }
 
-    /// The pod is being deleted, whoever began it.
+    /// The pod is being deleted, by any client.
     pub(super) fn leaves(&mut self, pod: &PodRef) {
         let Some(plan) = self.by_pod.get_mut(pod).filter(|plan| plan.stays) else {
             return;
@@ -84,12 +84,12 @@ impl Plans {
         self.by_pod.iter().map(|(pod, plan)| (pod, &plan.eviction))
     }
 
-    /// How many pods have to go because of the rule with this UID, now or later.
+    /// Returns how many pods have to go because of the rule with this UID, now or later.
     pub(super) fn of_rule(&self, uid: &Str) -> usize {
         self.of_rule.get(uid).map_or(0, |of_rule| of_rule.counted)
     }
 
-    /// How many of the rule's pods are not being deleted yet, and of how many namespaces they are.
+    /// Returns how many of the rule's pods are not being deleted yet, and of how many namespaces they are.
     pub(super) fn staying(&self, uid: &Str) -> (usize, usize) {
         self.of_rule.get(uid).map_or((0, 0), |of_rule| {
             (of_rule.staying.values().sum(), of_rule.staying.len())

@@ -1,4 +1,4 @@
-//! Taking over from a controller that has run for long, of which only the cluster tells.
+//! Takes over from a controller that has run for a long time and whose state is known only from the cluster.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use dra_allocator::devices::{Origin, RuleSupport};
 use dra_model::{Cluster, NO_EXECUTE, Pod, Str, TaintRule, Time};
 
 impl TaintEviction {
-    /// A controller that has run for long, as far as its state can be told from `cluster`: conditions of rules that it wrote are not
-    /// written again without a cause, and go on counting where they are.
+    /// A controller that has run for a long time, as far as `cluster` shows its state: it does not rewrite conditions
+    /// of rules without cause, and continues their counts.
     pub fn resume(cluster: &Cluster, release: Release, now: Time) -> Self {
         let mut controller = Self::planned(cluster, release, now);
         if release.rules == RuleSupport::On {
@@ -75,7 +75,7 @@ fn is_deleting(cluster: &Cluster, pod: &PodRef) -> bool {
         .is_some_and(|pod| pod.metadata.is_deleting())
 }
 
-/// When the controller marked the pod for deletion.
+/// Returns when the controller marked the pod for deletion.
 fn marked_at(pod: &Pod) -> Option<Time> {
     let mut conditions = pod.status.conditions.iter();
     conditions

@@ -1,4 +1,5 @@
-//! What the controller asks for, and what it makes of the answers. How evictions go on in time is tested with the simulation.
+//! Lookups of the controller, and handling of their answers. The timing of evictions is tested with the
+//! simulation.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -223,12 +224,12 @@ fn a_condition_is_written_when_it_changes_and_not_before_its_time() {
         )),
     );
     assert!(due(&mut engine, early, &Outcome::Done).is_empty());
-    // Nothing has changed by then.
+    // Nothing has changed yet.
     assert!(due(&mut engine, early.after(super::STATUS_PERIOD), &Outcome::Done).is_empty());
 }
 
 #[test]
-fn a_rule_that_would_take_away_more_than_the_limit_evicts_nobody() {
+fn a_rule_above_the_limit_evicts_no_pods() {
     let held = "pods, and the limit is 0.";
     for (limit, expected) in [(0, None), (1, Some(EVICT))] {
         let cluster = cluster(Environment::default());

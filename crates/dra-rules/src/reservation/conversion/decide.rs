@@ -41,7 +41,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// What is to be done with `claim`; nothing at all for most.
+/// Returns what is to be done with `claim`; nothing at all for most.
 pub(super) fn decide<'a>(
     cluster: &'a Cluster,
     claim: &Claim,
@@ -190,7 +190,7 @@ impl<'a, 'c> Question<'a, 'c> {
         Ok(self.write(any_pod_selected))
     }
 
-    /// Why one of the selected entries cannot be converted.
+    /// Returns why one of the selected entries cannot be converted.
     fn refuses(&self, entry: &ConsumerReference) -> Result<Option<Refusal>, &'a Gap> {
         if !entry.is_pod_group() {
             return Ok(None);
@@ -241,7 +241,7 @@ impl<'a, 'c> Question<'a, 'c> {
         members.into_iter().collect()
     }
 
-    /// Whether the devices can be deallocated: no pod uses the claim or could begin to, and all that it is reserved for besides
+    /// Returns whether the devices can be deallocated: no pod uses the claim or could begin to, and all that it is reserved for besides
     /// pods is gone or was named by the operator.
     fn may_be_released(&self) -> Result<bool, &'a Gap> {
         let Release::Unused { entries } = &self.options.release else {
@@ -314,7 +314,7 @@ impl<'a, 'c> Question<'a, 'c> {
     }
 }
 
-/// Whether that every pod may use the claim is one of the reservations to convert: KEP-5194 proposes it for a kind that the spec names.
+/// Returns whether that every pod may use the claim is one of the reservations to convert: KEP-5194 proposes it for a kind that the spec names.
 fn selects_any_pod(claim: &Claim, kinds: &Kinds) -> bool {
     *kinds == Kinds::All
         || claim
@@ -334,22 +334,22 @@ pub fn unbound(cluster: &Cluster, claim: &Key) -> Vec<Str> {
         .collect()
 }
 
-/// Whether the pod names the claim and may yet get a node.
+/// Returns whether the pod names the claim and may yet get a node.
 fn may_begin_to_use(pod: &Pod, claim: &Key) -> bool {
     waits_for_a_node(pod) && names(pod, claim)
 }
 
-/// Whether the pod has no node and may get one.
+/// Returns whether the pod has no node and may get one.
 fn waits_for_a_node(pod: &Pod) -> bool {
     pod.node().is_none() && !is_done(pod)
 }
 
-/// Whether the pod means the claim, whoever owns that.
+/// Returns whether the pod refers to the claim, regardless of its owner.
 fn names(pod: &Pod, claim: &Key) -> bool {
     claim_names(pod).any(|entry| entry.name() == Some(&claim.name))
 }
 
-/// Whether the pod does not know yet which claims its templates became.
+/// Returns whether the pod does not know yet which claims its templates became.
 fn waits_for_a_claim(pod: &Pod) -> bool {
     pod.spec
         .resource_claims

@@ -1,8 +1,9 @@
-//! Turning entries of `status.reservedFor` that are not pods into the pods that they stand for.
+//! Replaces entries of `status.reservedFor` that are not pods with the pods that they stand for.
 //!
-//! Components of an older release, or with the gate for PodGroups off, understand pods only: they never remove another entry, so the
-//! claim keeps its devices for ever. [`plan`] says for each claim with such an entry which single write makes it a list of pods, or
-//! why there is none. It decides nothing about when to write; upstream's reasons are in KEP-5729, "Upgrade / Downgrade Strategy".
+//! Components of an older release, or with the gate for PodGroups off, understand pods only: they never remove another
+//! entry, so the claim keeps its devices forever. [`plan`] says for each claim with such an entry the single write that
+//! turns it into a list of pods, or why there is none. It does not determine when to write; upstream's reasons are in
+//! KEP-5729, "Upgrade / Downgrade Strategy".
 //!
 //! What must never happen: a claim without an entry while a pod uses it or could start to, and an entry for a pod without a node
 //! (`dynamicresources.go`, `PostFilter`, v1.37.2, takes the devices from a claim that is reserved for the one pod it looks at).
@@ -33,20 +34,20 @@ use self::repointed::Repointed;
 pub use self::restore::{Difference, Restoration, Saved, restore};
 pub use self::verify::{Defect, DefectCode, verify};
 
-/// What is asked for.
+/// Options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Entries to convert; those of other kinds stay as they are.
     pub kinds: Kinds,
-    /// What the conversion prepares for.
+    /// Change that the conversion prepares for.
     pub target: Option<Target>,
     /// Converts claims that were made for a PodGroup, where the target allows it.
     pub include_generated: bool,
-    /// What to do with a claim that no pod uses.
+    /// Treatment of a claim that no pod uses.
     pub release: Release,
 }
 
-/// Which entries that are not pods are converted.
+/// Kinds of entries to convert.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Kinds {
     /// PodGroups. Controllers of other kinds may object.
@@ -58,7 +59,7 @@ pub enum Kinds {
     All,
 }
 
-/// What a word for a kind, as `jobs.batch`, selects: the kind as kubectl writes it, in lower case. The API server takes any text for a
+/// Returns what a word for a kind, as `jobs.batch`, selects: the kind as kubectl writes it, in lower case. The API server takes any text for a
 /// resource, so a word that is no kind's name may still be what an entry says; it selects exactly that.
 ///
 /// # Errors
@@ -71,14 +72,14 @@ pub fn kind_word(text: &str) -> Result<String, &'static str> {
     } else if lower.split('.').all(plain) {
         Ok(lower)
     } else if text.is_empty() || text == "*" || text.contains('/') || text.split('.').any(str::is_empty) {
-        Err("the plural and the group are needed, as in `jobs.batch`")
+        Err("expected the plural and the group, as in `jobs.batch`")
     } else {
         Ok(text.to_owned())
     }
 }
 
 impl Kinds {
-    /// Whether entries of `reference`'s kind are converted.
+    /// Returns whether entries of `reference`'s kind are converted.
     pub fn selects(&self, reference: &ConsumerReference) -> bool {
         match self {
             Self::PodGroups => reference.is_pod_group(),
@@ -88,7 +89,7 @@ impl Kinds {
     }
 }
 
-/// What is going to change in the cluster.
+/// Upcoming change of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The control plane becomes release 1.x.
@@ -98,14 +99,14 @@ pub enum Target {
 }
 
 impl Target {
-    /// Whether running pods lose a claim that was made for their group, converted or not: claim controllers that know no groups make new
+    /// Returns whether running pods lose a claim that was made for their group, converted or not: claim controllers that know no groups make new
     /// claims for them.
     fn repoints_pods(self) -> bool {
         matches!(self, Self::Minor(minor) if !dra_model::Release::of_minor(minor).needs_groups)
     }
 }
 
-/// What to do with a claim that no pod uses.
+/// Treatment of a claim that no pod uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Release {
     /// Leave it alone.
@@ -118,19 +119,19 @@ pub enum Release {
     },
 }
 
-/// What is to be done with all claims that were asked for.
+/// Plan for all requested claims.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Claims with an entry that is not a pod, and with a target below 1.37 those made for a PodGroup; by namespace and name. None
     /// while anything is unknown.
     pub claims: Vec<ClaimPlan>,
-    /// What could not be read. Nothing may be written while there is any.
+    /// Data that could not be read. Nothing may be written while there is any.
     pub unknown: Vec<Gap>,
-    /// Whether the scheduler reserves for PodGroups, so that entries may come back.
+    /// State of the gate: if kube-scheduler reserves for PodGroups, entries may come back.
     pub gate: ClaimGate,
 }
 
-/// Whether the scheduler and the claim controller reserve for PodGroups: their gate `DRAWorkloadResourceClaims`.
+/// State of the gate `DRAWorkloadResourceClaims` in kube-scheduler and the claim controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ClaimGate {
@@ -144,7 +145,7 @@ pub enum ClaimGate {
 }
 
 impl ClaimGate {
-    /// What is known of it. Without the API for PodGroups no component can reserve for one.
+    /// Returns what is known of it. Without the API for PodGroups no component can reserve for one.
     pub fn of(cluster: &Cluster) -> Self {
         let environment = cluster.environment();
         let gate = Gate::DRAWorkloadResourceClaims;
@@ -167,13 +168,13 @@ impl ClaimGate {
         }
     }
 
-    /// Whether entries for PodGroups may come back.
+    /// Returns whether entries for PodGroups may come back.
     pub fn may_be_on(self) -> bool {
         self != Self::Off
     }
 }
 
-/// What is to be done with one claim.
+/// Plan for one claim.
 #[derive(Clone, Debug)]
 pub struct ClaimPlan {
     /// Namespace and name.
@@ -182,7 +183,7 @@ pub struct ClaimPlan {
     pub uid: Str,
     /// The version that the patch is locked to.
     pub resource_version: Str,
-    /// What to do.
+    /// Action.
     pub action: Action,
     /// Entries that go.
     pub remove: Vec<ConsumerReference>,
@@ -201,7 +202,7 @@ pub struct ClaimPlan {
     pub any_pod_stays: bool,
 }
 
-/// What to do with a claim.
+/// Action for a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Apply this to the status.
@@ -256,33 +257,33 @@ impl ClaimPlan {
         }
     }
 
-    /// What the code does not say.
+    /// Returns what the code does not say.
     pub fn reason(&self) -> Option<String> {
         match &self.action {
             Action::Convert(_) if !self.unreserved.is_empty() => Some(format!(
                 "no entry covers {} so far",
                 Names("pod", &self.unreserved)
             )),
-            Action::Convert(_) if self.unverified => {
-                Some("PodGroups are not served, so every pod that uses the claim counts".to_owned())
-            }
-            Action::Convert(_) if self.any_pod_stays => Some("every pod may still use it".to_owned()),
+            Action::Convert(_) if self.unverified => Some(
+                "the API server does not serve PodGroups, so every pod that uses the claim counts".to_owned(),
+            ),
+            Action::Convert(_) if self.any_pod_stays => Some("any pod may still use it".to_owned()),
             Action::Convert(_) => None,
-            Action::Release(_) => Some("no pod uses it or could begin to".to_owned()),
-            Action::Keep if self.kept.is_empty() => Some("every pod may use it".to_owned()),
+            Action::Release(_) => Some("no pod uses it or could start using it".to_owned()),
+            Action::Keep if self.kept.is_empty() => Some("any pod may use it".to_owned()),
             Action::Keep => Some(format!("reserved for {} only", self.kept_kinds().join(", "))),
             Action::Refuse(refusal) => Some(refusal.to_string()),
         }
     }
 
-    /// What can be done where nothing is planned.
+    /// Returns what can be done where nothing is planned.
     pub fn way_out(&self) -> Option<String> {
         match &self.action {
             Action::Convert(_) if self.any_pod_stays => Some("select it with --all-kinds".to_owned()),
             Action::Convert(_) | Action::Release(_) => None,
             Action::Keep if self.kept.is_empty() => Some("select it with --all-kinds".to_owned()),
             Action::Keep => Some(format!(
-                "its owner removes the entry; or select it with --kind {}",
+                "ask its owner to remove the entry, or select it with --kind {}",
                 self.kept_kinds().join(" --kind ")
             )),
             Action::Refuse(refusal) => Some(refusal.way_out(self.ignored)),
@@ -319,7 +320,7 @@ pub fn plan<'a>(cluster: &Cluster, claims: impl IntoIterator<Item = &'a Claim>, 
     plan
 }
 
-/// What the claim is reserved for besides pods: entries, and what KEP-5194 proposes for the spec. That cannot be changed, so it
+/// Returns what the claim is reserved for besides pods: entries, and what KEP-5194 proposes for the spec. That cannot be changed, so it
 /// counts only until pods are listed instead.
 fn foreign_entries(claim: &Claim) -> impl Iterator<Item = &ConsumerReference> {
     let in_force =
@@ -333,7 +334,7 @@ fn foreign_entries(claim: &Claim) -> impl Iterator<Item = &ConsumerReference> {
         .filter(|entry| !entry.is_pod())
 }
 
-/// Whether the allocation says that every pod may use it, as KEP-5194 proposes.
+/// Returns whether the allocation says that every pod may use it, as KEP-5194 proposes.
 fn is_for_any_pod(claim: &Claim) -> bool {
     claim
         .status

@@ -40,7 +40,7 @@ enum TestEntry {
 
 #[derive(Clone, Debug)]
 struct World {
-    /// Whether each group exists, and with the UID of the entries.
+    /// Existence of each group, and a matching UID.
     groups: Vec<Option<bool>>,
     pods: Vec<TestPod>,
     entries: Vec<TestEntry>,
@@ -167,7 +167,7 @@ impl World {
         (0..PODS).filter(|number| uses(&self.pods[*number])).collect()
     }
 
-    /// Whether a pod that has not ended means the claim, bound or not.
+    /// Returns whether a pod that has not ended means the claim, bound or not.
     fn anybody_could(&self) -> bool {
         self.pods.iter().any(|pod| {
             !matches!(pod.phase, "Succeeded" | "Failed")
@@ -175,7 +175,7 @@ impl World {
         })
     }
 
-    /// Whether a pod that may belong to the claim's group runs without a claim for its template.
+    /// Returns whether a pod that may belong to the claim's group runs without a claim for its template.
     fn anybody_was_given_another(&self) -> bool {
         self.pods.iter().any(|pod| {
             self.owner
@@ -336,7 +336,7 @@ fn check(world: &World, options: &Options) -> Result<(), TestCaseError> {
     let kept: Vec<&Value> = old.iter().filter(|entry| !selected(entry)).collect();
     let (front, added) = new.split_at(kept.len());
     prop_assert_eq!(front.iter().collect::<Vec<_>>(), kept);
-    // Whoever is new uses the claim on a node, and everybody who does has an entry.
+    // A new pod uses the claim on a node, and every pod that does has an entry.
     let consumers = world.consumers();
     for entry in added {
         let number: usize = entry["name"]

@@ -1,4 +1,4 @@
-//! Why a claim is not converted, and the way out.
+//! The reason why a claim is not converted, and the way out.
 
 use std::fmt;
 
@@ -71,7 +71,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Why a claim is not converted. The text says what is the matter.
+/// The reason why a claim is not converted. The text says what is the matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It was made for a PodGroup.
@@ -157,7 +157,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the claim cannot be freed but by the end of its group. Members without a node are a matter of time; an entry of a group
+    /// Returns whether the claim cannot be freed but by the end of its group. Members without a node are a matter of time; an entry of a group
     /// that is gone or was replaced is removed by the claim controller.
     pub fn ends_its_group(&self) -> bool {
         match self {
@@ -174,7 +174,7 @@ impl Refusal {
         }
     }
 
-    /// Whether it may pass by itself, once pods have their nodes.
+    /// Returns whether it can resolve automatically once pods are scheduled.
     pub fn waits_for_nodes(&self) -> bool {
         match self {
             Self::UnscheduledMembers { .. } => true,
@@ -190,63 +190,73 @@ impl Refusal {
         }
     }
 
-    /// What can be done about it. Where PodGroups are `ignored` no component acts on them, so that neither their end nor a gate helps.
+    /// Returns what can be done about it. Where PodGroups are `ignored` no component acts on them, so that neither their end nor a gate helps.
     pub fn way_out(&self, ignored: bool) -> String {
-        let convert = "or, where only a gate goes off, convert it with --include-generated";
+        let convert = "or, if only a feature gate is disabled, convert it with --include-generated";
         match self {
             Self::GeneratedForPodGroup { repointed, .. } if !repointed.is_empty() => {
                 let pods = Names("pod", repointed);
-                format!("end {pods}, then take the devices back with --release-unused")
+                format!("delete {pods}, then release the devices with --release-unused")
             }
             Self::GeneratedForPodGroup { group, doomed, .. } if ignored => {
                 let release = format!(
-                    "end its pods, then take the devices back: --release-unused --entry podgroups.scheduling.k8s.io/{group}"
+                    "delete its pods, then release the devices: --release-unused --entry \
+                    podgroups.scheduling.k8s.io/{group}"
                 );
-                if *doomed { release } else { format!("{release}; {convert}") }
+                if *doomed {
+                    release
+                } else {
+                    format!("{release}; {convert}")
+                }
             }
             Self::GeneratedForPodGroup { doomed: true, .. } => {
-                "end its pods and delete the PodGroup while the gates are on; recreate the workload with named or per-pod claims"
+                "delete its pods and the PodGroup while the gates are on, then recreate the workload with \
+                named or per-pod claims"
                     .to_owned()
             }
             Self::GeneratedForPodGroup { .. } => {
-                format!("end its pods and delete the PodGroup while the gates are on; {convert}")
+                format!("delete its pods and the PodGroup while the gates are on, {convert}")
             }
-            Self::TooManyConsumers { .. } => format!("end pods until {MOST_CONSUMERS} are left, or split the group"),
+            Self::TooManyConsumers { .. } => format!(
+                "delete pods until {MOST_CONSUMERS} are left, or split \
+                                                     the group"
+            ),
             Self::ClaimDeleting { .. } if ignored => {
-                "wait for its pods to end; if an entry stays, take the devices back with --release-unused".to_owned()
+                "wait for its pods to finish; if an entry remains, release the devices with --release-unused"
+                    .to_owned()
             }
             Self::ClaimDeleting { .. } => {
-                "wait for its pods to end, then delete the PodGroup while the gate is on".to_owned()
+                "wait for its pods to finish, then delete the PodGroup while the gate is on".to_owned()
             }
             Self::NoLiveConsumer { unbound, .. } if !unbound.is_empty() => {
-                "wait until they have a node (--wait), or delete them".to_owned()
+                "wait until they are scheduled (--wait), or delete them".to_owned()
             }
             Self::NoLiveConsumer { entry, .. } if ignored => {
-                format!("take the devices back: --release-unused --entry {entry}")
+                format!("release the devices: --release-unused --entry {entry}")
             }
             Self::NoLiveConsumer { .. } => {
-                "delete the PodGroup while the gate is on, which frees the claim; or release it with --release-unused"
+                "delete the PodGroup while the gate is on, which releases the claim, or use --release-unused"
                     .to_owned()
             }
             Self::PodGroupUidMismatch { .. } | Self::PodGroupGone { .. } if ignored => {
                 "release the claim with --release-unused once no pod uses it".to_owned()
             }
             Self::PodGroupUidMismatch { .. } | Self::PodGroupGone { .. } => {
-                "with the gate on the claim controller removes the entry automatically; without it, release the claim with \
-                 --release-unused once no pod uses it"
+                "with the gate on, the claim controller removes the entry automatically; with the gate off, \
+                release the claim with --release-unused once no pod uses it"
                     .to_owned()
             }
             Self::UnscheduledMembers { .. } if ignored => {
-                "wait until they have a node (--wait), or delete them".to_owned()
+                "wait until they are scheduled (--wait), or delete them".to_owned()
             }
             Self::UnscheduledMembers { .. } => {
-                "wait until they have a node (--wait), delete them, or turn the gate off first".to_owned()
+                "wait until they are scheduled (--wait), delete them, or turn the gate off first".to_owned()
             }
             Self::UnknownKindUnused { entry } => format!(
-                "its owner removes the entry; or name it to take the devices back: --release-unused --entry {entry}"
+                "ask its owner to remove the entry, or release the devices: --release-unused --entry {entry}"
             ),
             Self::ClaimUidMismatch { .. } | Self::NotPlanned { .. } => {
-                "make a new plan: kubectl dra convert plan -o json".to_owned()
+                "create a new plan: kubectl dra convert plan -o json".to_owned()
             }
         }
     }
@@ -260,17 +270,18 @@ impl fmt::Display for Refusal {
                 doomed,
                 repointed,
             } => {
-                write!(f, "made for PodGroup {group}")?;
+                write!(f, "created for PodGroup {group}")?;
                 if !repointed.is_empty() {
                     let pods = Names("pod", repointed);
                     return write!(
                         f,
-                        "; its devices may be in use by {pods}, for which an older claim controller has made other claims"
+                        "; its devices may be in use by {pods}, whose claims were created again by an older \
+                        claim controller"
                     );
                 }
                 if *doomed {
                     f.write_str(
-                        ", whose running pods get new, unallocated claims from the older claim controller",
+                        ", and the older claim controller creates new, unallocated claims for its running pods",
                     )?;
                 }
                 Ok(())
@@ -290,7 +301,7 @@ impl fmt::Display for Refusal {
             }
             Self::NoLiveConsumer { entry, unbound } => write!(
                 f,
-                "reserved for {entry}, and no pod uses it yet; without a node: {}",
+                "reserved for {entry}, and no pod uses it yet; not scheduled: {}",
                 Names("pod", unbound)
             ),
             Self::PodGroupUidMismatch {
@@ -299,23 +310,23 @@ impl fmt::Display for Refusal {
                 existing,
             } => write!(
                 f,
-                "reserved for PodGroup {group} with UID {reserved}, but the one that exists has UID {existing}"
+                "reserved for PodGroup {group} with UID {reserved}, but the existing one has UID {existing}"
             ),
             Self::PodGroupGone { group } => write!(f, "reserved for PodGroup {group}, which does not exist"),
             Self::UnscheduledMembers { group, pods } => write!(
                 f,
-                "members of PodGroup {group} have no node yet: {}",
+                "members of PodGroup {group} are not scheduled yet: {}",
                 Names("pod", pods)
             ),
             Self::UnknownKindUnused { entry } => write!(f, "reserved for {entry}, and no pod uses it"),
             Self::ClaimUidMismatch { planned, existing } => write!(
                 f,
-                "the plan is for the claim with UID {planned}, but the one that exists has UID {existing}"
+                "the plan is for the claim with UID {planned}, but the existing one has UID {existing}"
             ),
             Self::NotPlanned { reason } => {
                 write!(
                     f,
-                    "the plan does not write it ({reason}), but it could be written now"
+                    "the plan leaves it alone ({reason}), but it could be converted now"
                 )
             }
         }

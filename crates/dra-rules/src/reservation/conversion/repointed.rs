@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::reservation::{ClaimNameError, ENTRY_ANNOTATION, claim_name, is_done, owning_group};
 use dra_model::{Claim, Cluster, Pod, Str};
 
-/// Finds them. All pods are looked at once, and only if a claim was made for a group.
+/// Finds them. Reads all pods in one pass, and only if a claim was created for a group.
 pub(super) struct Repointed<'a> {
     cluster: &'a Cluster,
     /// Pods on nodes with an entry whose claim is not allocated, and the name of that entry.

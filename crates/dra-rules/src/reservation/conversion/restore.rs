@@ -3,7 +3,7 @@
 use crate::reservation::{PodGroups, is_consumer, is_done, is_reserved_for};
 use dra_model::{Claim, ClaimPatch, Cluster, ConsumerReference, Gap, Key, Kind, Pod, Str};
 
-/// What was noted of a claim when it was converted.
+/// Record of a converted claim.
 #[derive(Clone, Debug)]
 pub struct Saved {
     /// Namespace and name.
@@ -16,7 +16,7 @@ pub struct Saved {
     pub after: Vec<ConsumerReference>,
 }
 
-/// What is to be done to bring the old list back.
+/// Plan for restoring the old list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Restoration {
     /// Apply this to the status.
@@ -27,28 +27,28 @@ pub enum Restoration {
     Refuse(Difference),
 }
 
-/// What keeps the old list from coming back.
+/// Obstacle to restoring the old list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Difference {
     /// There is no such claim any more.
-    #[error("the claim does not exist any more")]
+    #[error("the claim no longer exists")]
     Gone,
     /// Another claim has the name.
-    #[error("another claim of that name exists: its UID is {0}")]
+    #[error("the claim was recreated: its UID is {0}")]
     OtherClaim(Str),
-    /// Somebody else has changed the list since.
-    #[error("the list was changed since: {}", Changes(added, missing))]
+    /// Another client has changed the list since.
+    #[error("the list has changed since: {}", Changes(added, missing))]
     Changed {
         /// Entries that were not written.
         added: Vec<ConsumerReference>,
         /// Entries that were written and are not there.
         missing: Vec<ConsumerReference>,
     },
-    /// What the old entry means does not exist any more.
-    #[error("{} {} with UID {} does not exist any more", .0.group_resource(), .0.name, .0.uid)]
+    /// The object of the old entry no longer exists.
+    #[error("{} {} with UID {} no longer exists", .0.group_resource(), .0.name, .0.uid)]
     ObjectGone(ConsumerReference),
     /// Pods use the claim, or are about to, that the old list does not cover.
-    #[error("the old list does not cover pods that use the claim: {}", .0.iter().map(Str::as_str).collect::<Vec<_>>().join(", "))]
+    #[error("the old list does not include pods that use the claim: {}", .0.iter().map(Str::as_str).collect::<Vec<_>>().join(", "))]
     Dropped(Vec<Str>),
 }
 
@@ -64,7 +64,7 @@ impl std::fmt::Display for Changes<'_> {
             separator = ", ";
         }
         if separator.is_empty() {
-            f.write_str("other order or fields")?;
+            f.write_str("different order or fields")?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Whether the list of a claim is what components that know pods only can work with.
+//! Compatibility of a claim's list with components that know only pods.
 
 use std::fmt;
 
@@ -67,12 +67,12 @@ impl fmt::Display for Defect {
         match self {
             Self::NotAPod(entry) => write!(f, "still reserved for {entry}"),
             Self::AnyPod => f.write_str("reserved for any pod"),
-            Self::NotListed { pod, .. } => write!(f, "pod {pod} uses it and is not listed"),
+            Self::NotListed { pod, .. } => write!(f, "pod {pod} uses it without an entry"),
             Self::NoConsumer(entry, status) => {
                 let what = match status {
-                    EntryStatus::Done => "has ended",
+                    EntryStatus::Done => "has finished",
                     EntryStatus::Gone => "does not exist",
-                    EntryStatus::OtherUid => "is another one of that name",
+                    EntryStatus::OtherUid => "was recreated",
                     EntryStatus::Running
                     | EntryStatus::Pending
                     | EntryStatus::Group
@@ -85,7 +85,7 @@ impl fmt::Display for Defect {
     }
 }
 
-/// What is wrong with the claim's list; nothing for most.
+/// Returns what is wrong with the claim's list; nothing for most.
 ///
 /// # Errors
 /// The gap, when pods of the namespace could not be read.

@@ -13,25 +13,25 @@ use crate::eviction;
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Component, Gate, Pod, ReleaseEvidence, Str, Version};
 
-/// What comes of a bug.
+/// Harm of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Harm {
     /// The status of claims is not as it should be.
     Status,
-    /// Pods stay pending that could run, or stay on devices from which they should be evicted.
+    /// Pods stay pending that could run, or keep devices although they should be evicted.
     Pending,
-    /// Devices are handed out that should not be, pods are evicted that should stay, or the scheduler can end.
+    /// Devices are allocated that should not be, pods are evicted that should stay, or kube-scheduler can crash.
     Outage,
     /// The scheduler ends whenever it looks at such a pod, so that none is scheduled any more.
     Panic,
 }
 
-/// A bug with which a component answers otherwise than its rules say.
+/// A bug that makes a component deviate from its rules.
 #[derive(Debug)]
 pub struct Bug {
-    /// Where it was reported or mended: an issue or pull request of kubernetes/kubernetes.
+    /// Report or fix: an issue or pull request of kubernetes/kubernetes.
     pub issue: u32,
-    /// Which component has it: kube-scheduler unless said otherwise.
+    /// Component: kube-scheduler by default.
     pub component: Component,
     /// First release of 1.x that has it, as minor release and patch.
     since: (u32, u32),
@@ -40,13 +40,13 @@ pub struct Bug {
     fixed: &'static [(u32, u32)],
     /// It shows only with all of these on in the component. A gate that the release does not have yet does not count.
     gates: &'static [Gate],
-    /// What comes of it.
+    /// Harm.
     pub harm: Harm,
     /// The allocator does the same in these releases, so that its answer is the scheduler's all the same; or nothing is granted otherwise.
     is_imitated: bool,
-    /// What can make it show.
+    /// Trigger.
     shows: fn(&View<'_>) -> Vec<String>,
-    /// What the component does, after its name.
+    /// Behavior of the component, after its name.
     pub what: &'static str,
 }
 
@@ -67,7 +67,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: true,
         shows: |view| view.bare_rules(),
-        what: "takes a DeviceTaintRule without a selector for one about every device, so that no pod with claims is scheduled",
+        what: "applies a DeviceTaintRule without a selector to every device, so that no pod with claims is \
+              scheduled",
     },
     Bug {
         issue: 141_922,
@@ -78,7 +79,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Panic,
         is_imitated: false,
         shows: |view| view.huge_counts(),
-        what: "fails with a panic where the counts of a claim add up to more than 64 bits hold",
+        what: "panics when the counts of a claim overflow 64 bits",
     },
     Bug {
         issue: 141_898,
@@ -89,7 +90,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.all_of_broken_pools(),
-        what: "gives a pod up on every node where a request wants all devices and a pool of one node is incomplete or invalid",
+        what: "rejects a pod on every node when a request wants all devices and the pool of one node is \
+              incomplete or invalid",
     },
     Bug {
         issue: PASSED_OVER,
@@ -107,7 +109,7 @@ const BUGS: &[Bug] = &[
                 with_taints(view.cluster, eviction::passed_over(view.cluster))
             }
         },
-        what: "does not evict a pod from a device that it has for an extended resource, whatever taint the device gets",
+        what: "never evicts a pod from a tainted device that it uses through an extended resource",
     },
     Bug {
         issue: 140_769,
@@ -118,7 +120,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: true,
         shows: |view| view.all_of_shareable(),
-        what: "leaves out used-up devices where a request wants all of them and some can be shared",
+        what: "skips fully used devices when a request wants all devices and some can be shared",
     },
     Bug {
         issue: 140_702,
@@ -129,9 +131,10 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.amounts_that_change(),
-        what: "adds what else the pod takes of a device to the very amount that a request asks for, where that is kept as decimal digits",
+        what: "adds the pod's other consumption of a device to the requested amount itself when the amount is \
+              stored as decimal digits",
     },
-    // Mended by kubernetes/kubernetes#142202.
+    // Fixed by kubernetes/kubernetes#142202.
     Bug {
         issue: 140_650,
         component: Component::Scheduler,
@@ -141,7 +144,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.capacities_named_otherwise(),
-        what: "passes over a device unless the request names its capacity exactly as the device does, with or without the driver's domain",
+        what: "skips a device unless the request spells its capacity exactly as the device does, with or \
+              without the driver's domain",
     },
     Bug {
         issue: 140_518,
@@ -152,7 +156,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.counters_that_change(),
-        what: "changes counters while it counts with them, where they are kept as decimal digits",
+        what: "modifies counters while it reads them when they are stored as decimal digits",
     },
     Bug {
         issue: 140_442,
@@ -163,7 +167,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: true,
         shows: |view| view.odd_capacities(),
-        what: "takes a negative amount of capacity, or one that 64 bits cannot hold, for one that can be served",
+        what: "accepts a negative amount of capacity, or one that overflows 64 bits",
     },
     Bug {
         issue: 140_438,
@@ -174,7 +178,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: true,
         shows: |view| view.distinct_in_request(),
-        what: "compares only some of the devices where a constraint wants distinct values within one request",
+        what: "compares only some of the devices when a constraint wants distinct values within one request",
     },
     Bug {
         issue: 140_437,
@@ -186,7 +190,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.bare_shares(),
-        what: "charges the counters of a shared device again for each further share of it, if no claim holds an amount of its capacity",
+        what: "charges the counters of a shared device again for each additional share, if no claim consumes \
+              its capacity",
     },
     Bug {
         issue: 140_435,
@@ -197,7 +202,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.pools_of_one_name(),
-        what: "mixes up the counters of two drivers whose pools have one name",
+        what: "mixes up the counters of two drivers whose pools share a name",
     },
     Bug {
         issue: 140_431,
@@ -208,7 +213,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: false,
         shows: |view| view.can_leak(),
-        what: "forgets to give back what a rejected device took of counters and constraints, so that a pod can stay pending that fits",
+        what: "does not return what a rejected device took from counters and constraints, so that a pod that \
+              fits can stay pending",
     },
     Bug {
         issue: 139_732,
@@ -219,7 +225,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Status,
         is_imitated: true,
         shows: |view| view.repeated_configs(),
-        what: "writes a configuration into the allocation once for each request that it names",
+        what: "copies a configuration into the allocation once for each request that it names",
     },
     Bug {
         issue: 139_681,
@@ -230,7 +236,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.rules(),
-        what: "can fail with a panic over DeviceTaintRules, or ignore them",
+        what: "can panic on DeviceTaintRules, or ignore them",
     },
     Bug {
         issue: 139_332,
@@ -241,7 +247,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.lists_compared(),
-        what: "knows no lists where a constraint compares attributes, whatever the gate is",
+        what: "does not support list attributes in constraints, whatever the feature gate says",
     },
     Bug {
         issue: 139_040,
@@ -252,7 +258,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.shareable_partitions(),
-        what: "does not count shares for counters, so that partitions that exclude each other are granted",
+        what: "does not charge counters for shared devices, so that it allocates partitions that exclude each \
+              other",
     },
     Bug {
         issue: 139_016,
@@ -263,7 +270,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: false,
         shows: |view| view.mixed_pods(),
-        what: "can leave a pod pending for ever that uses an allocated claim for several nodes beside one that has no devices yet",
+        what: "can leave a pod pending forever if it uses a claim that is allocated for several nodes beside \
+              an unallocated one",
     },
     Bug {
         issue: 138_917,
@@ -274,8 +282,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.all_beside_broken_counters(),
-        what: "takes slices with counters for those of every node, so that a request for all devices fails where a pool of another node is \
-               incomplete",
+        what: "treats slices with counters as slices of every node, so that a request for all devices fails \
+              when the pool of another node is incomplete",
     },
     Bug {
         issue: 138_885,
@@ -286,7 +294,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Panic,
         is_imitated: false,
         shows: |view| view.all_with_counters(),
-        what: "fails with a panic where a request wants all devices and some draw from counters",
+        what: "panics when a request wants all devices and some consume counters",
     },
     Bug {
         issue: 137_347,
@@ -297,7 +305,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.all_as_later_alternative(),
-        what: "loses its place where an alternative after the first one wants all devices, so that it is not granted",
+        what: "loses its place when an alternative after the first one wants all devices, so that the \
+              alternative is not allocated",
     },
     Bug {
         issue: 136_566,
@@ -308,7 +317,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: true,
         shows: |view| view.claims_in_use(),
-        what: "can give one device to two claims when it schedules many pods in a short time",
+        what: "can allocate one device to two claims when it schedules many pods in a short time",
     },
     Bug {
         issue: 135_098,
@@ -319,7 +328,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Status,
         is_imitated: true,
         shows: |view| view.classes_with_config(),
-        what: "does not write into the allocation which requests the configuration of a class is for",
+        what: "does not record in the allocation which requests the configuration of a class applies to",
     },
     Bug {
         issue: TOLERATION_LOST,
@@ -330,7 +339,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: true,
         shows: |view| view.tolerations_lost(),
-        what: "does not copy tolerations into the allocation, so that the pod is evicted although its request tolerates the taint",
+        what: "does not copy tolerations into the allocation, so that the pod is evicted even if its request \
+              tolerates the taint",
     },
     Bug {
         issue: 134_466,
@@ -341,7 +351,8 @@ const BUGS: &[Bug] = &[
         harm: Harm::Pending,
         is_imitated: true,
         shows: |view| view.all_of_pools_for_several_nodes(),
-        what: "takes a pool for incomplete where it has slices for other nodes, so that a request for all devices fails",
+        what: "treats a pool as incomplete when it has slices for other nodes, so that a request for all \
+              devices fails",
     },
     Bug {
         issue: 133_706,
@@ -352,7 +363,7 @@ const BUGS: &[Bug] = &[
         harm: Harm::Outage,
         is_imitated: false,
         shows: |view| view.compared_by_number(),
-        what: "checks the capacity of the wrong device from the second one of a request on, and may fail with a panic",
+        what: "checks the capacity of the wrong device after the first one of a request, and may panic",
     },
 ];
 
@@ -375,7 +386,7 @@ impl Bug {
         (own >= self.since && is_open).then_some(fix)
     }
 
-    /// Whether a release of 1.`minor` has it, and one of them is fixed: then the patch decides.
+    /// Returns whether a release of 1.`minor` has it, and one of them is fixed: then the patch decides.
     pub fn depends_on_patch(&self, minor: u32) -> bool {
         self.fixed
             .iter()
@@ -396,11 +407,11 @@ impl Bug {
 /// A bug that a cluster can meet.
 #[derive(Debug)]
 pub struct Exposure {
-    /// Which.
+    /// The bug.
     pub bug: &'static Bug,
     /// The release that has the fix; that of a minor release which is not out yet ends in 0.
     pub fix: Version,
-    /// What can make it show, as `claim/NAMESPACE/NAME`.
+    /// Triggers, as `claim/NAMESPACE/NAME`.
     pub by: Vec<String>,
 }
 
@@ -443,8 +454,8 @@ impl Exposure {
     }
 }
 
-/// The bugs with which taints do other things to pods that have their devices than they should: pods stay on tainted devices that they
-/// have for extended resources, and pods are evicted that tolerate the taint. Of `pod` alone, if one is given.
+/// Bugs that change the effect of taints on pods with devices: pods stay on tainted devices that they have for extended
+/// resources, and pods are evicted although they tolerate the taint. Only for `pod`, if given.
 pub fn of_placed(cluster: &Cluster, pod: Option<&Pod>) -> Vec<Exposure> {
     let exposure = |bug: &'static Bug| {
         let fix = bug.applies(cluster)?;
@@ -461,7 +472,7 @@ pub fn of_placed(cluster: &Cluster, pod: Option<&Pod>) -> Vec<Exposure> {
     BUGS.iter().filter_map(exposure).collect()
 }
 
-/// The pods with the taints for which they have to go.
+/// The pods, with the taints that evict them.
 fn with_taints(cluster: &Cluster, pods: Vec<(&Arc<Pod>, &Arc<Claim>)>) -> Vec<String> {
     if pods.is_empty() {
         return Vec::new();
@@ -518,17 +529,17 @@ fn exposed(view: &View<'_>) -> Vec<Exposure> {
         .collect()
 }
 
-/// What is said of the bugs that bear on the answer for `pod`, or for claims alone, where `wanted` are to be allocated: those with which
-/// the scheduler may answer otherwise, and those that its answer shows.
+/// Messages about the bugs that affect the answer for `pod`, or for claims, when `wanted` are allocated: bugs that can
+/// change the answer, and bugs that the answer shows.
 #[derive(Debug, Default)]
 pub struct Told {
     /// The answer may be another one.
     pub doubts: Vec<String>,
     /// The answer is the scheduler's, bug and all.
     pub notes: Vec<String>,
-    /// Whether some of that is about a bug.
+    /// True if some of that is about a bug.
     pub has_bug: bool,
-    /// The bug with which the scheduler ends when it looks at the pod.
+    /// The bug that crashes kube-scheduler when it evaluates the pod.
     pub panic: Option<Panic>,
 }
 
@@ -537,7 +548,7 @@ pub struct Told {
 pub struct Panic {
     /// The issue or pull request of the bug.
     pub issue: u32,
-    /// Whether the release is known to have the bug, rather than a patch of it.
+    /// True if the release is known to have the bug, rather than a patch of it.
     pub is_known: bool,
 }
 
@@ -585,11 +596,11 @@ pub fn fixed_in(fix: Version) -> String {
     }
 }
 
-/// That the release is a vendor's build, whose bugs are not known.
+/// The release is a vendor build with unknown bugs.
 pub fn vendor(cluster: &Cluster) -> Option<String> {
     let environment = cluster.environment();
     let said = environment.git_version.as_deref()?;
     let own = environment.version;
     let plain = said.trim_start_matches('v') == own.to_string();
-    (!plain).then(|| format!("{said} counts as {own}, and may have fixes of its vendor"))
+    (!plain).then(|| format!("{said} is treated as {own}; its vendor may have backported fixes"))
 }

@@ -260,9 +260,9 @@ fn of_nodes(nodes: [&str; 2]) -> World {
     nodes.into_iter().enumerate().fold(World::default(), slice)
 }
 
-/// It is said of the pods that stay, and of nobody who asks for devices.
+/// A message about the pods that stay, not about requests for devices.
 #[test]
-fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
+fn a_pod_that_stays_on_a_tainted_device_is_reported_alone() {
     let cluster = at(of_extended("NoExecute"), "1.37.1", &[]);
     let pods: Vec<_> = cluster.pods().collect();
     let told = told(&cluster, Some(pods[0]), &[], false);
@@ -270,8 +270,8 @@ fn a_pod_that_stays_on_a_tainted_device_is_told_of_alone() {
     let about = of_placed(&cluster, Some(pods[0])).pop().expect("it stays");
     assert_eq!(
         about.text(&cluster),
-        "a known bug: kube-controller-manager before 1.37.2 does not evict a pod from a device that it has for an extended resource, \
-         whatever taint the device gets (kubernetes/kubernetes#141290)"
+        "a known bug: kube-controller-manager before 1.37.2 never evicts a pod from a tainted device that it \
+        uses through an extended resource (kubernetes/kubernetes#141290)"
     );
     let mut other = (**pods[0]).clone();
     other.metadata.name = "other".into();
@@ -732,11 +732,11 @@ fn a_build_of_a_vendor_counts_as_its_upstream_patch() {
         ("v1.36.2", None),
         (
             "v1.36.2-gke.1234000",
-            Some("v1.36.2-gke.1234000 counts as 1.36.2, and may have fixes of its vendor"),
+            Some("v1.36.2-gke.1234000 is treated as 1.36.2; its vendor may have backported fixes"),
         ),
         (
             "v1.36.2+k3s1",
-            Some("v1.36.2+k3s1 counts as 1.36.2, and may have fixes of its vendor"),
+            Some("v1.36.2+k3s1 is treated as 1.36.2; its vendor may have backported fixes"),
         ),
     ] {
         let world = rule(json!({"driver": "d"})).knowing(|environment| {
@@ -762,8 +762,8 @@ fn a_build_of_a_vendor_counts_as_its_upstream_patch() {
         let claims: Vec<_> = cluster.claims().collect();
         let claims: Vec<&Claim> = claims.iter().map(|claim| &***claim).collect();
         let doubts = super::told(&cluster, None, &claims, false).doubts;
-        let expected = "a known bug: kube-scheduler before 1.36.3 can fail with a panic over DeviceTaintRules, or ignore them \
-                        (kubernetes/kubernetes#139681)";
+        let expected = "a known bug: kube-scheduler before 1.36.3 can panic on DeviceTaintRules, or ignore \
+                       them (kubernetes/kubernetes#139681)";
         assert!(doubts[0].starts_with(expected), "{doubts:?}");
         assert_eq!(doubts[0].len() > expected.len(), told.is_some(), "{doubts:?}");
     }

@@ -1,4 +1,4 @@
-//! What of a cluster and of claims the bugs look at, and what of it can bring each to show.
+//! View of a cluster and of claims for the bugs, and the triggers of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ struct CapacityWish<'a> {
 }
 
 impl<'a> CapacityWish<'a> {
-    /// What `request` says, where it names capacities.
+    /// Returns what `request` says, where it names capacities.
     fn of(request: &'a DeviceRequest) -> Option<Self> {
         let capacities = &request.capacity.as_ref()?.requests;
         let selectors = request
@@ -59,14 +59,14 @@ impl<'a> CapacityWish<'a> {
         })
     }
 
-    /// Whether `device` has all the capacities, and one of them only with the domain of its driver or only without.
+    /// Returns whether `device` has all the capacities, and one of them only with the domain of its driver or only without.
     fn misses(&self, driver: &str, device: &Device) -> bool {
         let has = |name: &&&Str| lookup(&device.capacity, name).is_some();
         let mut others = self.capacities.iter().filter(|name| !has(name)).peekable();
         others.peek().is_some() && others.all(|name| named_otherwise(device, driver, name).is_some())
     }
 
-    /// Whether class and selectors may select the device.
+    /// Returns whether class and selectors may select the device.
     fn may_select(&self, selectors: &ClassSelectors, device: &SelectableDevice) -> bool {
         matches!(selectors.matches(self.class, device), Match::Yes | Match::Unknown)
             && self.selectors.iter().all(|expression| {
@@ -76,7 +76,7 @@ impl<'a> CapacityWish<'a> {
     }
 }
 
-/// What of a cluster and of claims the bugs look at.
+/// View of a cluster and of claims for the bugs.
 pub(super) struct View<'a> {
     pub(super) cluster: &'a Cluster,
     asks: Vec<Ask<'a>>,
@@ -93,7 +93,7 @@ pub(super) struct View<'a> {
     /// Those of them that draw from counters.
     shareable_partitions: Vec<String>,
     selectors: OnceLock<ClassSelectors>,
-    /// Whether a class selects a device that draws from counters, as far as it was asked.
+    /// True if a class selects a device that consumes counters, as far as it was asked.
     with_counters: OnceLock<BTreeMap<Str, bool>>,
 }
 
@@ -196,7 +196,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Who asks for an amount that is kept as decimal digits, such as `1.5Gi`, of a capacity whose policy neither fixes the amounts nor
+    /// Returns who asks for an amount that is kept as decimal digits, such as `1.5Gi`, of a capacity whose policy neither fixes the amounts nor
     /// rounds them: only then does the library count with the amount of the claim itself. It adds what the pod takes of the device by
     /// other requests.
     pub(super) fn amounts_that_change(&self) -> Vec<String> {
@@ -233,7 +233,7 @@ impl<'a> View<'a> {
         self.asking(|ask| !of_digits(ask).is_disjoint(&wanted))
     }
 
-    /// Who asks for a capacity of devices that name it with the domain of their driver where the request does not, or the other way around.
+    /// Returns who asks for a capacity of devices that name it with the domain of their driver where the request does not, or the other way around.
     pub(super) fn capacities_named_otherwise(&self) -> Vec<String> {
         let wishes = self.asks.iter().flat_map(Ask::requests);
         let mut wishes: BTreeMap<CapacityWish<'_>, bool> = wishes
@@ -317,7 +317,7 @@ impl<'a> View<'a> {
         self.asking(|ask| !ask.spec.devices.constraints.is_empty())
     }
 
-    /// Who has a configuration that names several requests, each itself or by an alternative. One that names none is for all of them, and
+    /// Returns who has a configuration that names several requests, each itself or by an alternative. One that names none is for all of them, and
     /// is written once.
     pub(super) fn repeated_configs(&self) -> Vec<String> {
         self.asking(|ask| {
@@ -390,8 +390,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Whether each of these `classes` may select a device for which `is_one` holds, among those of `pools`. What could not be told
-    /// counts as one.
+    /// Returns whether each of these `classes` may select a device of `pools` that satisfies `is_one`. Unknown counts
+    /// as selected.
     fn classes_selecting(
         &self,
         classes: impl Iterator<Item = &'a Str>,
@@ -414,7 +414,7 @@ impl<'a> View<'a> {
         classes
     }
 
-    /// Who may get another share of a device that draws from counters and that claims hold only as shares without any amount.
+    /// Returns who may get another share of a device that draws from counters and that claims hold only as shares without any amount.
     pub(super) fn bare_shares(&self) -> Vec<String> {
         if self.shareable_partitions.is_empty() || self.asks.is_empty() {
             return Vec::new();
@@ -444,7 +444,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Who has a constraint that compares an attribute which some device has as a list.
+    /// Returns who has a constraint that compares an attribute which some device has as a list.
     pub(super) fn lists_compared(&self) -> Vec<String> {
         let constraints = self.asks.iter().flat_map(|ask| &ask.spec.devices.constraints);
         let compared: BTreeSet<&Str> = constraints.filter_map(Constraint::attribute).collect();
@@ -476,7 +476,7 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// Who has an alternative after the first one that wants all devices.
+    /// Returns who has an alternative after the first one that wants all devices.
     pub(super) fn all_as_later_alternative(&self) -> Vec<String> {
         self.asking(|ask| {
             ask.spec.devices.requests.iter().any(|request| {
@@ -531,7 +531,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether the claim's devices can be used on more than one node.
+/// Returns whether the claim's devices can be used on more than one node.
 pub(in crate::scheduling) fn is_for_several_nodes(claim: &Claim) -> bool {
     claim.status.allocation.as_ref().is_some_and(|allocation| {
         let selector = allocation.node_selector.as_ref();
@@ -539,7 +539,7 @@ pub(in crate::scheduling) fn is_for_several_nodes(claim: &Claim) -> bool {
     })
 }
 
-/// Whether a request can get more than one device.
+/// Returns whether a request can get more than one device.
 fn wants_several(request: &DeviceRequest) -> bool {
     request.allocation_mode != AllocationMode::ExactCount || request.count > 1
 }

@@ -1,4 +1,4 @@
-//! Which changes can matter for a node.
+//! Changes that can matter for a node.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn releases(
     let fix = |key: Key| {
         let claim = cluster.claim(&key)?;
         let takes = claim.results().iter().any(|result| result.takes());
-        // What is not known to be idle is somebody's.
+        // Devices count as in use unless they are known to be idle.
         let in_use = !sparing.consumers(claim).is_empty() || has_consumer(cluster, claim).unwrap_or(true);
         (takes && sparing.claim(claim).is_none()).then_some(Fix::Release { claim: key, in_use })
     };

@@ -17,7 +17,7 @@ pub enum Fix {
     Release {
         /// The claim.
         claim: Key,
-        /// Whether somebody uses it.
+        /// True if it is in use.
         in_use: bool,
     },
     /// A request tolerates a device taint.
@@ -90,7 +90,7 @@ pub enum Fix {
         selector: usize,
         /// The term.
         term: String,
-        /// What stands in its place.
+        /// Replacement text.
         guarded: String,
         /// The whole selector then.
         expression: Str,
@@ -157,28 +157,28 @@ pub enum Fix {
     },
 }
 
-/// Who can make a change, in the order in which they are told: what the pod asks for, what nobody uses, what others use, and last
-/// what somebody marked.
+/// Actors that can make a change, in output order: requests of the pod, unused objects, objects used by others, and
+/// last objects that were marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassOfFix {
-    /// Whoever owns the pod: it asks for the same, in a way that does not fail.
+    /// The owner of the pod: the same request in a form that does not fail.
     Same,
-    /// Whoever owns the pod: it gets less.
+    /// The owner of the pod: a smaller request.
     Less,
-    /// Whoever owns the pod: it gets something else.
+    /// The owner of the pod: a different request.
     Other,
     /// Nothing is lost.
     Idle,
-    /// Somebody else's pods end.
+    /// Deletes pods of other owners.
     Victims,
-    /// Whoever owns the pod: it says that it can live with a problem.
+    /// The owner of the pod: tolerates a problem.
     Tolerate,
-    /// Whoever runs the cluster.
+    /// The operator of the cluster.
     Operator,
 }
 
 impl Fix {
-    /// Who can make the change.
+    /// Returns who can make the change.
     pub fn class(&self) -> ClassOfFix {
         match self {
             Self::Release { in_use: false, .. } => ClassOfFix::Idle,
@@ -199,7 +199,7 @@ impl Fix {
         }
     }
 
-    /// Whether two changes are about the same thing, so that both together make no sense.
+    /// Returns whether two changes are about the same thing, so that both together make no sense.
     pub(super) fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (

@@ -13,7 +13,7 @@ use dra_model::{
     Str, Toleration, lookup,
 };
 
-/// What changes make of the objects of a cluster.
+/// Edits of a cluster's objects.
 pub struct Edited {
     cluster: Cluster,
     pod: Option<Arc<Pod>>,
@@ -34,12 +34,12 @@ impl Edited {
         edited
     }
 
-    /// What the claim asks for then.
+    /// Returns what the claim asks for then.
     pub fn claim(&self, key: &Key) -> Option<&ClaimSpec> {
         self.cluster.claim(key).map(|claim| &claim.spec)
     }
 
-    /// What the pod is then.
+    /// Returns what the pod is then.
     pub fn pod(&self) -> Option<&Pod> {
         self.pod.as_deref()
     }
@@ -60,7 +60,7 @@ impl Fix {
         }
     }
 
-    /// Whether it changes the pod.
+    /// Returns whether it changes the pod.
     pub fn edits_pod(&self) -> bool {
         matches!(
             self,
@@ -71,7 +71,7 @@ impl Fix {
         )
     }
 
-    /// Whether the API server lets a pod that exists be changed so. Mirrors `core/validation/validation.go`, `ValidatePodUpdate`,
+    /// Returns whether the API server lets a pod that exists be changed so. Mirrors `core/validation/validation.go`, `ValidatePodUpdate`,
     /// v1.37.2: of what is changed here, tolerations may be added.
     pub fn is_made_in_place(&self) -> bool {
         matches!(self, Self::TolerateNode { .. })
@@ -183,7 +183,7 @@ fn expression(selector: &Selector) -> Option<&Str> {
     selector.cel.as_ref().map(|cel| &cel.expression)
 }
 
-/// Selectors of which some lost a term, and others went.
+/// Selectors that lost a term, or were removed.
 fn change_of_selectors(path: &str, old: &[Selector], new: &[Selector], operations: &mut Vec<Value>) {
     // Behind what goes, places move up: the last is looked at first.
     let are_as_many = old.len() == new.len();
@@ -215,7 +215,7 @@ fn change_of_selectors(path: &str, old: &[Selector], new: &[Selector], operation
     }
 }
 
-/// Constraints of which some went.
+/// Constraints with some removed.
 fn change_of_constraints(path: &str, old: &[Constraint], new: &[Constraint], operations: &mut Vec<Value>) {
     let same = |a: &Constraint, b: &Constraint| {
         a.match_attribute == b.match_attribute
@@ -238,7 +238,7 @@ fn change_of_constraints(path: &str, old: &[Constraint], new: &[Constraint], ope
     }
 }
 
-/// Where in `new` each item of `old` is, in the same order; nothing for those that went.
+/// Returns where in `new` each item of `old` is, in the same order; nothing for those that went.
 fn kept<T>(old: &[T], new: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<Option<usize>> {
     let mut next = 0;
     let mut places: Vec<Option<usize>> = Vec::new();

@@ -21,7 +21,7 @@ use dra_model::{Claim, Cluster, DeviceRequest, Key, Kind, Node, Pod, Str};
 /// Steps of one trial: a set of changes that takes more to judge is no answer anybody waits for.
 pub(in crate::scheduling) const MOST_STEPS: u64 = 200_000;
 
-/// What is to be made fit.
+/// Subject to make fit.
 #[derive(Clone, Debug)]
 pub enum Subject {
     /// A pod, which is in the cluster.
@@ -62,19 +62,19 @@ impl Subject {
     }
 }
 
-/// How much may be tried.
+/// Limits of the search.
 pub struct Effort<'e> {
     /// Sets of changes that are judged around a node.
     pub trials: u64,
     /// Most changes in a set.
     pub most_changes: usize,
-    /// Sets that are told.
+    /// Number of sets to report.
     pub most_found: usize,
-    /// Whether an error ends the attempt as it is, so that terms are tried that do not fail.
+    /// True if an error ends the attempt as it is, so that terms are tried that do not fail.
     pub fails: bool,
     /// Steps that all searches may take together.
     pub budget: &'e Budget,
-    /// Asked whether to go on.
+    /// Callback that decides whether to continue.
     pub observer: &'e (dyn Observer + Sync),
     /// Runs the judging of all nodes.
     pub run: Run<'e>,
@@ -85,20 +85,20 @@ pub struct Effort<'e> {
 pub struct Found {
     /// The changes.
     pub changes: Vec<Fix>,
-    /// Nodes on which it fits then.
+    /// Nodes that it then fits on.
     pub nodes: Vec<Str>,
-    /// What it gets on the first of them.
+    /// Its devices on the first of them.
     pub granted: Vec<Granted>,
-    /// Whether fewer changes cannot suffice.
+    /// True if fewer changes cannot suffice.
     pub smallest: bool,
 }
 
-/// What was found.
+/// Found fixes.
 #[derive(Clone, Debug, Default)]
 pub struct Fixes {
     /// Sets of changes that suffice, cheapest first.
     pub found: Vec<Found>,
-    /// Whether everything that could be smaller or as small was tried.
+    /// True if everything that could be smaller or as small was tried.
     pub complete: bool,
 }
 
@@ -174,12 +174,12 @@ struct Search<'s> {
     sparing: Sparing<'s>,
     /// Of the cluster as it is.
     scheduler: &'s Scheduler,
-    /// How much it takes to prepare the subject for a trial.
+    /// Cost of preparing the subject for a trial.
     subject_looks: usize,
     trials: u64,
-    /// Whether the judging of a set gave up, so that it may suffice.
+    /// True if the judging of a set gave up, so that it may suffice.
     undecided: bool,
-    /// Whether all sets with fewer changes than those that are tried now are known not to suffice.
+    /// True if all sets with fewer changes than those that are tried now are known not to suffice.
     smaller_fail: bool,
     found: Vec<Found>,
 }
@@ -191,12 +191,12 @@ struct Around {
     /// Prepared for the first trial: there is none on most nodes.
     scheduler: OnceCell<Scheduler>,
     candidates: Vec<Fix>,
-    /// Whether there are no more.
+    /// True if there are no more.
     are_all: bool,
 }
 
 impl Around {
-    /// How much it takes to keep it.
+    /// Returns how much it takes to keep it.
     fn size(&self) -> usize {
         let cluster = &self.cluster;
         let devices = cluster.slices().map(|slice| slice.spec.devices.len());
@@ -208,7 +208,7 @@ impl Around {
 /// For how many objects that are looked at each part of a claim counts that is prepared for a trial.
 const LOOKS_PER_PART: usize = 16;
 
-/// How many parts a claim has.
+/// Returns how many parts a claim has.
 fn parts(claim: &Claim) -> usize {
     let devices = &claim.spec.devices;
     let of_spec = |spec: &DeviceRequest| {
@@ -232,15 +232,15 @@ const SIZE_OF_A_CLUSTER: usize = 50;
 /// Objects and devices around nodes that are kept: some 100 MB.
 const MOST_KEPT: usize = 500_000;
 
-/// What is around nodes, made when the turn of a node comes, as what helps is often found on the first ones.
+/// Surroundings of nodes, built on demand, because fixes are often found on the first ones.
 struct Kept<'n> {
     nodes: &'n [&'n Arc<Node>],
-    /// How many of the nodes had a turn.
+    /// Number of nodes that had a turn.
     seen: usize,
     known: Vec<Option<Rc<Around>>>,
     /// By node, how many changes can matter there.
     candidates: Vec<Option<usize>>,
-    /// How much more is kept. The rest is made again each time.
+    /// Number of additional results to keep. The rest is recomputed.
     room: usize,
 }
 
@@ -255,7 +255,7 @@ impl<'n> Kept<'n> {
         }
     }
 
-    /// Whether the node may have a set of so many changes.
+    /// Returns whether the node may have a set of so many changes.
     fn may_have(&self, place: usize, size: usize) -> bool {
         self.candidates[place].is_none_or(|candidates| candidates >= size)
     }
@@ -280,7 +280,7 @@ impl Search<'_> {
         self.trials >= self.effort.trials || self.is_out_of_work()
     }
 
-    /// Whether nothing more may be judged, however few sets were tried.
+    /// Returns whether nothing more may be judged, however few sets were tried.
     fn is_out_of_work(&self) -> bool {
         let Effort { budget, observer, .. } = self.effort;
         budget.is_spent() || observer.cancelled() || self.cluster.meter().exhausted().is_some()
@@ -373,7 +373,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether `set` makes the subject fit on the node.
+    /// Returns whether `set` makes the subject fit on the node.
     fn fits_around(&mut self, node: &Around, set: &[Fix]) -> bool {
         self.cluster.meter().look(set.len() + self.subject_looks);
         let mut cluster = node.cluster.clone();
@@ -397,8 +397,8 @@ impl Search<'_> {
         }
     }
 
-    /// The nodes on which the subject fits after `set`, as long as the scheduler meets no error, and what it gets on the first of them. None
-    /// where an expression was not tried, which may fail and end the attempt for all nodes.
+    /// The nodes that the subject fits on after `set`, unless the scheduler fails, and its devices on the first of
+    /// them. None where an expression was not tried, which may fail and end the attempt for all nodes.
     fn fits(&mut self, set: &[Fix]) -> (Vec<Str>, Vec<Granted>) {
         let none = (Vec::new(), Vec::new());
         let mut cluster = self.cluster.clone();
@@ -493,7 +493,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether `set` is what is known already, only with fewer devices or less of a capacity.
+/// Returns whether `set` is what is known already, only with fewer devices or less of a capacity.
 fn is_dearer(set: &[Fix], known: &[Fix]) -> bool {
     let dearer = |one: &Fix, other: &Fix| {
         one == other

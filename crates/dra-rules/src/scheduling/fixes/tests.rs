@@ -22,7 +22,7 @@ struct Device {
     taint: Option<bool>,
     /// In GiB.
     memory: u32,
-    /// Which claim holds it.
+    /// Claim with the device.
     holder: Option<usize>,
 }
 
@@ -401,7 +401,7 @@ fn check(world: &World, base: &Scheduler) -> Result<Option<usize>, TestCaseError
         found
     );
     for found in proven {
-        // What is told does help, and no part of it does.
+        // Every reported set helps, and no part of it does.
         let all: Vec<&Fix> = found.changes.iter().collect();
         prop_assert!(fits(base, &all), "{:?}", found);
         for left_out in 0..all.len() {

@@ -23,9 +23,9 @@ fn shared<T: Serialize, S: serde::Serializer>(parts: &Arc<[T]>, serializer: S) -
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct EvictionReport {
-    /// When the simulation starts.
+    /// Time at which the simulation starts.
     pub start: Time,
-    /// What happens, in the order of time. Types may be added.
+    /// Events, ordered by time. Types may be added.
     pub events: Vec<EventItem>,
     /// Pods that have to go, by time and name, then those that tolerate every taint of their devices for good.
     pub pods: Vec<PodItem>,
@@ -40,15 +40,15 @@ pub struct EvictionReport {
     pub disruption_budgets: Vec<BudgetItem>,
     /// DeviceTaintRules with their conditions, by name.
     pub rules: Vec<RuleItem>,
-    /// Whether the simulation ended before nothing was left to happen, so that events are missing.
+    /// True if the simulation ended before nothing was left to happen, so that events are missing.
     pub gave_up: bool,
-    /// Whether more pods may have to go than is known, since objects could not be read or nothing was selected.
+    /// True if more pods may have to go than is known, since objects could not be read or nothing was selected.
     #[serde(skip)]
     pub may_be_more: bool,
-    /// Gates of which nothing tells how they are set, where the other value would change who is evicted.
+    /// Unknown gates whose other value would change the set of evicted pods.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
-    /// What a reader should know besides.
+    /// Additional warnings.
     #[serde(skip)]
     pub warnings: Vec<String>,
 }
@@ -59,9 +59,9 @@ pub struct EvictionReport {
 #[cfg_attr(feature = "schema", schemars(rename = "EvictionEvent"))]
 #[serde(rename_all = "camelCase")]
 pub struct EventItem {
-    /// When.
+    /// Time.
     pub at: Time,
-    /// What.
+    /// Type.
     #[serde(rename = "type")]
     pub type_: EventType,
     /// Namespace of the object; absent for rules.
@@ -71,7 +71,7 @@ pub struct EventItem {
     pub name: Str,
     /// Its UID. Begins with `simulated-` for what the simulation made.
     pub uid: Str,
-    /// Why a pod has to go: the taints.
+    /// The reason why a pod has to go: the taints.
     #[serde(serialize_with = "shared", skip_serializing_if = "<[ReasonItem]>::is_empty")]
     pub reasons: Arc<[ReasonItem]>,
     /// Devices that become free.
@@ -85,7 +85,7 @@ pub struct EventItem {
     pub message: Str,
 }
 
-/// What becomes of a pod.
+/// Fate of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PodVerdict {
@@ -110,12 +110,12 @@ pub struct PodItem {
     /// Its node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<Str>,
-    /// What becomes of it.
+    /// Fate.
     pub verdict: PodVerdict,
-    /// When it is deleted.
+    /// Time at which it is deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
-    /// When it is gone at the latest.
+    /// Time at which it is gone at the latest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_at: Option<Time>,
     /// Its grace period.
@@ -127,10 +127,10 @@ pub struct PodItem {
     /// Its priority; the controller does not look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Who made it.
+    /// Owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<OwnerItem>,
-    /// What its owner does about it.
+    /// Reaction of its owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacing: Option<Replacing>,
     /// The pod that takes its place.
@@ -151,7 +151,7 @@ pub struct OwnerItem {
     pub uid: Str,
     /// Pods that it has and that have not ended.
     pub pods: usize,
-    /// How many of them have to go.
+    /// Number of them to be evicted.
     pub evicted: usize,
 }
 
@@ -161,17 +161,17 @@ pub struct OwnerItem {
 pub struct ReplacementItem {
     /// A made-up name, except for a StatefulSet's pod.
     pub name: Str,
-    /// Whether it fits.
+    /// True if it fits.
     pub fits: Fit,
-    /// Where, once it does.
+    /// Nodes, once it fits.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<Str>,
-    /// Why not, or why that is not known.
+    /// The reason why not, or why it is unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
 
-/// Whether a replacement fits.
+/// Fit of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ReplacementFit"))]
@@ -182,7 +182,7 @@ pub enum Fit {
     Unknown,
 }
 
-/// How a pod tolerates a NoExecute taint of one of its devices, as the eviction controller sees it.
+/// Toleration of a NoExecute taint of a pod's device, as the eviction controller sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TolerationItem {
@@ -198,14 +198,14 @@ pub struct TolerationItem {
     pub device: DeviceItem,
     /// The taint and where it comes from.
     pub taint: ReasonItem,
-    /// Whether it tolerates the taint.
+    /// Toleration of the taint.
     pub tolerated: Tolerated,
     /// Until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Time>,
 }
 
-/// Whether a taint is tolerated.
+/// Toleration of a taint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "PodToleration"))]
@@ -230,9 +230,9 @@ pub struct ClaimItem {
     pub name: Str,
     /// Its UID.
     pub uid: Str,
-    /// When its devices are free.
+    /// Time at which its devices are free.
     pub released_at: Time,
-    /// When it is removed, if it is.
+    /// Time at which it is removed, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_at: Option<Time>,
     /// Its devices.
@@ -251,18 +251,18 @@ pub struct BudgetItem {
     pub name: Str,
     /// Its UID.
     pub uid: Str,
-    /// How many pods the disruption controller allowed to go last.
+    /// Number of pods the disruption controller allowed to go last.
     pub disruptions_allowed: i32,
     /// Its pods that have to go.
     pub pods: Vec<Str>,
-    /// Whether that breaks it.
+    /// True if that breaks it.
     pub violated: bool,
-    /// When.
+    /// Time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violated_at: Option<Time>,
 }
 
-/// A rule and what the controller tells of it.
+/// A rule and its condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleItem {
@@ -285,7 +285,7 @@ pub struct StatusItem {
     /// `True` or `False`.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["True", "False"])))]
     pub status: Str,
-    /// Why.
+    /// The reason.
     pub reason: Str,
     /// For people.
     pub message: Str,

@@ -1,4 +1,4 @@
-//! What an eviction comes to, for readers.
+//! Result of an eviction, for readers.
 
 mod items;
 
@@ -113,8 +113,9 @@ fn evictions(happenings: &[Happening]) -> Vec<Evicted<'_>> {
     found
 }
 
-/// How each pod that an eviction could reach tolerates the NoExecute taints of its devices, by pod, claim and device. Without `all` only
-/// what has to be told of them anyway: the pods that tolerate something for good, and the claims that do so for too long.
+/// Returns how each pod that an eviction could reach tolerates the NoExecute taints of its devices, by pod, claim and
+/// device. Without `all`, only what must be reported anyway: pods that tolerate a taint forever, and claims that
+/// tolerate one for too long.
 fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
     let cluster = world.cluster();
     let taints = Taints::of(cluster).where_rules_are(world.release.rules);
@@ -157,7 +158,7 @@ fn tolerations(world: &World<'_>, all: bool) -> Vec<TolerationItem> {
     found
 }
 
-/// Whether a NoExecute taint of one of the claim's devices is tolerated for good.
+/// Returns whether a NoExecute taint of one of the claim's devices is tolerated for good.
 fn tolerates_for_good(claim: &Claim, taints: &Taints<'_>) -> bool {
     claim.results().iter().any(|result| {
         // Who tolerates nothing need not be asked about each taint.
@@ -169,7 +170,7 @@ fn tolerates_for_good(claim: &Claim, taints: &Taints<'_>) -> bool {
     })
 }
 
-/// How a NoExecute taint of a device is tolerated.
+/// Toleration of a device's NoExecute taint.
 struct OfDevice {
     device: DeviceId,
     origin: Origin,
@@ -269,8 +270,8 @@ fn overflowing(cluster: &Cluster, tolerations: &[TolerationItem]) -> Vec<String>
         .filter(|key| cluster.claim(key).is_some_and(|claim| overflows(claim)))
         .map(|key| {
             format!(
-                "claim/{key} tolerates a taint for more than {LONGEST_TOLERATION} seconds, which overflows in Kubernetes: its pods may \
-                 go at once"
+                "claim/{key} tolerates a taint for more than {LONGEST_TOLERATION} seconds, which overflows in \
+                Kubernetes: its pods may be evicted immediately"
             )
         })
         .collect()
@@ -451,7 +452,7 @@ impl EvictionReport {
         self.disruption_budgets.retain(|budget| here(&budget.namespace));
     }
 
-    /// Whether a pod has to go.
+    /// Returns whether a pod has to go.
     pub fn evicts(&self) -> bool {
         self.pods.iter().any(|pod| pod.verdict == PodVerdict::Evicted)
     }
@@ -478,7 +479,7 @@ impl EvictionReport {
             }
             Err(why) => self
                 .warnings
-                .push(format!("{why}: which disruption budgets are broken is unknown")),
+                .push(format!("{why}: violated disruption budgets are unknown")),
         }
     }
 
@@ -491,9 +492,9 @@ impl EvictionReport {
             if owner.evicted == owner.pods && owner.pods > 0 && owners.insert(&owner.uid) {
                 let of = format!("{}/{}/{}", owner.kind.to_lowercase(), pod.namespace, owner.name);
                 self.warnings.push(if owner.pods == 1 {
-                    format!("the only pod of {of} has to go")
+                    format!("the only pod of {of} is evicted")
                 } else {
-                    format!("all {} pods of {of} have to go", owner.pods)
+                    format!("all {} pods of {of} are evicted", owner.pods)
                 });
             }
         }
@@ -509,12 +510,13 @@ impl EvictionReport {
         }
         for (node, pods) in staying {
             let pods = if pods == 1 {
-                "1 pod that is deleted there stays".to_owned()
+                "1 deleted pod stays there".to_owned()
             } else {
-                format!("{pods} pods that are deleted there stay")
+                format!("{pods} deleted pods stay there")
             };
             self.warnings.push(format!(
-                "node/{node} does not answer: {pods}, with the claims, until it does or is marked out of service"
+                "node/{node} is not responding: {pods}, with claims, until it responds or is marked out \
+                of service"
             ));
         }
         let again: BTreeSet<&Key> = world
@@ -526,8 +528,8 @@ impl EvictionReport {
             .collect();
         if !again.is_empty() {
             self.warnings.push(
-                "replacements tolerate the taints for some time: they are let in and evicted too, again and again; the simulation \
-                 follows the first of them"
+                "replacements tolerate the taints for some time, so they are scheduled and evicted again and \
+                again; the simulation follows the first of them"
                     .to_owned(),
             );
         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{START, Scene, World, claim, now, object, pod, rule, slice, tolerates};
 use dra_model::{Change, Cluster, Gate, Kind};
 
-/// What is done in `seconds`, as `SECOND ACTOR ACTION OBJECT (DETAIL) xCOUNT`.
+/// Returns what is done in `seconds`, as `SECOND ACTOR ACTION OBJECT (DETAIL) xCOUNT`.
 fn rehearse(cluster: &Cluster, seconds: u64) -> (Vec<String>, World<'static>) {
     let mut world = World::restarted(cluster.clone(), now());
     world.run_until(now().after(std::time::Duration::from_secs(seconds)));
@@ -74,7 +74,7 @@ fn what_is_undone_at_the_start_is_done() {
         ]
         .map(|line| line.replace("NAME", "jwbgt"))
     );
-    // Whoever starts over what is done finds nothing to do.
+    // A restart finds no work.
     let again = rehearse(world.cluster(), 60).0;
     assert_eq!(again, [""; 0]);
 }
@@ -95,20 +95,20 @@ fn kubelets_end_pods_and_their_claims_follow() {
     assert_eq!(
         rehearse(&cluster, 60).0,
         [
-            "0 garbage delete claim orphan (its pod is gone)",
+            "0 garbage delete claim orphan (its pod no longer exists)",
             "0 resourceclaim deallocate orphan (d/p/a)",
             "0 resourceclaim remove finalizer orphan",
             "20 kubelet remove pod x",
             "20 resourceclaim remove reservation made (pods x)",
             "20 resourceclaim deallocate made (d/p/a)",
             "20 resourceclaim remove finalizer made",
-            "20 garbage delete claim made (its pod is gone)",
+            "20 garbage delete claim made (its pod no longer exists)",
         ]
     );
 }
 
 #[test]
-fn evictions_come_when_they_are_due_and_nobody_replaces_the_pods() {
+fn evictions_come_when_they_are_due_and_the_pods_are_not_recreated() {
     let owned = json!({"metadata": {"ownerReferences": [
         {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web", "controller": true}]}});
     let cluster = Scene::new()
@@ -150,7 +150,7 @@ fn writes_that_go_in_circles_end() {
 }
 
 #[test]
-fn the_deleted_claim_of_an_ended_pod_is_made_again_once() {
+fn the_deleted_claim_of_a_finished_pod_is_recreated_once() {
     let ended = json!({"status": {"phase": "Succeeded",
         "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "deleted-long-ago"}]}});
     let cluster = Scene::new()

@@ -1,4 +1,4 @@
-//! What owners of evicted pods do, and what becomes of it.
+//! Reactions of the owners of evicted pods, and their results.
 
 use std::sync::Arc;
 

@@ -27,7 +27,7 @@ pub fn read_backup(path: &Path) -> Result<Vec<Box<RawValue>>, RecordError> {
     let backup: Backup = json::from_slice(&text).map_err(|error| foreign(path, error.to_string()))?;
     if backup.api_version != "v1" || backup.kind != "List" {
         let what = format!(
-            "it is a `{}` of `{}`, not a `List` of `v1`",
+            "expected a `List` of `v1`, found a `{}` of `{}`",
             backup.kind, backup.api_version
         );
         return Err(foreign(path, what));
@@ -77,9 +77,9 @@ pub(super) fn uid_of(claim: &RawValue, path: &Path) -> Result<Str, RecordError> 
         uid: Str,
     }
     let claim: Claim = json::from_str(claim.get())
-        .map_err(|error| foreign(path, format!("an item of it is no claim: {error}")))?;
+        .map_err(|error| foreign(path, format!("an item is not a claim: {error}")))?;
     if claim.kind != "ResourceClaim" || claim.metadata.uid.is_empty() {
-        return Err(foreign(path, "an item of it is no claim".to_owned()));
+        return Err(foreign(path, "an item is not a claim".to_owned()));
     }
     Ok(claim.metadata.uid)
 }

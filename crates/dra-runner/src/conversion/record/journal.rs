@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{Line, RecordError, file, foreign, regular};
 use dra_model::{ConsumerReference, Str, json};
 
-/// What a conversion is, said once at the beginning of its journal.
+/// Header of a conversion's journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Head {
@@ -23,20 +23,20 @@ pub struct Head {
     /// The kubeconfig's context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Whether it is the last one before the downgrade.
+    /// True if it is the last one before the downgrade.
     #[serde(rename = "final")]
     pub is_final: bool,
-    /// Whether it brings old lists back.
+    /// True if it brings old lists back.
     pub restore: bool,
     /// UID of the namespace kube-system of the cluster, where it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_uid: Option<Str>,
-    /// Who held the leases of scheduler and controller manager.
+    /// Lease holders of scheduler and controller manager.
     pub lease_holders: BTreeMap<String, String>,
 }
 
 impl Head {
-    /// Whether both are known to be of the same cluster, or of different ones. A cluster has many addresses, as behind a proxy, and the
+    /// Returns whether both are known to be of the same cluster, or of different ones. A cluster has many addresses, as behind a proxy, and the
     /// address of a local one may lead to another one later; the UID of its namespace kube-system stays.
     pub fn is_of_cluster(&self, other: &Self) -> Option<bool> {
         match (&self.cluster_uid, &other.cluster_uid) {
@@ -45,7 +45,7 @@ impl Head {
         }
     }
 
-    /// Whether both are of the same cluster as far as can be known: of one address where the UID is unknown.
+    /// Returns whether both are of the same cluster as far as can be known: of one address where the UID is unknown.
     pub(super) fn is_likely_of_cluster(&self, other: &Self) -> bool {
         self.is_of_cluster(other).unwrap_or(self.server == other.server)
     }
@@ -57,28 +57,28 @@ impl Head {
 pub enum Entry {
     /// A process began.
     Start {
-        /// When.
+        /// Time.
         time: String,
-        /// What it is about to do.
+        /// Header.
         #[serde(flatten)]
         head: Head,
     },
     /// This is sent next.
     Write(#[serde(deserialize_with = "json::nested")] Write),
-    /// What came of it.
+    /// Result.
     Result {
-        /// When.
+        /// Time.
         time: String,
         /// UID of the claim.
         uid: Str,
         /// The answer.
         answer: Answered,
     },
-    /// The process ended by itself.
+    /// The process exited.
     End {
-        /// When.
+        /// Time.
         time: String,
-        /// Whether it did all that was to be done.
+        /// True if it did all that was to be done.
         finished: bool,
     },
 }
@@ -93,7 +93,7 @@ impl Entry {
     }
 }
 
-/// What came of a write. In the journal it is a text, for people.
+/// Result of a write. In the journal it is a text, for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum Answered {
@@ -101,7 +101,7 @@ pub enum Answered {
     NotSent,
     /// It took effect, and this is the version that it made.
     Version(String),
-    /// Anything else, such as an error, after which it may have taken effect.
+    /// Any other response, such as an error: the write may have taken effect.
     Otherwise(String),
 }
 
@@ -128,7 +128,7 @@ impl From<Answered> for String {
     }
 }
 
-/// What a write is for.
+/// Purpose of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WriteAction {
     /// Pods take the place of other entries.
@@ -145,9 +145,9 @@ pub enum WriteAction {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Write {
-    /// When.
+    /// Time.
     pub time: String,
-    /// What it is for.
+    /// Purpose.
     pub action: WriteAction,
     /// Namespace of the claim.
     pub namespace: Str,
@@ -192,10 +192,10 @@ pub(in crate::conversion) fn time() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// How the first line of each journal begins.
+/// Beginning of the first line of each journal.
 const BEGIN: &[u8] = br#"{"event":"Start","time":""#;
 
-/// How each line begins. A list would be read as an entry whose event is its first element.
+/// Beginning of each line. A list would be read as an entry whose event is its first element.
 const EVENT: &[u8] = br#"{"event":""#;
 
 /// Reads a journal. A last line that was cut off never became a write, so it is left out. An empty file has no lines.
@@ -213,16 +213,16 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
         let count = lines
             .read_until(b'\n', &mut line)
             .map_err(|source| file("read", path, source))?;
-        // Whatever is not empty and does not begin like a journal is somebody's file.
+        // A file that is not empty and does not start like a journal belongs to the user.
         if count > 0 && entries.is_empty() && !line.starts_with(BEGIN) {
-            return Err(foreign(path, "line 1 is not how a journal begins".to_owned()));
+            return Err(foreign(path, "line 1 is not a journal header".to_owned()));
         }
         if count == 0 || line.last() != Some(&b'\n') {
             return Ok(entries);
         }
         let number = entries.len() + 1;
         if !line.starts_with(EVENT) {
-            return Err(foreign(path, format!("line {number} is no entry of a journal")));
+            return Err(foreign(path, format!("line {number} is not a journal entry")));
         }
         let entry =
             json::from_slice(&line).map_err(|error| foreign(path, format!("line {number}: {error}")))?;
@@ -230,8 +230,8 @@ pub fn read_journal(path: &Path) -> Result<Vec<Entry>, RecordError> {
     }
 }
 
-/// How long lines gather after a trip to the disk, which costs the machine more than the lines are worth one by one. Whoever waits for
-/// a line has others under way.
+/// Time to collect lines after a sync to disk, which is too expensive per line. A caller that waits for a line has
+/// others in progress.
 const GATHERING: Duration = Duration::from_millis(20);
 
 /// The journal's thread. Lines that wait at the same time share one trip to the disk.

@@ -30,7 +30,7 @@ impl Lock {
             let opened = open(&beside).map_err(|source| file("write", &beside, source))?;
             let Some(opened) = opened else { continue };
             hold(&opened, path)?;
-            // Whoever had it may have taken the file away meanwhile: then others would lock another one.
+            // The previous owner may have deleted the file meanwhile: then other processes would lock a different one.
             if is_at(&opened, &beside) {
                 return Ok(Self {
                     path: beside,
@@ -69,7 +69,7 @@ fn open(path: &Path) -> io::Result<Option<File>> {
     }
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(io::Error::other("it is no file; remove it")),
+        Ok(_) => return Err(io::Error::other("it is not a regular file; remove it")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     }

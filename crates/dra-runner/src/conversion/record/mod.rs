@@ -1,4 +1,4 @@
-//! What a conversion leaves behind on disk: a backup of the claims and a journal of the writes.
+//! Records of a conversion on disk: a backup of the claims and a journal of the writes.
 //!
 //! Both are there before the first write, and each write is in the journal before it is sent, on stable storage. So whatever ends
 //! the process, the journal names every write that may have happened. It serves `restore` and the report; a second run needs it for
@@ -31,7 +31,7 @@ pub use self::paths::{Paths, holders_before};
 use dra_model::Str;
 use dra_sources::destination::DestinationError;
 
-/// What can be wrong with these files.
+/// Errors of these files.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// A file that cannot be written or read.
@@ -39,38 +39,39 @@ pub enum RecordError {
     File {
         /// `write`, `read`.
         doing: &'static str,
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// Why not.
+        /// The reason why not.
         source: io::Error,
     },
     /// A file that is something else.
-    #[error("`{}` is not what `convert` writes: {message}", path.display())]
+    #[error("`{}` was not written by `convert`: {message}", path.display())]
     Foreign {
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// How it differs.
+        /// Difference.
         message: String,
     },
     /// The backup cannot be written.
     #[error(transparent)]
     Destination(#[from] DestinationError),
     /// Another process writes it.
-    #[error("`{}` belongs to a conversion that is running", path.display())]
+    #[error("`{}` belongs to a running conversion", path.display())]
     Busy {
-        /// Which.
+        /// Path.
         path: PathBuf,
     },
     /// A journal of another cluster.
     #[error(
-        "`{}` is the journal of another cluster: it was written for `{}`, whose namespace kube-system has UID {}, and that of `{}` has UID {}",
+        "`{}` is the journal of another cluster: it was written for `{}`, whose kube-system namespace has UID \
+        {}, but on `{}` it has UID {}",
         path.display(), of.server, of.cluster_uid.as_deref().unwrap_or_default(), here.server,
         here.cluster_uid.as_deref().unwrap_or_default()
     )]
     OtherCluster {
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// What it was written for.
+        /// Conversion that it was written for.
         of: Box<Head>,
         /// The cluster that is connected.
         here: Box<Head>,
@@ -78,42 +79,49 @@ pub enum RecordError {
     /// Something that cannot be replaced or shortened without harm.
     #[error("`{}` is {what}, not a file", path.display())]
     NoFile {
-        /// Which.
+        /// Path.
         path: PathBuf,
-        /// What it is.
+        /// Type of the file.
         what: &'static str,
     },
     /// Backup and journal would overwrite each other.
-    #[error("`{}` is named for the backup and for the journal", path.display())]
+    #[error("`{}` cannot be both the backup and the journal", path.display())]
     Same {
-        /// Which.
+        /// Path.
         path: PathBuf,
     },
 }
 
 impl RecordError {
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Destination(error) => return error.hint(),
             Self::File { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => "check the paths of the backup and of its journal, `--backup` and `--journal`".to_owned(),
+                io::ErrorKind::NotFound => "check the paths of `--backup` and `--journal`".to_owned(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-                    "make room, or name files on another disk with `--backup` and `--journal`, and run it again".to_owned()
+                    "free some space, or choose files on another disk with `--backup` and `--journal`, and \
+                    run it again"
+                        .to_owned()
                 }
                 _ => return None,
             },
             Self::Foreign { .. } => {
-                "it is left as it is; name another file, or the whole one if it was damaged, with `--backup` or `--journal`".to_owned()
+                "it was not changed; choose another file with `--backup` or `--journal`, or restore the \
+                undamaged one"
+                    .to_owned()
             }
             Self::OtherCluster { .. } => {
-                "select the cluster of the journal with `--context`, or name other files with `--backup` and `--journal`".to_owned()
+                "select the journal's cluster with `--context`, or choose other files with `--backup` and \
+                `--journal`"
+                    .to_owned()
             }
             Self::Busy { .. } => {
-                "wait until that conversion has ended, or name other files with `--backup` and `--journal`".to_owned()
+                "wait for that conversion to finish, or choose other files with `--backup` and `--journal`"
+                    .to_owned()
             }
             Self::NoFile { .. } | Self::Same { .. } => {
-                "name a file of its own for each of `--backup` and `--journal`".to_owned()
+                "use different files for `--backup` and `--journal`".to_owned()
             }
         })
     }
@@ -124,7 +132,7 @@ impl RecordError {
 pub struct Record {
     /// As the user named them.
     paths: Paths,
-    /// Where links lead.
+    /// Resolved paths.
     files: Paths,
     /// Claims in the backup, by UID.
     saved: BTreeMap<Str, Box<RawValue>>,
@@ -146,7 +154,7 @@ impl Record {
     /// Creates the files, or continues those that are there.
     ///
     /// # Errors
-    /// When they cannot be written, or belong to somebody else.
+    /// When they cannot be written, or belong to another user.
     pub fn open(paths: Paths, head: &Head) -> Result<Self, RecordError> {
         for path in [&paths.backup, &paths.journal] {
             if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -203,7 +211,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Where the files lie.
+    /// Returns where the files lie.
     pub fn paths(&self) -> &Paths {
         &self.paths
     }
@@ -233,7 +241,7 @@ impl Record {
         self.send(&Entry::Write(write), Some(safe));
         let result = done
             .await
-            .unwrap_or_else(|_| Err(io::Error::other("the journal's thread ended")));
+            .unwrap_or_else(|_| Err(io::Error::other("the journal thread stopped")));
         result.map_err(|source| file("write", &self.files.journal, source))
     }
 
@@ -249,7 +257,7 @@ impl Record {
         };
         text.push(b'\n');
         if let Some(lines) = &self.lines {
-            // Whoever waits learns of a thread that ended by its own channel.
+            // Waiting callers notice through their own channel that the thread stopped.
             let _ = lines.send(Line { text, safe });
         }
     }
@@ -319,7 +327,7 @@ fn led_to(path: &Path) -> Result<PathBuf, RecordError> {
     let led = match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             if path.is_symlink() {
-                let what = "a link that leads nowhere";
+                let what = "a broken link";
                 let path = path.to_owned();
                 return Err(RecordError::NoFile { path, what });
             }
@@ -336,7 +344,7 @@ fn led_to(path: &Path) -> Result<PathBuf, RecordError> {
     Ok(led)
 }
 
-/// Refuses what is no file: it could wait for ever, or be a device that would be replaced.
+/// Rejects special files: reading could block forever, or replace a device.
 fn regular(path: &Path) -> Result<(), RecordError> {
     let metadata = path.metadata().map_err(|source| file("read", path, source))?;
     if metadata.is_file() {
@@ -345,7 +353,7 @@ fn regular(path: &Path) -> Result<(), RecordError> {
     Err(RecordError::NoFile {
         path: path.to_owned(),
         what: if metadata.is_dir() {
-            "a folder"
+            "a directory"
         } else {
             "a device, a pipe or a socket"
         },

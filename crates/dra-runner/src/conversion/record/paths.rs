@@ -1,4 +1,5 @@
-//! Where backup and journal lie: where the user says, or in a folder for each cluster, where an unfinished conversion is found again.
+//! Paths of backup and journal: given by the user, or in a directory per cluster, so that an unfinished conversion is
+//! found.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +11,7 @@ use jiff::Timestamp;
 use super::journal::{Entry, Head, read_journal};
 use super::{RecordError, file};
 
-/// Where backup and journal lie.
+/// Paths of backup and journal.
 #[derive(Clone, Debug)]
 pub struct Paths {
     /// The claims as they were.
@@ -23,8 +24,8 @@ const BACKUP: &str = ".backup.json";
 const JOURNAL: &str = ".journal.jsonl";
 
 impl Paths {
-    /// Those that the user named; else beside each other, with a name of their own in `folder`. A conversion that did not come to
-    /// its end there is continued.
+    /// Those that the user named; otherwise next to each other, with a unique name in `folder`. An unfinished
+    /// conversion there is continued.
     pub fn choose(
         backup: Option<PathBuf>,
         journal: Option<PathBuf>,
@@ -50,7 +51,7 @@ impl Paths {
             journal: folder.join(format!("{name}{JOURNAL}")),
         };
         let mut paths = named(&stamp);
-        // Containers that share a folder may have processes of one number.
+        // Containers that share a directory may have processes with the same ID.
         let mut number = 2;
         while paths.journal.exists() || paths.backup.exists() {
             paths = named(&format!("{stamp}-{number}"));
@@ -91,7 +92,7 @@ fn beside(path: &Path, ending: &str, other: &str) -> PathBuf {
     path.with_file_name(format!("{stem}{other}"))
 }
 
-/// The newest journal in `folder` of what `head` is about, if that was cut off and no process writes it.
+/// The newest journal in `folder` for `head`, if it was interrupted and no process writes it.
 fn unfinished(folder: &Path, head: &Head) -> Result<Option<PathBuf>, RecordError> {
     for journal in journals(folder)?.into_iter().rev() {
         let entries = read_journal(&journal)?;
@@ -107,7 +108,7 @@ fn unfinished(folder: &Path, head: &Head) -> Result<Option<PathBuf>, RecordError
     Ok(None)
 }
 
-/// The journals in `folder`, by age.
+/// Journals in `folder`, by age.
 fn journals(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
     let mut journals: Vec<PathBuf> = match folder.read_dir() {
         Ok(entries) => entries
@@ -122,7 +123,8 @@ fn journals(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
     Ok(journals)
 }
 
-/// Who held the leases when the last conversion of the cluster of `head` before the final one ran, as far as its journal is in `folder`.
+/// Returns the lease holders during the last conversion before the final one for the cluster of `head`, if its journal
+/// is in `folder`.
 ///
 /// # Errors
 /// When a journal cannot be read.

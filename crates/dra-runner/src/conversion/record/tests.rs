@@ -1,4 +1,4 @@
-//! What a killed process leaves behind, and what the next one makes of it.
+//! State left behind by a killed process, and its continuation.
 
 #![expect(clippy::disallowed_methods, reason = "what was written is read")]
 
@@ -60,11 +60,11 @@ fn writes(path: &Path) -> Vec<Str> {
 
 #[test]
 fn what_was_cut_off_is_continued_and_what_ended_is_not() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let first = choose(folder.path());
     let record = Record::open(first.clone(), &head()).expect("a record");
     runtime().block_on(record.write(write("a"))).expect("written");
-    // Somebody else's is left alone.
+    // Files of others are not touched.
     assert_ne!(choose(folder.path()).journal, first.journal);
     assert!(matches!(
         Record::open(first.clone(), &head()),
@@ -100,7 +100,7 @@ fn what_was_cut_off_is_continued_and_what_ended_is_not() {
 
 #[test]
 fn a_torn_line_is_no_write_and_spoils_none() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let paths = choose(folder.path());
     let record = Record::open(paths.clone(), &head()).expect("a record");
     runtime().block_on(record.write(write("a"))).expect("written");
@@ -121,7 +121,7 @@ fn a_torn_line_is_no_write_and_spoils_none() {
 
 #[test]
 fn the_backup_keeps_what_was_there_first() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let paths = choose(folder.path());
     let mut record = Record::open(paths.clone(), &head()).expect("a record");
     record.back_up(vec![claim("a", "1")]).expect("written");
@@ -230,7 +230,7 @@ fn files_of_others_stay_as_they_are() {
     ];
     for content in contents {
         for is_backup in [false, true] {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = tempfile::tempdir().expect("a directory");
             let paths = Paths {
                 backup: folder.path().join("b"),
                 journal: folder.path().join("j"),
@@ -241,12 +241,12 @@ fn files_of_others_stay_as_they_are() {
             assert!(matches!(error, RecordError::Foreign { .. }), "{error:?}");
             assert!(message(&error).contains(&foreign.display().to_string()));
             assert_eq!(std::fs::read(foreign).expect("there"), content);
-            let files = folder.path().read_dir().expect("a folder").count();
+            let files = folder.path().read_dir().expect("a directory").count();
             assert_eq!(files, 1, "nothing else is left");
         }
     }
     // The other way round: each is foreign in the place of the other.
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let paths = choose(folder.path());
     let mut record = Record::open(paths.clone(), &head()).expect("a record");
     record.back_up(vec![claim("a", "1")]).expect("written");
@@ -271,7 +271,7 @@ fn files_of_others_stay_as_they_are() {
 
 #[test]
 fn a_list_in_the_place_of_an_object_is_no_entry_of_a_journal() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let path = folder.path().join("j");
     let begin = r#"{"event":"Start","time":"t","server":"https://a","final":false,"restore":false,"leaseHolders":{}}"#;
     let read = |line: &str| {
@@ -319,7 +319,7 @@ fn a_list_in_the_place_of_an_object_is_no_entry_of_a_journal() {
 #[test]
 fn empty_files_and_torn_first_lines_are_begun_anew() {
     for begin in [&b""[..], b"{\"event\":\"Start\",\"time\":\"2026-11-2"] {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = tempfile::tempdir().expect("a directory");
         let paths = Paths {
             backup: folder.path().join("b"),
             journal: folder.path().join("j"),
@@ -338,14 +338,14 @@ fn empty_files_and_torn_first_lines_are_begun_anew() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
-    std::fs::create_dir(at("folder")).expect("a folder");
+    std::fs::create_dir(at("directory")).expect("a directory");
     std::os::unix::fs::symlink("/dev/null", at("device")).expect("a link");
     std::os::unix::fs::symlink(at("nothing"), at("nowhere")).expect("a link");
     let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("a socket");
     for path in [
-        at("folder"),
+        at("directory"),
         at("device"),
         at("nowhere"),
         at("socket"),
@@ -372,7 +372,7 @@ fn what_is_no_file_is_refused() {
 #[cfg(unix)]
 #[test]
 fn links_lead_to_the_file_that_is_written_and_locked() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("real"), "").expect("written");
     std::os::unix::fs::symlink(at("real"), at("link")).expect("a link");
@@ -391,7 +391,7 @@ fn links_lead_to_the_file_that_is_written_and_locked() {
 
 #[test]
 fn one_backup_belongs_to_one_conversion() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let paths = |journal: &str| Paths {
         backup: folder.path().join("b"),
         journal: folder.path().join(journal),
@@ -425,7 +425,7 @@ fn one_backup_belongs_to_one_conversion() {
     let mut names: Vec<_> = folder
         .path()
         .read_dir()
-        .expect("a folder")
+        .expect("a directory")
         .map(|file| file.expect("a file").file_name())
         .collect();
     names.sort();
@@ -438,7 +438,7 @@ fn one_backup_belongs_to_one_conversion() {
 #[cfg(unix)]
 #[test]
 fn a_planted_link_is_not_followed() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let at = |name: &str| folder.path().join(name);
     let victim = at("victim");
     std::fs::write(&victim, "precious").expect("written");
@@ -465,7 +465,7 @@ fn a_journal_is_of_a_cluster_and_not_of_an_address() {
         cluster_uid: uid.map(Into::into),
         ..Head::default()
     };
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let choose = |head: &Head| Paths::choose(None, None, folder.path(), head).expect("paths");
     let here = of("https://a", Some("one"));
     let paths = choose(&here);

@@ -1,4 +1,4 @@
-//! What two records say of each claim, and what they cannot say once they are damaged.
+//! Combined content of both records about each claim, and its gaps if they are damaged.
 
 #![expect(clippy::disallowed_methods, reason = "what was written is read")]
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// What the journal says, and by that the list before, those after, and whether the devices may be gone.
+/// Journal content, and the derived list before, lists after, and whether the devices may be released.
 type Case<'a> = (&'a str, &'a [&'a str], &'a str, &'a [&'a str], bool);
 
 /// `g` is a PodGroup, `p0` a pod.
@@ -42,7 +42,7 @@ fn write(uid: &str, action: &str, before: &str, after: &str) -> Entry {
     })
 }
 
-/// What the journal says of a claim: writes as `ACTION: BEFORE > AFTER`, everything else is what came of the last one.
+/// Returns what the journal says of a claim: writes as `ACTION: BEFORE > AFTER`, everything else is what came of the last one.
 fn noted(uid: &str, lines: &[&str]) -> Vec<Entry> {
     let entry = |line: &&str| match line.split_once(" > ").zip(line.split_once(": ")) {
         Some(((_, after), (action, rest))) => {
@@ -67,7 +67,7 @@ fn old(entries: &[Entry]) -> Old {
                 .or_insert_with(|| write.before.iter().map(ConsumerReference::to_json).collect());
         }
     }
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let claims = wanted.into_iter().map(|(uid, then)| ("c".into(), uid, then));
     let backup = backup_with(folder.path(), claims);
     let journal = journal_of(folder.path(), &lines_of(entries));
@@ -179,7 +179,7 @@ fn what_comes_back_is_the_list_before_the_first_write_that_happened() {
 }
 
 #[test]
-fn a_claim_that_was_deleted_says_nothing_of_the_next_one_of_its_name() {
+fn a_deleted_claim_proves_nothing_about_the_next_one_of_its_name() {
     let first = noted("u", &["Convert: g > p0", "version 2"]);
     let next = noted("v", &["Convert: h > p1", "version 5"]);
     let old = old(&[first, next].concat());
@@ -235,7 +235,7 @@ fn doubts_of(backup: &Path, journal: &Path) -> Vec<(String, Option<Doubt>)> {
 
 /// The doubts, by name of the claim, where the journal has these lines and the backup the claims `a`, `b` and `c` with `g` each.
 fn doubts(lines: &[String]) -> Vec<(String, Option<Doubt>)> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let backup = backup_of(
         folder.path(),
         &[("a", "ua", "g"), ("b", "ub", "g"), ("c", "uc", "g")],
@@ -306,7 +306,7 @@ fn a_damaged_journal_leaves_no_claim_untold() {
 
 #[test]
 fn records_of_two_conversions_fit_nowhere() {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("a directory");
     let journal = journal_of(folder.path(), &lines());
     // A backup that was cut, and one of other claims.
     let all = |backup: &Path| doubts_of(backup, &journal);

@@ -4,9 +4,9 @@
 #[derive(Debug)]
 pub(super) struct Capture {
     limit: usize,
-    /// Where the stretch, or what the current piece has of it, begins. None when nothing is being captured.
+    /// Start of the stretch, or of its part in the current piece. None when nothing is being captured.
     start: Option<usize>,
-    /// What earlier pieces had of it.
+    /// Its part in earlier pieces.
     kept: Vec<u8>,
     overflown: bool,
 }
@@ -44,7 +44,7 @@ impl Capture {
         self.kept.shrink_to(1 << 20);
     }
 
-    /// Copies what `piece` has of the stretch, which goes on in the next piece.
+    /// Copies the part of `piece` that belongs to the stretch, which continues in the next piece.
     pub(super) fn keep(&mut self, piece: &[u8]) {
         let Some(start) = self.start.replace(0) else {
             self.start = None;

@@ -1,10 +1,10 @@
-//! What a text can hold that is no JSON, or no object.
+//! Errors of a text that is not JSON, or not an object.
 
 use thiserror::Error;
 
 use super::limits::JsonLimits;
 
-/// Why something in the place of an object cannot be one.
+/// The reason why something in the place of an object cannot be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BadItem {
     /// A number, a string, an array or one of `true`, `false` and `null`.
@@ -50,25 +50,25 @@ pub struct JsonError {
     pub line: u64,
     /// The byte, from 0.
     pub offset: u64,
-    /// What is wrong.
+    /// Kind of error.
     pub kind: JsonErrorKind,
 }
 
-/// What is wrong with a text that is not JSON.
+/// Kind of error in a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum JsonErrorKind {
     /// A byte that cannot stand where it stands.
-    #[error("unexpected `{}` where {expected} should be", found.escape_ascii())]
+    #[error("expected {expected}, found `{}`", found.escape_ascii())]
     Unexpected {
         /// The byte.
         found: u8,
-        /// What could stand there.
+        /// Expected tokens.
         expected: &'static str,
     },
     /// The text ends inside of something.
     #[error("the text ends in the middle of {inside}")]
     Truncated {
-        /// What it ends inside of.
+        /// Enclosing value.
         inside: String,
     },
     /// A list's own metadata is beyond any reason.
@@ -80,6 +80,6 @@ pub enum JsonErrorKind {
         limit: usize,
     },
     /// A list whose items are something else.
-    #[error("`items` of the list is no array")]
+    #[error("`items` of the list is not an array")]
     ItemsNotAnArray,
 }

@@ -22,9 +22,9 @@ pub enum JsonEvent<'a> {
         line: u64,
         /// Its place in the list, from 0.
         index: Option<u64>,
-        /// What is wrong.
+        /// The problem.
         reason: BadItem,
-        /// Its text, where it is an object whose members can be told.
+        /// Its text, if it is an object whose members can be determined.
         json: Option<&'a [u8]>,
     },
     /// The end of a list, with everything known of it.
@@ -40,7 +40,7 @@ pub struct JsonItem<'a> {
     pub line: u64,
     /// Its place in the list, from 0. None for an object outside of a list.
     pub index: Option<u64>,
-    /// What is known so far of the list it is in. Keys after `items` are still missing.
+    /// Known metadata of its list. Keys after `items` are still missing.
     pub list: Option<&'a ListHead>,
 }
 
@@ -190,7 +190,7 @@ impl JsonItems {
         self.key.capacity() + self.value.capacity() + self.object.capacity()
     }
 
-    /// Whether the text so far ends between top-level objects.
+    /// Returns whether the text so far ends between top-level objects.
     pub(crate) fn is_between_objects(&self) -> bool {
         self.state == State::Top
     }
@@ -389,7 +389,7 @@ impl Feed<'_> {
                 list.kind = probe::text(value).map(Into::into);
             }
             (Member::Metadata, Some(value)) if value.len() <= HEAD_LIMIT => list.set_metadata(value),
-            // Of a single object any metadata is welcome; of a list, this much cannot be told from an attack.
+            // Of a single object any metadata is welcome; for a list, this much is indistinguishable from an attack.
             (Member::Metadata, _) if self.items.is_list => {
                 let kind = JsonErrorKind::HeadTooLarge {
                     key: "metadata",
@@ -500,13 +500,13 @@ impl JsonItems {
         self.object.cancel();
     }
 
-    /// Whether the top-level object that just ended is a list. One without `items` is told by its kind.
+    /// Returns whether the completed top-level object is a list. A list without `items` is recognized by its kind.
     fn ends_list(&self) -> bool {
         self.is_list || self.list.has_list_kind()
     }
 }
 
-/// What [`Feed::find`] found. The bytes are in the capture of that name.
+/// Result of [`Feed::find`]. The bytes are in the capture of that name.
 enum Found {
     Element,
     Object,

@@ -1,11 +1,11 @@
-//! How large and how deep an object may be.
+//! Size and depth limits of an object.
 
-/// What a parser refuses to hold or follow.
+/// Limits of a parser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonLimits {
-    /// The largest object handed out, in bytes. Larger ones are skipped without being held, and reported.
+    /// Maximum object size in bytes. Larger objects are skipped without being kept, and reported.
     pub item_bytes: usize,
-    /// The deepest nesting of an object handed out.
+    /// Maximum nesting depth of an object.
     pub depth: u32,
 }
 

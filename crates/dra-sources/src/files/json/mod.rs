@@ -1,7 +1,7 @@
 //! JSON as the API server and kubectl write it: lists and single objects, cut into objects without decoding them.
 //!
-//! [`JsonItems`] takes the text in pieces as they come from a file or a connection and hands out one complete object
-//! after the other. What is in an object is left to whoever decodes it.
+//! [`JsonItems`] takes the text in pieces as they come from a file or a connection and returns one complete object
+//! after the other. The content of an object is left to the decoder.
 
 mod capture;
 mod error;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::skip::Skip;
 use dra_model::json;
 
-/// What an object says it is.
+/// Identity of an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Head<'a> {
     /// `apiVersion`.
@@ -89,12 +89,12 @@ pub(crate) fn certain_head(object: &[u8]) -> Option<(String, String)> {
     Some((api_version?.into_owned(), kind?.into_owned()))
 }
 
-/// Whether the object has a top-level array `items`, as a list has.
+/// Returns whether the object has a top-level array `items`, as a list has.
 pub(crate) fn has_items(object: &[u8]) -> bool {
     Members::of(object).any(|(key, value)| key == b"items" && matches!(value.first(), Some(b'[' | b'n')))
 }
 
-/// Whether `items` is something that no list has there.
+/// Returns whether `items` is something that no list has there.
 pub(crate) fn has_odd_items(object: &[u8]) -> bool {
     Members::of(object).any(|(key, value)| key == b"items" && !matches!(value.first(), Some(b'[' | b'n')))
 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_named_as_far_as_it_tells() {
+    fn an_object_is_named_as_far_as_possible() {
         for (object, expected) in [
             (r#"{"metadata":{"namespace":"a","name":"b"}}"#, Some("Pod/a/b")),
             (r#"{"spec":{},"metadata":{"name":"b"}}"#, Some("Pod/b")),

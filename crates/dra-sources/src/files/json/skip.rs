@@ -1,15 +1,15 @@
-//! Finding the end of a JSON value without looking at what is in it.
+//! Finds the end of a JSON value without looking at its content.
 //!
-//! A snapshot of a large cluster is hundreds of megabytes of which a query needs a part. The decoder reads each object
-//! once; whatever runs before it must cost next to nothing. So containers are skipped in blocks of 64 bytes: one bit per
-//! byte for quotes, backslashes and brackets, and only blocks in which the value may end are looked at bracket by bracket.
-//! The technique is that of simdjson. Its vector instructions cannot be had without `unsafe` or one more dependency; the
-//! loops here are written so that the compiler finds most of them itself.
+//! A snapshot of a large cluster has hundreds of megabytes, and a query needs a part of them. The decoder reads each
+//! object once; every step before it must be almost free. So containers are skipped in blocks of 64 bytes: one bit per
+//! byte for quotes, backslashes and brackets, and only blocks that may contain its end are examined bracket by bracket.
+//! The technique is that of simdjson. Its vector instructions are not available without `unsafe` or one more
+//! dependency; the loops here are written so that the compiler finds most of them itself.
 //!
 //! Brackets of both kinds count alike. A value in which they do not match ends somewhere all the same, and the decoder
 //! then says what is wrong with it.
 
-/// How far into a value that is being skipped the input has got. Input arrives in pieces of any size.
+/// Progress in a value that is being skipped. Input arrives in pieces of any size.
 #[derive(Debug, Clone)]
 pub(super) enum Skip {
     /// An object or array, from its opening bracket.
@@ -40,7 +40,7 @@ impl Skip {
         }
     }
 
-    /// Whether the value was nested more deeply than the limit.
+    /// Returns whether the value was nested more deeply than the limit.
     pub(super) fn too_deep(&self) -> bool {
         matches!(self, Self::Container(container) if container.too_deep)
     }
@@ -50,7 +50,7 @@ fn ends_word(byte: u8) -> bool {
     !matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'+' | b'-' | b'.')
 }
 
-/// An object or array of which some has been read.
+/// A partially read object or array.
 #[derive(Debug, Clone)]
 pub(super) struct Container {
     depth: u32,
@@ -89,7 +89,7 @@ impl Container {
             .map(|end| blocks.len() * 64 + end)
     }
 
-    /// Reads a block of which the first `length` bytes are input and the rest blanks.
+    /// Reads a block: the first `length` bytes are input, the rest blanks.
     fn advance_block(&mut self, block: &[u8; 64], length: usize) -> Option<usize> {
         let masks = Masks::of(block);
         let escaped = self.escaped(masks.backslash, length);
@@ -198,7 +198,7 @@ fn prefix_xor(mut bits: u64) -> u64 {
     bits
 }
 
-/// A string of which some has been read.
+/// A partially read string.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Text {
     opened: bool,
@@ -239,7 +239,7 @@ mod tests {
 
     const LIMIT: u32 = 64;
 
-    /// Where the value at the start of `text` ends when it is read in pieces of `size`.
+    /// Returns where the value at the start of `text` ends when it is read in pieces of `size`.
     fn end(text: &str, size: usize) -> Option<usize> {
         let mut skip = Skip::starting_with(*text.as_bytes().first()?, LIMIT)?;
         for (index, piece) in text.as_bytes().chunks(size).enumerate() {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_goes_on_has_no_end() {
+    fn a_value_that_continues_has_no_end() {
         for text in [
             "{",
             "[{}",

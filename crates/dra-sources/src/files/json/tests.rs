@@ -7,7 +7,7 @@ use super::error::BadItem;
 use super::*;
 use crate::files::list_head::ListHead;
 
-/// What a text contains, in a form that compares well.
+/// Content of a text, in a comparable form.
 #[derive(Debug, Clone, PartialEq)]
 enum Seen {
     Item {
@@ -151,7 +151,7 @@ fn a_list_without_items_is_an_empty_list() {
     ] {
         assert_eq!(read(text).0, [list(Some("PodList"), None, None, 0, 1)], "{text}");
     }
-    // Whoever cut the items off did not mean that there are none.
+    // Truncated items do not mean that there are none.
     let Seen::List(head) = list(Some("PodList"), None, None, 0, 1) else {
         panic!("a list");
     };
@@ -310,9 +310,9 @@ fn a_text_that_is_not_json_says_where() {
 #[test]
 fn an_error_is_a_sentence() {
     let error = read("{\"items\":[{}\n{}]}").1.expect_err("malformed");
-    assert_eq!(error.to_string(), "unexpected `{` where `,` or `]` should be");
+    assert_eq!(error.to_string(), "expected `,` or `]`, found `{`");
     let error = read("{\"items\":[\u{0}]}").1.expect_err("malformed");
-    assert_eq!(error.to_string(), r"unexpected `\x00` where an object should be");
+    assert_eq!(error.to_string(), r"expected an object, found `\x00`");
 }
 
 #[test]

@@ -23,14 +23,14 @@ pub(super) struct Builder {
     keys: Keys,
     /// The JSON of anchored values that are complete.
     anchors: HashMap<usize, Box<[u8]>>,
-    /// What anchors and aliases have taken of [`Limits::alias_bytes`] in this document.
+    /// Expansion by anchors and aliases in this document, limited by [`Limits::alias_bytes`].
     alias_bytes: usize,
     /// Values since the last object ended.
     values: usize,
     list: Option<List>,
 }
 
-/// What there is outside of the elements of the list whose elements are built one by one.
+/// Part of a list outside of its elements, which are built one by one.
 #[derive(Debug)]
 struct List {
     frames: usize,
@@ -40,7 +40,7 @@ struct List {
 /// A mapping or sequence that has begun and not ended.
 #[derive(Debug)]
 struct Frame {
-    /// Where its JSON starts.
+    /// Start of its JSON.
     start: usize,
     anchor: usize,
     /// Members or elements that are complete.
@@ -52,13 +52,13 @@ struct Frame {
 enum Shape {
     Sequence,
     Mapping {
-        /// Whether the next event is a value, for a key that has been read.
+        /// True if the next event is a value, for a key that has been read.
         has_key: bool,
-        /// Whether that key is a merge key.
+        /// True if that key is a merge key.
         is_merge: bool,
-        /// Where the JSON of that value starts.
+        /// Start of that value's JSON.
         value_start: usize,
-        /// How many keys outer mappings have.
+        /// Number of keys outer mappings have.
         outer_keys: usize,
         merges: Vec<Merge>,
         /// All keys, once there are too many to compare one by one.
@@ -69,7 +69,7 @@ enum Shape {
 /// The value of a merge key.
 #[derive(Debug)]
 struct Merge {
-    /// How many members come before it. Those after it win over it, and it over those.
+    /// Number of members come before it. Those after it win over it, and it over those.
     after: usize,
     json: Box<[u8]>,
 }
@@ -127,7 +127,7 @@ impl Builder {
         }
     }
 
-    /// Whether the next event is a value of the outermost mapping.
+    /// Returns whether the next event is a value of the outermost mapping.
     pub(super) fn awaits_root_value(&self) -> bool {
         matches!(
             &*self.frames,

@@ -7,7 +7,7 @@ use crate::files::error::ReadError;
 use crate::files::options::Limits;
 use crate::files::text::{PIECE, Text};
 
-/// What the characters' source and the reader of events tell each other. The parser stands between them.
+/// State shared by the character source and the event reader. The parser is between them.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Set when the characters ended before the text did.
@@ -15,7 +15,7 @@ pub(super) struct Shared {
     pub(super) error: RefCell<Option<ReadError>>,
     /// Pieces of text that went into the parser since its last event.
     pub(super) pieces: Cell<usize>,
-    /// Whether the parser looks for the next document.
+    /// True while the parser looks for the next document.
     pub(super) stepping_over: Cell<bool>,
 }
 

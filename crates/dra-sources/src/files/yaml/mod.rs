@@ -36,14 +36,14 @@ pub(super) enum YamlEvent<'a> {
         line: u64,
         /// Its place in the list, from 0.
         index: Option<u64>,
-        /// What is wrong, with the line if that is another one.
+        /// The problem, with the line if it is a different one.
         message: String,
     },
     /// The end of a list, with everything known of it.
     ListEnd(&'a ListHead),
 }
 
-/// Why nothing more can be read.
+/// The reason why nothing more can be read.
 #[derive(Debug)]
 pub(super) enum YamlError {
     /// The text could not be read.
@@ -56,7 +56,7 @@ pub(super) enum YamlError {
     ValueTooLarge { line: u64 },
 }
 
-/// Why something cannot become JSON.
+/// The reason why something cannot become JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(super) enum Fault {
     #[error("not an object")]
@@ -65,7 +65,7 @@ pub(super) enum Fault {
     RepeatedKey { key: String },
     #[error("a key is null")]
     NullKey,
-    #[error("key `{number}` is too large a number")]
+    #[error("key `{number}` is out of range")]
     KeyTooLarge { number: u64 },
     #[error("a key is a mapping or a sequence")]
     ComplexKey,
@@ -77,7 +77,7 @@ pub(super) enum Fault {
     Binary,
     #[error("alias `*{name}` has no anchor")]
     UnknownAnchor { name: String },
-    #[error("an alias stands for a value that contains it, or that could not be read")]
+    #[error("an alias refers to a value that contains it, or that could not be read")]
     UnfinishedAnchor,
     #[error("anchors and aliases add more than {limit} bytes to the document")]
     TooManyAliases { limit: usize },
@@ -91,7 +91,7 @@ pub(super) enum Fault {
     TooLarge { limit: usize },
     #[error("nested more than {limit} levels deep")]
     TooDeep { limit: u32 },
-    #[error("`items` of the list is no sequence")]
+    #[error("`items` of the list is not a sequence")]
     ItemsNotASequence,
 }
 
@@ -103,9 +103,9 @@ pub(super) struct YamlItems {
     /// Lines of the file before the text.
     lines_before: u64,
     place: Place,
-    /// How many mappings and sequences have begun and not ended.
+    /// Number of mappings and sequences have begun and not ended.
     depth: usize,
-    /// What is wrong with the document or item that is being stepped over, and where.
+    /// Fault of the skipped document or item, with its place.
     fault: Option<(u64, Fault)>,
     /// The line the document, or the item of a list, begins in.
     line: u64,
@@ -117,7 +117,7 @@ pub(super) struct YamlItems {
     most_empty_documents: u64,
 }
 
-/// Where the next event is.
+/// Place of the next event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Between documents.
@@ -132,7 +132,7 @@ enum Place {
     Lost,
 }
 
-/// What [`YamlItems::find`] found.
+/// Result of [`YamlItems::find`].
 enum Found {
     Item,
     Object,
@@ -287,7 +287,7 @@ impl YamlItems {
                 self.list.line = self.line;
                 match event {
                     Event::MappingStart(..) => self.build(event),
-                    // A document of which nothing is written, or comments only.
+                    // An empty document, or one with comments only.
                     Event::Scalar(text, granit_parser::ScalarStyle::Plain, 0, None) if is_null(text) => {
                         self.place = Place::Outside;
                     }
@@ -346,7 +346,7 @@ impl YamlItems {
         }
     }
 
-    /// Whether the event begins the array that makes the document a list. An anchored one is built as a whole, and taken
+    /// Returns whether the event begins the array that makes the document a list. An anchored one is built as a whole, and taken
     /// apart later.
     fn begins_items(&self, event: &Event<'_>) -> bool {
         self.fault.is_none()

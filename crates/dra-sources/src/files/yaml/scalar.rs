@@ -1,4 +1,4 @@
-//! What an unquoted YAML scalar means.
+//! Meaning of an unquoted YAML scalar.
 //!
 //! YAML has several answers. kubectl's is that of `go.yaml.in/yaml/v2` (`resolve.go`, `resolve`, v2.4.4), which is YAML
 //! 1.1 for booleans (`yes`, `on`, `y`) and octal numbers (`010`), takes Go's notations for other integers, and leaves
@@ -19,7 +19,7 @@ pub(super) enum Scalar {
     Text,
 }
 
-/// What a tag of the YAML namespace asks a scalar to be.
+/// Type that a YAML tag gives a scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
     Anything,
@@ -32,7 +32,7 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
-    /// What the tag `!!name` asks for. Tags that are not known make a scalar text.
+    /// Returns the type for the tag `!!name`. Unknown tags make a scalar a string.
     pub(super) fn by_tag(name: &str) -> Self {
         match name {
             "null" => Self::Null,
@@ -56,7 +56,7 @@ impl Wanted {
     }
 }
 
-/// What `text` means, being unquoted or tagged.
+/// Returns what `text` means, being unquoted or tagged.
 pub(super) fn resolve(text: &str, wanted: Wanted) -> Result<Scalar, Fault> {
     if wanted == Wanted::Text {
         return Ok(Scalar::Text);
@@ -156,7 +156,7 @@ fn integer(text: &str) -> Option<Scalar> {
         [b'0', _, ..] => (8, &digits[1..]),
         _ => (10, digits),
     };
-    // `from_str_radix` takes a sign, of which there was one.
+    // `from_str_radix` accepts a sign, and one was already read.
     if !digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }

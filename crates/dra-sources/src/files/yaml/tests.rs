@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// What a text contains, in a form that compares well.
+/// Content of a text, in a comparable form.
 #[derive(Debug, Clone, PartialEq)]
 enum Seen {
     Item {
@@ -311,7 +311,7 @@ fn documents_with_a_fault_are_named() {
         ),
         (
             "18446744073709551615: a",
-            "key `18446744073709551615` is too large a number",
+            "key `18446744073709551615` is out of range",
         ),
         ("a: .inf", "infinity and not-a-number have no JSON form"),
         ("a: !!int abc", "`abc` is not a value of `!!int`"),
@@ -325,7 +325,7 @@ fn documents_with_a_fault_are_named() {
         ("a: *x", "alias `*x` has no anchor"),
         (
             "a: &x [*x]",
-            "an alias stands for a value that contains it, or that could not be read",
+            "an alias refers to a value that contains it, or that could not be read",
         ),
         ("b: {<<: 5}", "`<<` needs a mapping or a sequence of mappings"),
         ("b: {<<: [5]}", "`<<` needs a mapping or a sequence of mappings"),
@@ -631,7 +631,7 @@ fn text_that_cannot_be_read_ends_everything() {
 }
 
 #[test]
-fn a_cut_off_value_is_never_handed_out() {
+fn a_truncated_value_is_never_returned() {
     let text = format!("items:\n- a: 1\n- b: {}", "1".repeat(1 << 20));
     let mut compressed = zstd::encode_all(text.as_bytes(), 1).expect("in memory");
     compressed.truncate(compressed.len() - 3);

@@ -469,7 +469,7 @@ fn verification_names_each_defect() {
         texts,
         [
             "NonPodEntry: still reserved for podgroups.scheduling.k8s.io/g",
-            "ConsumerNotListed: pod m2 uses it and is not listed",
+            "ConsumerNotListed: pod m2 uses it without an entry",
             "EntryWithoutConsumer: reserved for pod gone, which does not exist",
         ]
     );
@@ -505,15 +505,15 @@ fn the_old_list_comes_back_only_into_the_old_world() {
     assert_eq!(restored(json!([group_entry()]), members(), true), "nothing");
     assert_eq!(
         restored(after(), members(), false),
-        "podgroups.scheduling.k8s.io g with UID ug does not exist any more"
+        "podgroups.scheduling.k8s.io g with UID ug no longer exists"
     );
     assert_eq!(
         restored(json!([pod_entry("m1"), pod_entry("x")]), members(), true),
-        "the list was changed since: +pods/x"
+        "the list has changed since: +pods/x"
     );
     assert_eq!(
         restored(after(), vec![group(), running("m1"), running("x")], true),
-        "the old list does not cover pods that use the claim: x"
+        "the old list does not include pods that use the claim: x"
     );
     // It was reserved between two conversions, and is bound next.
     let later = Saved {

@@ -1,4 +1,4 @@
-//! When devices of a claim that no pod uses are deallocated, and when not.
+//! Deallocation of claims that no pod uses.
 
 use super::*;
 use dra_model::FINALIZER;
@@ -89,7 +89,7 @@ fn devices_of_pods_that_were_given_other_claims_are_not_taken_back() {
         not_served: vec![Kind::PodGroup],
         ..Environment::default()
     };
-    // A pod with one template, whose claim is `new` or not known yet. The group is shown by 1.36 and not by 1.35.
+    // A pod with one template, whose claim is `new` or unknown. The group is shown by 1.36 and not by 1.35.
     let given = |group: Value, entry: &str, phase: &str, new: Value| {
         object(
             Kind::Pod,
@@ -171,11 +171,11 @@ fn devices_of_pods_that_were_given_other_claims_are_not_taken_back() {
     assert_eq!(
         plan.claims[0].reason().as_deref(),
         Some(
-            "made for PodGroup g; its devices may be in use by pod p, for which an older claim controller has made other claims"
+            "created for PodGroup g; its devices may be in use by pod p, whose claims were created again by an older claim controller"
         )
     );
     assert_eq!(
         plan.claims[0].way_out().as_deref(),
-        Some("end pod p, then take the devices back with --release-unused")
+        Some("delete pod p, then release the devices with --release-unused")
     );
 }
