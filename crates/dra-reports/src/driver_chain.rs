@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::Sentence;
 use super::script::Script;
-use super::stage::{broken_link_text, look_at_link, mend_link};
+use super::stage::{broken_link_text, look_at_link, mend_link, republishing_text};
 use super::warnings::all_missing;
 use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
@@ -237,13 +237,16 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let (verdict, summary) = match (first, awaited.first()) {
         (Some((row, link)), _) if !matches!(link, BrokenLink::NoPod(..)) || published == 0 => (
             DriverVerdict::Broken,
-            words::publishes_nothing(&row.nodes, link),
+            words::publishes_nothing(&row.nodes, &broken_link_text(link)),
         ),
         _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),
         _ if !gaps.is_empty() => (DriverVerdict::Unknown, words::no_devices(&NoDevices::Unknown)),
         (_, Some((node, since))) => {
-            let text = words::no_devices(&NoDevices::Awaited(node, *since));
-            (DriverVerdict::Unknown, text)
+            let why = republishing_text(std::slice::from_ref(node), *since, "the driver publishes");
+            (
+                DriverVerdict::Unknown,
+                words::no_devices(&NoDevices::Awaited(&why)),
+            )
         }
         _ => {
             let workloads: Vec<&String> = workloads.iter().collect();

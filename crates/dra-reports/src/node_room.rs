@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::allocation::Settings;
-use super::stage::broken_link_text;
+use super::stage::{broken_link_text, republishing_text};
 use super::warnings::missing;
-use super::words::{self, NodeObstacle, Room};
+use super::words::{self, Fit, NodeObstacle, Room};
 use super::{DeviceFilter, DeviceItem, Sentence, Warnings, devices};
 use dra_allocator::Limits;
 use dra_allocator::devices::{ClassSelectors, DeviceState, Unavailable};
@@ -196,7 +196,8 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     // What is published again within a minute may be of any class.
     let (verdict, room) = match republishing(cluster, name, None, settings.now) {
         Some(since) if obstacles.is_empty() => {
-            (RoomVerdict::Unknown, Room::Republishing(name, since))
+            let why = republishing_text(std::slice::from_ref(name), since, "drivers publish");
+            (RoomVerdict::Unknown, Room::Republishing(why))
         }
         _ => verdict(&classes, &obstacles, !unknown.is_empty()),
     };
@@ -221,7 +222,16 @@ fn verdict<'c>(
     obstacles: &[NodeObstacle],
     has_gaps: bool,
 ) -> (RoomVerdict, Room<'c>) {
-    let fits: Vec<&ClassRoom> = classes.iter().filter(|class| class.largest > Some(0)).collect();
+    let fits = classes.iter().filter_map(|room| {
+        let devices = room.largest.filter(|largest| *largest > 0)?;
+        let (class, at_limit) = (&room.class, room.at_limit);
+        Some(Fit {
+            class,
+            devices,
+            at_limit,
+        })
+    });
+    let fits: Vec<Fit<'_>> = fits.collect();
     let is_unknown = has_gaps || classes.iter().any(|class| class.largest.is_none());
     match (fits.is_empty(), obstacles) {
         (true, _) if is_unknown => (RoomVerdict::Unknown, Room::Unknown),
@@ -446,6 +456,9 @@ mod tests {
             .build();
         assert_eq!(room(&unknown).verdict, RoomVerdict::Unknown);
         let none = World::default().node("node-1", &json!({})).build();
-        assert_eq!(room(&none).summary.to_string(), "no device of any class is available to it");
+        assert_eq!(
+            room(&none).summary.to_string(),
+            "no device of any class is available to it"
+        );
     }
 }

@@ -201,7 +201,7 @@ pub(super) fn replace_pods<'p>(
 /// Replaces a pod that was placed without its devices, where kube-scheduler places its successor.
 pub(super) fn place_again(cluster: &Cluster, pod: &Arc<Pod>) -> Remedy {
     match other_scheduler(cluster.environment(), pod) {
-        Some(other) => Remedy::by_hand(words::placed_alike(&other.to_string())),
+        Some(other) => Remedy::by_hand(words::placed_alike(&other)),
         None => replace_pods(cluster, &pod.metadata.namespace, [pod]),
     }
 }

@@ -160,7 +160,7 @@ pub(super) fn texts(warnings: &Warnings) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dra_model::Kind;
+    use dra_model::{Kind, Str};
 
     #[test]
     fn a_gap_is_reported_once_with_what_depends_on_it() {

@@ -1,14 +1,11 @@
 //! The sentences of the reports that are one file each, and those that several reports share. Nothing reads them again.
 
 use dra_model::{
-    ConsumerReference, Evidence, Gap, Gate, Key, Kind, Meta, OwnerReference, Str, TOO_MUCH_WORK, Time,
+    ConsumerReference, Evidence, Gap, Gate, Key, Kind, Meta, OwnerReference, Str, TOO_MUCH_WORK,
 };
-use dra_rules::kubelet::BrokenLink;
 
 use crate::listing::some;
-use crate::node_room::ClassRoom;
 use crate::references::Consumer;
-use crate::stage::{broken_link_text, republishing_text};
 
 /// `count` with the word for one or for several.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
@@ -101,7 +98,7 @@ pub(super) fn delete_foreign(namespace: &Str, entry: &ConsumerReference) -> Stri
 
 pub(super) fn keeps_devices(claim: &Key, changed: &str) -> String {
     format!(
-        "claim/{claim} is allocated, which its requests cannot change: delete its pods, and change {changed} before they start again"
+        "claim/{claim} is allocated and keeps its devices: delete its pods, and change {changed} before they start again"
     )
 }
 
@@ -189,12 +186,8 @@ pub(super) fn left_out(what: &str, count: usize, objects: &str, first: &str, why
 
 // The chain of a driver.
 
-pub(super) fn publishes_nothing(nodes: &[Str], link: &BrokenLink) -> String {
-    format!(
-        "publishes no devices for {}: {}",
-        some(nodes),
-        broken_link_text(link)
-    )
+pub(super) fn publishes_nothing(nodes: &[Str], why: &str) -> String {
+    format!("publishes no devices for {}: {why}", some(nodes))
 }
 
 /// What a driver publishes for so many nodes; for none where several share the devices.
@@ -210,8 +203,8 @@ pub(super) fn publishes(devices: usize, nodes: usize) -> String {
 pub(super) enum NoDevices<'a> {
     /// Not everything was read.
     Unknown,
-    /// It has yet to publish again what the start of a kubelet deleted.
-    Awaited(&'a Str, Time),
+    /// It has yet to publish again what the start of a kubelet deleted, which this sentence says.
+    Awaited(&'a str),
     /// No pod seems to be its own.
     NoPods,
     /// These create its pods.
@@ -221,10 +214,7 @@ pub(super) enum NoDevices<'a> {
 pub(super) fn no_devices(why: &NoDevices<'_>) -> String {
     match why {
         NoDevices::Unknown => "publishes no device that could be read, for an unknown reason".to_owned(),
-        NoDevices::Awaited(node, since) => format!(
-            "publishes no devices: {}",
-            republishing_text(std::slice::from_ref(*node), *since, "the driver publishes")
-        ),
+        NoDevices::Awaited(why) => format!("publishes no devices: {why}"),
         NoDevices::NoPods => "publishes no devices, and no pod appears to be its own".to_owned(),
         NoDevices::Of(workloads) => {
             format!("publishes no devices; its pods are those of {}", some(*workloads))
@@ -248,30 +238,35 @@ pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
     }
 }
 
+/// So many devices of a class fit on a node; at the limit of what a claim can have, more may.
+pub(super) struct Fit<'a> {
+    pub(super) class: &'a Str,
+    pub(super) devices: u64,
+    pub(super) at_limit: bool,
+}
+
 /// How much room there is on a node.
 pub(super) enum Room<'a> {
-    Republishing(&'a Str, Time),
+    /// What is published again within a minute may be of any class, which this sentence says.
+    Republishing(String),
     Unknown,
     NoDevices,
     Full,
     Closed(NodeObstacle),
-    For(Vec<&'a ClassRoom>),
+    For(Vec<Fit<'a>>),
 }
 
 pub(super) fn room(room: &Room<'_>) -> String {
     match room {
-        // What is published again within a minute may be of any class.
-        Room::Republishing(node, since) => {
-            republishing_text(std::slice::from_ref(*node), *since, "drivers publish")
-        }
+        Room::Republishing(why) => why.clone(),
         Room::Unknown => "unknown what could still be scheduled there".to_owned(),
         Room::NoDevices => "no device of any class is available to it".to_owned(),
         Room::Full => "no request for devices fits".to_owned(),
         Room::Closed(why) => format!("accepts no new pods: {}", obstacle(*why)),
-        Room::For(classes) => {
-            let fits = classes.iter().map(|class| {
-                let or_more = if class.at_limit { " or more" } else { "" };
-                format!("{}{or_more} of {}", class.largest.unwrap_or(0), class.class)
+        Room::For(fits) => {
+            let fits = fits.iter().map(|fit| {
+                let or_more = if fit.at_limit { " or more" } else { "" };
+                format!("{}{or_more} of {}", fit.devices, fit.class)
             });
             let fits: Vec<String> = fits.collect();
             format!("room for {}", fits.join(", or "))

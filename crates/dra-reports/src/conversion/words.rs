@@ -1,9 +1,8 @@
 //! The sentences of plans and of their steps. Nothing reads them again.
 
-use dra_model::{ConsumerReference, Gate, Gap, Key, Meta, OwnerReference, Str, Taint};
+use dra_model::{ConsumerReference, Gap, Gate, Key, Meta, OwnerReference, Str, Taint};
 use dra_rules::reservation::conversion::ClaimPlan;
 
-use super::groups::PodOwner;
 use crate::warnings;
 use crate::words::controller;
 
@@ -23,12 +22,10 @@ pub(super) const WHY_STOP_GROUPS: &str = "older claim controllers replace a clai
 pub(super) const GATE_ON_FIRST: &str = "first turn DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager: without it no controller frees the \
      claims of these groups";
 
-pub(super) fn pause(owner: &PodOwner, namespace: &Str) -> String {
-    let kind = owner.kind.to_ascii_lowercase();
-    format!(
-        "pause {kind}/{namespace}/{}, and its owner, so that it does not recreate its pods",
-        owner.name
-    )
+/// That a controller has to be paused, which has no command.
+pub(super) fn pause(kind: &Str, namespace: &Str, name: &Str) -> String {
+    let kind = kind.to_ascii_lowercase();
+    format!("pause {kind}/{namespace}/{name}, and its owner, so that it does not recreate its pods")
 }
 
 pub(super) const SCALE_DOWN: &str = "scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups \
@@ -75,12 +72,11 @@ pub(super) const WHY_CONVERT_AGAIN: &str = "a scheduling attempt that began befo
 
 pub(super) const REMOVE_FOREIGN: &str = "Remove entries of other kinds whose owner is gone";
 
-pub(super) const WHY_REMOVE_FOREIGN: &str =
-    "no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them";
+pub(super) const WHY_REMOVE_FOREIGN: &str = "no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them";
 
 pub(super) fn ask_owner(entry: &ConsumerReference, claim: &Key) -> String {
     format!(
-        "ask the owner of {} whether claim/{claim} can do without its entry, or make sure that it is gone",
+        "claim/{claim} is reserved for {}: ask its owner to remove the entry, or make sure that it is gone",
         crate::words::consumer(&claim.namespace, entry)
     )
 }
@@ -156,8 +152,7 @@ pub(super) fn replace_components(minor: u32) -> String {
     format!("Replace the components with those of 1.{minor}")
 }
 
-pub(super) const APISERVER_LAST: &str =
-    "no component may be newer than the API server, so replace that last; drain a node before you replace its kubelet";
+pub(super) const APISERVER_LAST: &str = "no component may be newer than the API server, so replace that last; drain a node before you replace its kubelet";
 
 pub(super) const EACH_RELEASE: &str = "downgrade to each release in between";
 

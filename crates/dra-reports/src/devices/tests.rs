@@ -228,7 +228,7 @@ fn devices_are_chosen_by_name_class_state_taint_and_node() {
     assert_eq!(
         texts(&chosen.warnings),
         [
-            "whether the selector matches is unknown for 5 of the devices, which are left out; for d/fabric/g0: no such key: kind"
+            "whether the selector matches is unknown for 5 of the devices, which are not listed; for example d/fabric/g0: no such key: kind"
         ]
     );
 }
@@ -265,20 +265,20 @@ fn what_cannot_be_evaluated_is_left_out_with_a_warning() {
         (
             by_class("d"),
             vec!["d/fabric/g0", "d/future/g0", "d/node-1/g0"],
-            "whether class `d` has them is unknown for 2 of the devices, which are left out; for d/node-1/g1: \
+            "whether class `d` has them is unknown for 2 of the devices, which are not listed; for example d/node-1/g1: \
              selector #0: CEL runtime error: attribute new: unsupported attribute value",
         ),
         (
             by_node("node-1"),
             vec!["d/node-1/g0", "d/node-1/g1", "d/node-1/gone"],
-            "whether node `node-1` reaches them is unknown for 1 of the devices, which are left out; for d/future/g0: \
+            "whether node `node-1` reaches them is unknown for 1 of the devices, which are not listed; for example d/future/g0: \
              invalid node selector: nodeSelectorTerms[0].matchExpressions[0].operator: Unsupported value: \"Near\": supported values: \"DoesNotExist\", \"Exists\", \"Gt\", \"In\", \"Lt\", \"NotIn\"",
         ),
         (
             by_node("node-2"),
             vec![],
-            "whether node `node-2` reaches them is unknown for 2 of the devices, which are left out; for \
-            d/fabric/g0: the node's labels are unknown",
+            "whether node `node-2` reaches them is unknown for 2 of the devices, which are not listed; for example d/fabric/g0: \
+             the node's labels are unknown",
         ),
     ] {
         let listed = list(&cluster, &filter);

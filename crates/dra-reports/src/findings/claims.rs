@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use itertools::Itertools;
 
+use super::facts::Unbound;
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look, words};
 use crate::remedy::{Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, replace_pods};
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
 use dra_model::{
-    Claim, ClaimSpec, ClaimTemplate, DeviceId, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Str,
-    Toleration,
+    Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
 };
 use dra_rules::eviction::LONGEST_TOLERATION;
 use dra_rules::reservation::{
@@ -194,12 +194,6 @@ fn group_is_stuck(look: &mut Look<'_>, group: &Arc<PodGroup>) {
         .fix(without_finalizers(Kind::PodGroup, &key))
         .joins([(Kind::PodGroup, key)]),
     );
-}
-
-/// A device that has yet to report conditions.
-pub(super) struct Unbound<'a> {
-    pub(super) id: DeviceId,
-    pub(super) missing: Vec<&'a Str>,
 }
 
 /// Devices that were not attached, or not in time, while pods without a node are pending for them.

@@ -405,7 +405,7 @@ fn alike(word: &str) -> String {
                 more => format!(" and {more} more"),
             };
             let told = names.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>();
-            format!("; names with that word: {}{more}", told.join(", "))
+            format!("; did you mean {}{more}?", told.join(", "))
         }
     }
 }

@@ -14,6 +14,7 @@ mod devices;
 mod downgrade;
 mod driver;
 mod ending;
+mod facts;
 mod finding;
 mod idle;
 mod leftovers;
@@ -25,6 +26,7 @@ mod rights;
 mod rules;
 mod stages;
 mod suppression;
+mod target;
 #[cfg(test)]
 mod tests;
 mod upgrade;
@@ -38,10 +40,10 @@ use serde::Serialize;
 
 pub use about::ObjectFindings;
 pub use codes::{Code, Facts, Severity, Topic, UnknownCode};
-pub use downgrade::{Target, TargetError};
 pub use finding::{Certainty, Finding, Fix, Subject, some};
 pub use rights::reviews_wanted;
 pub use suppression::{StaleSuppression, Suppressed, Suppression, SuppressionList};
+pub use target::{Target, TargetError};
 
 pub use upgrade::{Upgrade, UpgradeError};
 
@@ -484,7 +486,9 @@ impl<'a> Look<'a> {
             }
         }
         for (codes, gaps) in hidden {
-            let in_part = gaps.iter().any(|gap| !gap.namespace.is_empty() || !gap.except.is_empty());
+            let in_part = gaps
+                .iter()
+                .any(|gap| !gap.namespace.is_empty() || !gap.except.is_empty());
             let what = words::not_checked(&codes, in_part);
             for missing in all_missing(gaps) {
                 self.found.unknown.add(format!("{what}: {missing}"));

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
 use std::sync::Arc;
 
+use super::facts::{Likeness, PluginPod, Similar};
 use super::finding::{Subject, pod_key, scoped_key};
 use super::stages::stages;
-use super::words::{self, PluginPod};
-use super::{Code, Finding, Look, Severity};
+use super::{Code, Finding, Look, Severity, words};
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
 use dra_model::{Claim, Cluster, Component, Gate, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str};
@@ -98,23 +98,6 @@ fn services(cluster: &Cluster) -> BTreeMap<&Str, Service<'_>> {
         service.with.extend(nodes_of_devices(slice));
     }
     services
-}
-
-/// What nodes have in common.
-#[derive(Clone)]
-pub(super) enum Similar<'a> {
-    /// The type of their machine.
-    Type(&'a Str),
-    /// Labels.
-    Labels(Vec<&'a (Str, Str)>),
-}
-
-/// Why a node should have devices of a driver: so many of so many nodes like it have some.
-#[derive(Clone)]
-pub(super) struct Likeness<'a> {
-    pub(super) with: usize,
-    pub(super) of: usize,
-    pub(super) similar: Similar<'a>,
 }
 
 impl Likeness<'_> {
@@ -293,9 +276,9 @@ fn without_devices(pool: &Pool<'_>, others: usize, alike: &BTreeMap<&Str, Likene
 }
 
 /// A DaemonSet that seems to run a driver on nodes: nothing of the API says whose pods publish which slices.
-pub(super) struct Plugin<'a> {
-    pub(super) namespace: &'a Str,
-    pub(super) name: &'a Str,
+struct Plugin<'a> {
+    namespace: &'a Str,
+    name: &'a Str,
     pods: BTreeMap<&'a Str, &'a Arc<Pod>>,
 }
 
@@ -365,7 +348,7 @@ fn without_slices(
             Some((pod, key)) => PluginPod::There(key, is_ready(pod)),
             None => PluginPod::Missing(plugin.kept_off(node)),
         };
-        (plugin, pod)
+        (format!("daemonset/{}/{}", plugin.namespace, plugin.name), pod)
     });
     let message = words::without_slices(driver, likeness, of_plugin);
     // Where pods are hidden the worse is assumed: what is unknown must not improve the answer.
@@ -619,7 +602,7 @@ mod tests {
         assert_eq!(
             message,
             format!(
-                "DRA035 node/c has no ResourceSlice of d, as 2 of the 3 nodes with {vga}=true, {pci}=true have"
+                "DRA035 node/c has no ResourceSlice of driver d, unlike 2 of the 3 nodes with {vga}=true, {pci}=true"
             )
         );
         assert!(told(world(&other)).is_empty());
@@ -840,7 +823,11 @@ mod tests {
         // Others do, and the node is like them, or is not.
         for (labels, severity, says) in [
             (&typed, Severity::Warning, "unlike 2 of the 3 nodes of type t"),
-            (&plain, Severity::Info, "which is fine if the node has no such hardware"),
+            (
+                &plain,
+                Severity::Info,
+                "which is fine if the node has no such hardware",
+            ),
         ] {
             let world = nodes(&[("a", &typed), ("b", &typed), ("c", labels)], &["a", "b"]);
             let all = told(empty(world, "c"));

@@ -2,9 +2,9 @@
 //! selectors, quotas.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::sync::Arc;
 
+use super::facts::{Changed, Fault, Request};
 use super::finding::{Subject, claim_key, pod_key, scoped_key};
 use super::{Code, Finding, Look, Severity, words};
 use crate::remedy::Remedy;
@@ -45,20 +45,6 @@ fn askers<'a>(look: &Look<'a>) -> impl Iterator<Item = (Kind, &'a Meta, &'a Clai
     claims.chain(templates)
 }
 
-/// A request with the name that results have: `REQUEST` or `REQUEST/SUBREQUEST`.
-pub(super) struct Request<'a> {
-    name: &'a Str,
-    alternative: Option<&'a Str>,
-    asked: &'a DeviceRequest,
-}
-
-impl fmt::Display for Request<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)?;
-        self.alternative.map_or(Ok(()), |name| write!(f, "/{name}"))
-    }
-}
-
 /// Exact requests and alternatives.
 fn requests_of(spec: &ClaimSpec) -> impl Iterator<Item = Request<'_>> {
     spec.devices.requests.iter().flat_map(|request| {
@@ -74,14 +60,6 @@ fn requests_of(spec: &ClaimSpec) -> impl Iterator<Item = Request<'_>> {
         });
         exactly.chain(alternatives)
     })
-}
-
-/// What has to change for an object to have other requests: specs are immutable.
-pub(super) enum Changed {
-    /// The controller that creates it.
-    Owner(String),
-    /// The template of a claim, or else the object itself.
-    Object(String),
 }
 
 /// What has to change for the object to have other requests.
@@ -134,13 +112,6 @@ fn classes(look: &mut Look<'_>) {
     for finding in found {
         look.add(finding);
     }
-}
-
-/// What is wrong with a selector.
-pub(super) enum Fault {
-    NoExpression,
-    Invalid(String),
-    Fails(String),
 }
 
 /// Result of the selectors of one request, computed once for all requests that are alike.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::facts::{Account, Lacking};
 use super::finding::Subject;
 use super::{Code, Finding, Look, words};
 use crate::script::Command;
@@ -92,18 +93,6 @@ pub(super) fn writes_device_status(cluster: &Cluster, driver: &str) -> bool {
             })
 }
 
-/// A driver that cannot write the status of its devices.
-pub(super) struct Lacking {
-    pub(super) driver: Str,
-    pub(super) accounts: BTreeSet<Account>,
-    /// Where, empty for everywhere.
-    pub(super) namespaces: Vec<Str>,
-    /// The verbs that would do.
-    pub(super) verbs: Vec<String>,
-    /// A claim or a slice shows that it writes the status.
-    pub(super) is_shown: bool,
-}
-
 impl Lacking {
     /// As a finding under `code`; `since` is the minor release that requires the rights, if it is a later one.
     pub(super) fn finding(&self, code: Code, since: Option<u32>) -> Finding {
@@ -135,19 +124,6 @@ pub(super) fn unknown_rights(look: &mut Look<'_>, driver: &Str, gap: Option<&Gap
     match gap {
         Some(gap) => unknown.unknown(&words::unknown_rights(driver), gap),
         None => unknown.add(words::unknown_account(driver)),
-    }
-}
-
-/// A service account.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Account {
-    namespace: Str,
-    name: Str,
-}
-
-impl std::fmt::Display for Account {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "serviceaccount/{}/{}", self.namespace, self.name)
     }
 }
 

@@ -82,7 +82,7 @@ pub enum Staleness {
 impl StaleSuppression {
     /// The same in a sentence.
     pub fn text(&self) -> String {
-        words::stale(self.code, &self.object, self.why)
+        words::stale(self.code, &self.object, self.why == Staleness::Expired)
     }
 }
 
@@ -238,7 +238,7 @@ mod tests {
                 Finding::new(
                     Code::ReservationGone,
                     Subject::of(Kind::ResourceClaim, &metadata),
-                    "is reserved",
+                    "is reserved".to_owned(),
                 )
             })
             .collect();
@@ -302,7 +302,10 @@ mod tests {
     fn a_list_says_what_is_wrong_with_it() {
         for (items, expected) in [
             (item("DRA999", "*", "2026-12-01"), "unknown finding `DRA999`"),
-            (item("DRA010", "*", "tomorrow"), "`tomorrow` is not a date such as"),
+            (
+                item("DRA010", "*", "tomorrow"),
+                "`tomorrow` is not a date such as",
+            ),
             (item("DRA010", "*", "2026-02-30"), "is not a date such as"),
             (
                 r#"{"code":"DRA010","object":"*","expires":"2026-12-01"}"#.to_owned(),
@@ -330,7 +333,7 @@ mod tests {
             other
                 .unwrap_err()
                 .to_string()
-                .contains("`dra.kubectl.io/v1` is needed")
+                .contains("expected `dra.kubectl.io/v1`")
         );
     }
 

@@ -7,21 +7,18 @@ use dra_model::{
     Claim, Component, ConsumerReference, Device, DeviceId, Gate, Key, Kind, MOST_CONSUMERS, Meta, NO_EXECUTE,
     NO_SCHEDULE, Pod, Pool, Quantity, Slice, Str, TOO_MUCH_WORK, Taint, TaintSelector, Time, Version,
 };
-use dra_rules::kubelet::{BrokenLink, KeptOff, PodStage, Stage, Stuck};
+use dra_rules::kubelet::{BrokenLink, PodStage, Stage, Stuck};
 use dra_rules::quota::Refusal;
 use dra_rules::reservation::{GroupsIgnored, Unusable};
 use dra_rules::scheduling::Exposure;
 
-use super::claims::Unbound;
-use super::downgrade::Target;
-use super::nodes::{Likeness, Plugin, Similar};
-use super::requests::{Changed, Fault, Request};
-use super::rights::Lacking;
-use super::suppression::Staleness;
-use super::upgrade::{GateFault, NewMeaning};
-use super::{Code, some};
+use super::Code;
+use super::facts::{
+    Changed, Fault, GateFault, Lacking, Likeness, NewMeaning, PluginPod, Request, Similar, Unbound,
+};
+use super::target::Target;
 use crate::HealthReport;
-use crate::listing::selector_terms;
+use crate::listing::{selector_terms, some};
 use crate::stage::{broken_link_text, cause_of_node, kept_off_text, stuck_text};
 use crate::words::{consumer, consumers, counted, object};
 
@@ -614,11 +611,10 @@ pub(super) fn finds_nothing(driver: &Str) -> String {
 pub(super) fn without_slices(
     driver: &Str,
     likeness: Option<&Likeness<'_>>,
-    plugin: Option<(&Plugin<'_>, PluginPod<'_>)>,
+    plugin: Option<(String, PluginPod<'_>)>,
 ) -> String {
     let unlike = likeness.map_or_else(String::new, |likeness| format!(", {}", unlike(likeness)));
-    let plugin = plugin.map_or_else(String::new, |(plugin, pod)| {
-        let set = format!("daemonset/{}/{}", plugin.namespace, plugin.name);
+    let plugin = plugin.map_or_else(String::new, |(set, pod)| {
         let wherever = "which runs on every node where the driver has devices";
         match pod {
             PluginPod::There(pod, is_ready) => format!(
@@ -632,12 +628,6 @@ pub(super) fn without_slices(
         }
     });
     format!("has no ResourceSlice of driver {driver}{unlike}{plugin}")
-}
-
-/// The pod of a driver's DaemonSet on a node: whether it is ready, or what keeps it off.
-pub(super) enum PluginPod<'a> {
-    There(&'a Key, bool),
-    Missing(Option<KeptOff>),
 }
 
 pub(super) fn serves_not(driver: &Str) -> String {
@@ -1164,21 +1154,18 @@ pub(super) fn pod_is_stuck(found: &PodStage<'_>, stuck: &Stuck<'_>, has_failed: 
 
 // Suppressions.
 
-pub(super) fn stale(code: Code, object: &str, why: Staleness) -> String {
-    match why {
-        Staleness::Expired => {
-            format!("the suppression of {code} for {object} has expired: the finding is reported again")
-        }
-        Staleness::NothingFound => {
-            format!("the suppression of {code} for {object} is stale: it matches no finding; remove it")
-        }
+pub(super) fn stale(code: Code, object: &str, has_expired: bool) -> String {
+    if has_expired {
+        format!("the suppression of {code} for {object} has expired: the finding is reported again")
+    } else {
+        format!("the suppression of {code} for {object} is stale: it matches no finding; remove it")
     }
 }
 
 // A downgrade.
 
 pub(super) fn target(target: &Target) -> String {
-    if target.is_release() {
+    if target.older {
         target.version()
     } else {
         let gates: Vec<_> = target.disabled().map(Gate::name).collect();
@@ -1231,7 +1218,7 @@ pub(super) fn without_fields(changed: &Changed) -> String {
 
 pub(super) fn is_bound_early(missing: &[&Str], pods: &[Key], to: &Target) -> String {
     format!(
-        "has not reported {}: {} binds {} immediately, although the device is not attached",
+        "lacks the conditions {}: {} binds {} immediately, although the device is not attached",
         some(missing),
         target(to),
         self::pods(pods)
@@ -1327,7 +1314,7 @@ pub(super) const RECREATE_MEMBERS: &str =
 /// A claim that was created for a group and is used by so many pods.
 pub(super) fn group_claim_is_lost(group: &Key, users: usize, to: &Target) -> String {
     let users = counted(users, "pod", "pods");
-    if to.is_release() {
+    if to.older {
         format!(
             "was created for podgroup/{group} and is used by {users}: the claim controller of {} creates a new claim without devices for each \
              of them while it runs, converted or not",

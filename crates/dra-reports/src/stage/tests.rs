@@ -984,7 +984,7 @@ fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
         stuck
             .note
             .unwrap()
-            .starts_with("only where the controller that set it is gone for good")
+            .starts_with("only if the controller that set the finalizer is gone for good")
     );
     // What components of Kubernetes set they take off themselves.
     let tracked = "batch.kubernetes.io/job-tracking";
@@ -1022,7 +1022,7 @@ fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
         let items = list.items.into_iter();
         items
             .filter(|item| item.code == findings::Code::DeletionStuck)
-            .map(|item| item.message)
+            .map(|item| item.message.to_string())
             .collect::<Vec<_>>()
     };
     assert_eq!(

@@ -41,7 +41,7 @@ impl Book<'_> {
                 }
                 match owner.pause(&group.namespace) {
                     Some(command) => commands.add(command),
-                    None => manual.push(words::pause(owner, &group.namespace)),
+                    None => manual.push(words::pause(&owner.kind, &group.namespace, &owner.name)),
                 }
             }
         }

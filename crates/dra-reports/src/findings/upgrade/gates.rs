@@ -3,16 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Upgrade;
+use crate::findings::facts::GateFault;
 use crate::findings::finding::Subject;
 use crate::findings::{Code, Finding, Look, words};
 use dra_model::{Component, Evidence, Gate};
-
-/// Why a release does not start with the value of a gate.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::findings) enum GateFault {
-    Unknown,
-    LockedTo(bool),
-}
 
 pub(super) fn look(look: &mut Look<'_>, upgrade: &Upgrade) {
     if !look.wants(Code::UpgradeGates) {

@@ -1,20 +1,10 @@
 //! What objects mean otherwise in a release on the way: where a bug is fixed, those who got used to it see something else.
 
 use super::Upgrade;
+use crate::findings::facts::NewMeaning;
 use crate::findings::finding::Subject;
 use crate::findings::{Code, Finding, Look, Severity, words};
 use dra_rules::scheduling::exposures;
-
-/// What the release that fixes a bug does instead.
-#[derive(Clone, Copy)]
-pub(in crate::findings) enum NewMeaning {
-    BareRule,
-    Evicted,
-    AllDevices,
-    Amount,
-    Distinct,
-    Configuration,
-}
 
 /// What the release that fixes a bug does instead, where that is more than to work.
 fn instead(issue: u32) -> Option<(Severity, NewMeaning)> {

@@ -10,9 +10,6 @@ mod writers;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-pub(super) use gates::GateFault;
-pub(super) use meaning::NewMeaning;
-
 use super::rights::{Lack, drivers_that_lack, schedulers_that_lack, unknown_rights};
 use super::{Code, Look, words};
 use dra_model::{Component, Environment, Gate, Release, Version};
