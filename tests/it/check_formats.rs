@@ -240,8 +240,8 @@ fn accepted_findings_count_nowhere_and_stale_suppressions_are_reported() {
     pod/default/again
 
     ----- stderr -----
-    warning: the suppression of DRA014 for pod/* has expired: it is a finding again
-    warning: the suppression of DRA001 for * is stale: nothing like it is found; remove it
+    warning: the suppression of DRA014 for pod/* has expired: the finding is reported again
+    warning: the suppression of DRA001 for * is stale: it matches no finding; remove it
     1 error in all namespaces
     ");
     dra_snapshot!(check(&["--only", "DRA013"]), @"
@@ -289,54 +289,54 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
     insta::assert_snapshot!(seen(80, "example:stale"), @r#"
     × 2 errors, 5 warnings in all namespaces (read from a file, not confirmed)
 
-    × DRA014 reservation-missing  A pod runs with a claim that is not reserved for
-      it
-        pod/default/again is on node gpu-node-1 and uses
+    × DRA014 reservation-missing  A pod uses a claim that is not reserved for it
+        pod/default/again is on node/gpu-node-1 and uses
           claim/default/pod-recreated, which is not reserved for it: it keeps
           running until its sandbox is recreated, but its devices may be allocated
           to others
-        fix   no controller recreates pod/default/again: its owner deletes it, and
-              creates it as it was at first, without spec.nodeName
+        fix   no controller recreates pod/default/again: delete it, and apply its
+              original manifest again, without spec.nodeName
 
-    × DRA018 pod-on-other-node  A pod is on a node that does not reach its devices
-        pod/default/again is on node gpu-node-1, which does not reach the devices of
+    × DRA018 pod-on-other-node  A pod is on a node that cannot reach its devices
+        pod/default/again is on node/gpu-node-1, which cannot reach the devices of
           claim/default/pod-recreated
-        fix   no controller recreates pod/default/again: its owner deletes it, and
-              creates it as it was at first, without spec.nodeName
+        fix   no controller recreates pod/default/again: delete it, and apply its
+              original manifest again, without spec.nodeName
 
-    ‼ DRA010 reservation-gone  A claim is reserved for a pod or group that does not
-      exist
-        resourceclaim/default/pod-gone is reserved for pod/gone, which does not
-          exist: the claim keeps its devices for no pod unless the claim controller
+    ‼ DRA010 reservation-gone  A claim is reserved for a pod or PodGroup that does
+      not exist
+        resourceclaim/default/pod-gone is reserved for pod/default/gone, which does
+          not exist: its devices stay allocated, unused, until the claim controller
           removes the entry
         fix   kubectl label resourceclaim/pod-gone --namespace=default \
                 dra.kubectl.io/checked=again --overwrite
 
-    ‼ DRA011 reservation-ended  A claim is reserved for a pod that has ended
-        resourceclaim/default/pod-done is reserved for pod/done, which has ended:
-          the claim keeps its devices for no pod unless the claim controller removes
-          the entry
+    ‼ DRA011 reservation-ended  A claim is reserved for a pod that has finished
+        resourceclaim/default/pod-done is reserved for pod/default/done, which has
+          finished: its devices stay allocated, unused, until the claim controller
+          removes the entry
         fix   kubectl label resourceclaim/pod-done --namespace=default \
                 dra.kubectl.io/checked=again --overwrite
 
-    ‼ DRA012 reservation-replaced  A claim is reserved for an earlier pod or group
-      of the same name
-        resourceclaim/default/pod-recreated is reserved for an earlier pod/again
-          with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices
-          for no pod unless the claim controller removes the entry
+    ‼ DRA012 reservation-replaced  A claim is reserved for an earlier pod or
+      PodGroup of the same name
+        resourceclaim/default/pod-recreated is reserved for an earlier
+          pod/default/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: its
+          devices stay allocated, unused, until the claim controller removes the
+          entry
         fix   kubectl label resourceclaim/pod-recreated --namespace=default \
                 dra.kubectl.io/checked=again --overwrite
 
-    ‼ DRA013 reservation-foreign  A claim is reserved for something that is neither
+    ‼ DRA013 reservation-foreign  A claim is reserved for a consumer that is neither
       a pod nor a PodGroup
-        resourceclaim/default/foreign is reserved for jobs.batch/render, which no
-          controller of Kubernetes removes: the claim keeps its devices until
-          somebody else does
+        resourceclaim/default/foreign is reserved for jobs.batch/default/render,
+          which no controller of Kubernetes removes: its devices stay allocated
+          until its owner removes the entry
         fix   kubectl dra convert claim/default/foreign --kind=jobs.batch --yes
 
-    ‼ DRA015 reservation-none  A claim holds devices for no consumer
-        resourceclaim/default/unreserved holds 1 device and is reserved for no
-          consumer; no pod on a node uses it, and no controller frees it
+    ‼ DRA015 reservation-none  A claim holds devices without a consumer
+        resourceclaim/default/unreserved holds 1 device but is reserved for no
+          consumer: no pod on a node uses it, and no controller deallocates it
         fix   kubectl patch resourceclaim/unreserved --namespace=default \
                 --subresource=status --type=json -p \
                 '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'
@@ -360,22 +360,22 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
 
 #[test]
 fn the_page_of_a_code_is_part_of_the_program() {
-    dra_snapshot!(["check", "--explain", "reservation-missing"], @r"
+    dra_snapshot!(["check", "--explain", "reservation-missing"], @"
     exit_code: 0
     ----- stdout -----
-    DRA014: A pod runs with a claim that is not reserved for it
+    DRA014: A pod uses a claim that is not reserved for it
 
-    `reservation-missing`, Error unless said otherwise below. Reported by `kubectl dra check`.
+    `reservation-missing`, Error unless noted otherwise. Reported by `kubectl dra check`.
 
     What it means
 
-    A pod is on a node and names an allocated claim that is not reserved for it. The kubelet does not start a pod without reservation; one that runs keeps running until its sandbox is recreated. The claim's devices are freed as soon as those end for whom it is reserved, and are then used by two.
+    A pod is on a node and references an allocated claim that is not reserved for it. The kubelet does not start a pod without a reservation; a running pod keeps running until its sandbox is recreated. The claim's devices are freed when the reserved pods finish; two pods may then share them.
 
-    That happens to pods that were put on a node by hand (`spec.nodeName`), and where somebody changed `status.reservedFor`.
+    This happens to pods that were placed on a node by hand (`spec.nodeName`), and when `status.reservedFor` was changed.
 
     What to do
 
-    Replace the pod; one that the scheduler places gets its reservation. The fix deletes it where a controller recreates it; a pod without one has to be created again without `spec.nodeName`. A claim controller that runs adds the reservation by itself, for pods that are not members of a PodGroup.
+    Replace the pod; the scheduler reserves the claim for a pod that it places. The fix deletes the pod if a controller recreates it. A pod without a controller has to be created again without `spec.nodeName`. If the claim controller runs, it adds the reservation automatically for pods that are not members of a PodGroup.
 
     see https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA014.md
 

@@ -244,7 +244,8 @@ fn the_way_up_goes_through_each_release() {
     .run();
     assert_eq!(run.code, Some(2));
     assert!(
-        run.stderr.contains("`--to-version`: this cluster runs 1.37"),
+        run.stderr
+            .contains("`--to-version`: this cluster already runs 1.37"),
         "{}",
         run.stderr
     );

@@ -235,7 +235,7 @@ const CASES: &[Case] = &[
             "node/node-1",
             "its kubelet is silent",
             "1 pod with devices does not start there: pod/default/nk",
-            "1 pod with devices does not end there: pod/default/pdcrash",
+            "1 pod with devices does not terminate there: pod/default/pdcrash",
         ],
         never: &["kubectl delete"],
     },

@@ -440,24 +440,24 @@ fn a_pending_pod_is_described_with_the_command_that_explains_it() {
 fn a_description_ends_with_what_check_finds_of_its_object() {
     insta::assert_snapshot!(ending("describe pod/again", "stale", "Findings:"), @r"
     Findings:
-      × DRA014 reservation-missing  A pod runs with a claim that is not reserved for
-        it
-          pod/default/again is on node gpu-node-1 and uses
+      × DRA014 reservation-missing  A pod uses a claim that is not reserved for it
+          pod/default/again is on node/gpu-node-1 and uses
             claim/default/pod-recreated, which is not reserved for it: it keeps
             running until its sandbox is recreated, but its devices may be allocated
             to others
-          fix   no controller recreates pod/default/again: its owner deletes it, and
-                creates it as it was at first, without spec.nodeName
-      × DRA018 pod-on-other-node  A pod is on a node that does not reach its devices
-          pod/default/again is on node gpu-node-1, which does not reach the devices
-            of claim/default/pod-recreated
-          fix   no controller recreates pod/default/again: its owner deletes it, and
-                creates it as it was at first, without spec.nodeName
-      ‼ DRA012 reservation-replaced  A claim is reserved for an earlier pod or group
-        of the same name
-          resourceclaim/default/pod-recreated is reserved for an earlier pod/again
-            with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its
-            devices for no pod unless the claim controller removes the entry
+          fix   no controller recreates pod/default/again: delete it, and apply its
+                original manifest again, without spec.nodeName
+      × DRA018 pod-on-other-node  A pod is on a node that cannot reach its devices
+          pod/default/again is on node/gpu-node-1, which cannot reach the devices of
+            claim/default/pod-recreated
+          fix   no controller recreates pod/default/again: delete it, and apply its
+                original manifest again, without spec.nodeName
+      ‼ DRA012 reservation-replaced  A claim is reserved for an earlier pod or
+        PodGroup of the same name
+          resourceclaim/default/pod-recreated is reserved for an earlier
+            pod/default/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: its
+            devices stay allocated, unused, until the claim controller removes the
+            entry
           fix   kubectl label resourceclaim/pod-recreated --namespace=default \
                   dra.kubectl.io/checked=again --overwrite
     ");

@@ -397,7 +397,7 @@ fn every_line_works_or_is_answered_with_a_command_that_does() {
         for said in run.stderr.lines().filter(|line| !line.is_empty()) {
             let _ = writeln!(table, "{said}");
         }
-        let helps = ["hint: ", "Usage: ", "there are ", "[possible values: "]
+        let helps = ["hint: ", "Usage: ", "did you mean ", "[possible values: "]
             .iter()
             .any(|help| run.stderr.contains(help));
         assert!(

@@ -242,7 +242,7 @@ fn a_snapshot_of_one_namespace_leaves_the_others_unknown() {
     let run = on(&["devices", "-o", "json"], &[info, slice(&json!({}))]).exits(0);
     let report: Value = serde_json::from_str(&run.stdout).expect("a report");
     assert_eq!(report["items"][0]["state"], "Unknown");
-    assert!(run.stderr.contains("namespaces other than `n`"), "{}", run.stderr);
+    assert!(run.stderr.contains("outside namespace/n"), "{}", run.stderr);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn is_unknown(files: &[&str], why: &str) {
     assert!(!run.stdout.contains("d0"), "{}", run.stdout);
     assert!(
         run.stderr
-            .contains("No devices found; not everything could be read"),
+            .contains("No devices found; some objects could not be read"),
         "{}",
         run.stderr
     );

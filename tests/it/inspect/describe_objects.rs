@@ -174,8 +174,8 @@ fn a_claim_is_described() {
       default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: it keeps running until its sandbox is recreated, but its devices may be allocated to others
     Events:                       <none>
     Findings:
-      !! DRA012 reservation-replaced  A claim is reserved for an earlier pod or group of the same name
-          resourceclaim/default/pod-recreated is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for no pod unless the claim controller removes the entry
+      !! DRA012 reservation-replaced  A claim is reserved for an earlier pod or PodGroup of the same name
+          resourceclaim/default/pod-recreated is reserved for an earlier pod/default/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: its devices stay allocated, unused, until the claim controller removes the entry
           fix   kubectl label resourceclaim/pod-recreated --namespace=default dra.kubectl.io/checked=again --overwrite
 
     ----- stderr -----
@@ -278,9 +278,9 @@ fn a_pod_is_described() {
       TYPE      REASON                        AGE                 FROM             MESSAGE
       Warning   FailedResourceClaimCreation   47m (x8 over 47m)   resource_claim   PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
     Findings:
-      x DRA022 claim-missing  A pod names a claim or template that does not exist
-          pod/default/missing-template names template/default/no, which does not exist: it is not scheduled
-          fix   whoever owns the pod creates template/default/no, or makes the pod again with the name of one that exists
+      x DRA022 claim-missing  A pod references a claim or template that does not exist
+          pod/default/missing-template references template/default/no, which does not exist: it stays pending
+          fix   create template/default/no, or recreate the pod with the name of an existing one
     Why: kubectl dra explain pod/missing-template --namespace=default
 
     ----- stderr -----

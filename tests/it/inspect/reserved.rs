@@ -37,7 +37,7 @@ fn groups_are_looked_up_where_they_are_served() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["reserved"], "podgroups-gates-off"), @r"
+    dra_snapshot!(look(&["reserved"], "podgroups-gates-off"), @"
     exit_code: 0
     ----- stdout -----
     NAMESPACE   CLAIM           KIND       NAME          UID                                    STATUS    CONSUMER
@@ -48,13 +48,13 @@ fn groups_are_looked_up_where_they_are_served() {
     default     sim-gpu-4l52j   podgroup   sim           489953c6-162e-4d9b-80f9-963a7402ea49   Group     yes
 
     ----- stderr -----
-    warning: PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known
+    warning: PodGroups are not served: it is unknown whether the groups that claims are reserved for still exist
     ");
 }
 
 #[test]
 fn pods_lose_their_claims_in_a_downgrade() {
-    dra_snapshot!(look(&["reserved", "-A"], "downgrade-groups-1.36"), @r"
+    dra_snapshot!(look(&["reserved", "-A"], "downgrade-groups-1.36"), @"
     exit_code: 0
     ----- stdout -----
     NAMESPACE   CLAIM                   KIND         NAME          UID                                    STATUS        CONSUMER
@@ -93,7 +93,7 @@ fn pods_lose_their_claims_in_a_downgrade() {
     default     sim-1-gpu-vlnpn         pod          sim-1         c9c12cd2-8596-451a-a5c0-a1a2b2f51851   Missing       yes
 
     ----- stderr -----
-    warning: PodGroups are not there to look up: whether the groups that claims are reserved for still exist is not known
+    warning: PodGroups are not served: it is unknown whether the groups that claims are reserved for still exist
     ");
 }
 

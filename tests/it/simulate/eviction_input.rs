@@ -270,18 +270,18 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
 
     ----- stderr -----
     ");
-    insta::assert_snapshot!(look(&["check"]), @r"
+    insta::assert_snapshot!(look(&["check"]), @"
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                   MESSAGE
-    Warning    DRA004   Possible    resourceclaim/n/gone     holds d/node/gone, which no ResourceSlice of the newest generation lists: the driver does not run there, or leaves out devices that are in use, or the device is gone
-    Warning    DRA029   Confirmed   resourceclaim/n/below    tolerationSeconds: -5 seconds for any taint are none
-    Warning    DRA029   Confirmed   resourceclaim/n/beyond   tolerationSeconds: 9300000000 seconds for any taint overflow 64 bits of nanoseconds and mostly end at once
-    Warning    DRA034   Possible    resourceslice/node-d     publishes 3 devices of d for node/node, which does not exist
-    Warning    DRA042   Confirmed   devicetaintrule/empty    has no effect set: it neither evicts pods nor keeps them away
+    Warning    DRA004   Possible    resourceclaim/n/gone     holds d/node/gone, which no ResourceSlice of the newest generation lists: the driver does not run there, omits devices in use, or the device is gone
+    Warning    DRA029   Confirmed   resourceclaim/n/below    tolerationSeconds: -5 seconds for any taint count as 0
+    Warning    DRA029   Confirmed   resourceclaim/n/beyond   tolerationSeconds: 9300000000 seconds for any taint overflow 64 bits of nanoseconds, and usually expire immediately
+    Warning    DRA034   Possible    resourceslice/node-d     publishes 3 devices of driver d for node/node, which does not exist
+    Warning    DRA042   Confirmed   devicetaintrule/empty    sets no effect, so it neither evicts pods nor keeps them off
     Warning    DRA042   Confirmed   resourceslice/node-d     later has a taint with an unknown effect: k:Later
-    Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it is about no device
-    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, which fits none of 1 pool: it has no effect until such a device is published
+    Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it matches no device
+    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, which matches no device of 1 pool: it has no effect until such a device is published
 
     ----- stderr -----
     6 warnings, 2 infos in all namespaces

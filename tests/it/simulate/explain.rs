@@ -306,7 +306,7 @@ fn an_explanation_goes_down_to_each_device() {
     What would help:
       1. leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu (tested: fits on gpu-node-1,gpu-node-4; gets gpu-6, model is "H100-SXM5-80GB")
          kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
-         the spec of a template cannot be changed: template/default/cel-mismatch is made again, and counts for all claims that are made from it later
+         template specs are immutable: this deletes and recreates template/default/cel-mismatch, also for later claims
 
     ----- stderr -----
     "#);
@@ -331,15 +331,15 @@ fn an_explanation_goes_down_to_each_device() {
     What would help:
       1. ask for 1 in template/default/not-enough-free request gpu (tested: fits on gpu-node-1)
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-         the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
       2. end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (tested: fits on gpu-node-1)
          kubectl delete pod/fills-node-1 --namespace=default
       3. tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu (tested: fits on gpu-node-2; risky: devices reported unhealthy)
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-         the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
       4. tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu (tested: fits on gpu-node-2; risky: devices reported unhealthy)
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-         the spec of a template cannot be changed: template/default/not-enough-free is made again, and counts for all claims that are made from it later
+         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
       5. have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (tested: fits on gpu-node-2; risky: devices reported unhealthy)
          the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
       6. have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (tested: fits on gpu-node-2; risky: devices reported unhealthy)

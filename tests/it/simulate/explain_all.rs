@@ -83,7 +83,7 @@ fn a_node_is_explained_by_its_remaining_room() {
     dra_snapshot!(on(&["explain", "node/mig-node-1"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
-    ok node/mig-node-1: there is room for 2 of gpu.example.com
+    ok node/mig-node-1: room for 2 of gpu.example.com
 
     Devices:
       DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
@@ -99,7 +99,7 @@ fn a_node_is_explained_by_its_remaining_room() {
     dra_snapshot!(on(&["explain", "no", "gpu-node-2"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
-    ok node/gpu-node-2: there is room for 8 of nic.example.com
+    ok node/gpu-node-2: room for 8 of nic.example.com
 
     Devices:
       DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
