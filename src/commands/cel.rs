@@ -107,8 +107,8 @@ fn head(report: &SelectorReport) -> Doc {
             format_args!("rejected, may cost {max_cost} of {MAX_COST}: {error}"),
         ),
         // The scheduler's answer shows the details.
-        (Some(_), None) if report.compile_error.is_some() => doc.toned("New Objects", Tone::Bad, "refused"),
-        (Some(error), None) => doc.toned("New Objects", Tone::Bad, "refused").text(error),
+        (Some(_), None) if report.compile_error.is_some() => doc.toned("New Objects", Tone::Bad, "rejected"),
+        (Some(error), None) => doc.toned("New Objects", Tone::Bad, "rejected").text(error),
     };
     if let Some(error) = &report.compile_error {
         doc.toned("Scheduler", Tone::Bad, "does not compile").text(error);

@@ -2,7 +2,7 @@
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, list_or_none, span};
+use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, span};
 use dra_model::Kind;
 use dra_reports::findings::Counts;
 use dra_reports::stage::StageCount;
@@ -74,7 +74,9 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
         cell.unless_zero(Tone::Plain, driver.devices.shared as u64);
     }),
     Column::inner("UNAVAILABLE", |driver, cell| {
-        let reasons = driver.unavailable_reasons.iter();
+        let mut reasons: Vec<_> = driver.unavailable_reasons.iter().collect();
+        reasons.sort_by_key(|count| std::cmp::Reverse(count.devices));
+        let reasons = reasons.into_iter();
         let reasons = reasons.map(|count| format!("{} {}", count.devices, count.reason.in_words()));
         if driver.unavailable_reasons.is_empty() {
             cell.unless_zero(Tone::Plain, 0);
@@ -171,7 +173,8 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
         Some(claims) => {
             let states = claims.states.iter();
             let states = states.map(|count| format!("{} {}", count.count, count.state));
-            doc.field("Claims", list_or_none(&states.collect::<Vec<_>>()));
+            let states = states.collect::<Vec<_>>().join("; ");
+            doc.option("Claims", (!states.is_empty()).then_some(states));
         }
     }
     match &status.pod_stages {

@@ -13,7 +13,7 @@ struct Case {
     never: &'static [&'static str],
 }
 
-const RUNS: [&str; 2] = ["the pod runs on", "is bound to node-1 with"];
+const RUNS: [&str; 2] = ["the pod is running on", "is bound to node-1 with"];
 
 const CASES: &[Case] = &[
     // https://github.com/google/dranet/issues/175
@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
             "busy",
             "14 times since 2026-11-20T09:08:00Z",
         ],
-        never: &["no event of the kubelet", "kubectl delete pod", "the pod runs on"],
+        never: &["no kubelet event", "kubectl delete pod", "the pod is running on"],
     },
     Case {
         args: &["check"],
@@ -41,8 +41,8 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/train", "--kubernetes-version=v1.35.0"],
         file: "kubelet-refuses-extended",
         exits: 1,
-        names: &["refused", "OutOfexample.com/gpu", "capacity: 0"],
-        never: &["fits", "the pod runs on"],
+        names: &["rejected", "OutOfexample.com/gpu", "capacity: 0"],
+        never: &["fits", "the pod is running on"],
     },
     Case {
         args: &["check", "--kubernetes-version=v1.35.0"],
@@ -57,27 +57,30 @@ const CASES: &[Case] = &[
         file: "channel-held-by-a-gone-claim",
         exits: 1,
         names: &["5b1c7c1e", "checkpoint", "44 times since 2026-11-20T09:08:00Z"],
-        never: &["within a minute", "by force", "no action is needed"],
+        never: &["within a minute", "force-deleted", "no action needed"],
     },
     Case {
         args: &["explain", "pod/nc"],
         file: "containerd-down",
         exits: 1,
-        names: &["the container runtime of node-1 does not answer"],
+        names: &["the container runtime on node-1 does not respond"],
         never: &RUNS,
     },
     Case {
         args: &["explain", "pod/web-85d7498d7f-lkhm7"],
         file: "containerd-down",
         exits: 1,
-        names: &["does not end", "the container runtime of node-1 does not answer"],
-        never: &["its containers have ended"],
+        names: &[
+            "is stuck terminating",
+            "the container runtime on node-1 does not respond",
+        ],
+        never: &["its containers have exited"],
     },
     Case {
         args: &["explain", "pod/nk"],
         file: "containerd-down",
         exits: 0,
-        names: &["the pod runs on node-1"],
+        names: &["the pod is running on node-1"],
         never: &[],
     },
     Case {
@@ -119,14 +122,14 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/pdcrash"],
         file: "driver-crashed-in-call",
         exits: 1,
-        names: &["driver nic.example.com does not answer", "process"],
-        never: &["what its words ask", "refuses"],
+        names: &["driver nic.example.com does not respond", "process"],
+        never: &["act on the driver's message", "refuses"],
     },
     Case {
         args: &["check"],
         file: "driver-crashed-in-call",
         exits: 1,
-        names: &["DRA081", "driver nic.example.com does not answer"],
+        names: &["DRA081", "driver nic.example.com does not respond"],
         never: &["kubectl delete pod"],
     },
     // https://github.com/kubernetes/kubernetes/issues/141290
@@ -134,7 +137,10 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/train", "--namespace=team"],
         file: "evict-extended-resource",
         exits: 0,
-        names: &["example.com/drain=yes:NoExecute by rule/drain-worker-1", "141290"],
+        names: &[
+            "example.com/drain=yes:NoExecute from devicetaintrule/drain-worker-1",
+            "141290",
+        ],
         never: &[],
     },
     Case {
@@ -160,17 +166,17 @@ const CASES: &[Case] = &[
         file: "pending-after-kubelet-restart",
         exits: 1,
         names: &[
-            "the kubelet of node-1 was started at 2026-11-25T22:52:34Z",
-            "driver gpu.example.com publishes it again",
-            "aiting helps if node-1 has enough",
+            "the kubelet on node-1 started at 2026-11-25T22:52:34Z",
+            "driver gpu.example.com publishes them again",
+            "May fit on node-1 once drivers publish",
         ],
-        never: &["never helps", "What Would Help"],
+        never: &["will not help", "Fix"],
     },
     Case {
         args: &["explain", "-A"],
         file: "pending-after-kubelet-restart",
         exits: 1,
-        names: &["the kubelet of node-1 was started"],
+        names: &["the kubelet on node-1 started"],
         never: &[],
     },
     Case {
@@ -184,14 +190,14 @@ const CASES: &[Case] = &[
         args: &["explain", "node/node-1"],
         file: "pending-after-kubelet-restart",
         exits: 4,
-        names: &["the kubelet of node-1 was started"],
-        never: &["Publish nothing here"],
+        names: &["the kubelet on node-1 started"],
+        never: &["Publish Nothing Here"],
     },
     Case {
         args: &["explain", "driver/gpu.example.com"],
         file: "pending-after-kubelet-restart",
         exits: 4,
-        names: &["the kubelet of node-1 was started"],
+        names: &["the kubelet on node-1 started"],
         never: &[],
     },
     Case {
@@ -207,8 +213,8 @@ const CASES: &[Case] = &[
         file: "unprepare-fails-one-of-two",
         exits: 1,
         names: &[
-            "does not end",
-            "driver gpu.example.com or driver nic.example.com does not take its devices back",
+            "is stuck terminating",
+            "driver gpu.example.com or driver nic.example.com does not unprepare its devices",
         ],
         never: &["FailedPrepareDynamicResources", "driver gpu.example.com does not"],
     },
@@ -233,7 +239,7 @@ const CASES: &[Case] = &[
         names: &[
             "DRA087",
             "node/node-1",
-            "its kubelet is silent",
+            "its kubelet has stopped reporting",
             "1 pod with devices does not start there: pod/default/nk",
             "1 pod with devices does not terminate there: pod/default/pdcrash",
         ],
@@ -250,10 +256,7 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/web-85d7498d7f-66b6n"],
         file: "drained",
         exits: 1,
-        names: &[
-            "kubectl uncordon node/node-1",
-            "aiting helps when nodes are uncordoned",
-        ],
+        names: &["kubectl uncordon node/node-1", "Fits on node-1 once uncordoned"],
         never: &["tolerate"],
     },
     Case {
@@ -297,7 +300,7 @@ const CASES: &[Case] = &[
         args: &["explain", "default/trainer-0"],
         file: "driver-hides-used-devices",
         exits: 0,
-        names: &["the pod runs on a3-1"],
+        names: &["the pod is running on a3-1"],
         never: &[],
     },
     // https://github.com/NVIDIA/k8s-dra-driver-gpu/issues/738
@@ -306,11 +309,11 @@ const CASES: &[Case] = &[
         file: "resource-that-nothing-offers",
         exits: 1,
         names: &[
-            "no node and no class offers nvidia.com/gpu; class gpu.nvidia.com has 4 free devices and no extendedResourceName",
+            "no node and no class offers nvidia.com/gpu; class gpu.nvidia.com has 4 available devices but no extendedResourceName",
             "kubectl patch deviceclass/gpu.nvidia.com",
             "tested: fits on gpu-1",
         ],
-        never: &["no node is what the pod asks for"],
+        never: &["no node meets the pod's other requirements"],
     },
     Case {
         args: &["explain", "-A", "--complete"],
@@ -327,31 +330,27 @@ const CASES: &[Case] = &[
         names: &[
             "ComputeDomain inference-cd has 1 of 2 nodes",
             "nccl-worker-1",
-            "pod/default/batch ends",
+            "pod/default/batch finishes",
         ],
-        never: &["kubectl delete", "have driver compute-domain.nvidia.com"],
+        never: &["kubectl delete", "driver compute-domain.nvidia.com running"],
     },
     Case {
         args: &["explain", "pod/nccl-worker-1"],
         file: "compute-domain-waits-for-a-pod",
         exits: 1,
         names: &[
-            "pod/default/batch ends (cpu: wants 60, 24 of 64 left)",
-            "pod/default/nccl-worker-0 waits for this pod",
+            "pod/default/batch finishes (cpu: needs 60, 24 of 64 left)",
+            "pod/default/nccl-worker-0 cannot start without this pod",
         ],
-        never: &["nccl-worker-0 ends", "kubectl delete"],
+        never: &["nccl-worker-0 finishes", "kubectl delete"],
     },
     // https://github.com/volcano-sh/volcano/issues/5884
     Case {
         args: &["explain", "pod/hi-task-0"],
         file: "scheduler-volcano",
         exits: 4,
-        names: &["scheduler volcano said at 2026-11-20T09:40:00Z, 20 times since 2026-11-20T09:08:00Z"],
-        never: &[
-            "kube-scheduler said",
-            "plugin or an extender",
-            "bug of this release",
-        ],
+        names: &["volcano (20×, first at 2026-11-20T09:08:00Z, last at 2026-11-20T09:40:00Z): "],
+        never: &["kube-scheduler (", "plugin or extender", "bug in this release"],
     },
     // https://github.com/kubernetes-sigs/kueue/issues/13969
     Case {
@@ -376,7 +375,7 @@ const CASES: &[Case] = &[
         file: "kueue-inadmissible-job",
         exits: 1,
         names: &["job/team/trainer", "is not mapped"],
-        never: &["Nothing waits"],
+        never: &["Nothing is pending"],
     },
     // https://github.com/defilantech/LLMKube/issues/192
     Case {
@@ -387,7 +386,7 @@ const CASES: &[Case] = &[
             "the rollout of Deployment vllm keeps it until this pod is ready (maxSurge 1, maxUnavailable 0)",
             "kubectl patch deployment/vllm --namespace=llm",
         ],
-        never: &["kubectl delete", "Waiting helps"],
+        never: &["kubectl delete", "Fits on"],
     },
     Case {
         args: &["explain", "deployment", "vllm", "--namespace=llm"],
@@ -395,7 +394,7 @@ const CASES: &[Case] = &[
         exits: 1,
         names: &[
             "pod/llm/vllm-7c9d-m2n8s",
-            "it is the first of the 2 pods of Deployment vllm that waits",
+            "first pending pod of the 2 pods of Deployment vllm",
         ],
         never: &[],
     },
@@ -403,7 +402,7 @@ const CASES: &[Case] = &[
         args: &["explain", "rs/llm/vllm-6b8f"],
         file: "rollout-keeps-devices",
         exits: 0,
-        names: &["the pod runs on gpu-1"],
+        names: &["the pod is running on gpu-1"],
         never: &[],
     },
     Case {
@@ -444,11 +443,11 @@ const CASES: &[Case] = &[
         names: &[
             "#140437",
             "counter engines in board-0",
-            "drawn by devices of claim/default/first",
+            "used by devices of claim/default/first",
             "counts as 1.36.3",
             "in 1.37, it fits",
         ],
-        never: &["that is not known here"],
+        never: &["unknown bug"],
     },
     Case {
         args: &["explain", "pod/second", "--kubernetes-version=v1.36.3"],
@@ -476,14 +475,14 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/big", "--kubernetes-version=v1.36.0"],
         file: "all-with-counters",
         exits: 1,
-        names: &["fails with a panic (kubernetes/kubernetes#138885)"],
+        names: &["panics (kubernetes/kubernetes#138885)"],
         never: &["Fits:", "kube-controller-manager"],
     },
     Case {
         args: &["explain", "pod/big", "--kubernetes-version=1.36"],
         file: "all-with-counters",
         exits: 4,
-        names: &["may fail with a panic"],
+        names: &["may panic"],
         never: &["Fits:"],
     },
     Case {
@@ -560,7 +559,7 @@ const CASES: &[Case] = &[
         exits: 1,
         names: &[
             "no device of driver gpu.intel.com has attribute resource.kubernetes.io/pcieRoot",
-            "gpu.intel.com/pciRoot, with values such as pci0000:00 in common",
+            "gpu.intel.com/pciRoot, which shares values such as pci0000:00",
             "which gives up the alignment of the devices",
             "to keep the alignment",
         ],
@@ -571,7 +570,7 @@ const CASES: &[Case] = &[
         args: &["simulate", "allocation", "pod/dpdk"],
         file: "cpu-claims-overcommit",
         exits: 0,
-        names: &["claims have 32 CPUs of dra.cpu and pods request 60 beside them, 92 of 64 in all"],
+        names: &["claims hold 32 CPUs of dra.cpu and pods request 60 more, 92 of 64 in total"],
         never: &["kube-controller-manager"],
     },
     // https://github.com/kubernetes-sigs/dra-driver-cpu/issues/114
@@ -604,8 +603,8 @@ const CASES: &[Case] = &[
         ],
         file: "list-attribute",
         exits: 1,
-        names: &["which driver dra.cpu publishes as a list"],
-        never: &["this hangs on"],
+        names: &["driver dra.cpu publishes it as a list"],
+        never: &["this depends on"],
     },
     // https://github.com/kubernetes-sigs/karpenter/issues/3124
     Case {

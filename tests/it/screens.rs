@@ -657,7 +657,10 @@ fn a_command_is_copied_whole_from_a_wide_report() {
 #[test]
 fn the_fate_of_pods_is_not_cut_for_a_picture() {
     let shown = shown("simulate eviction --node gpu-node-2", "gpus");
-    assert!(shown.contains("lost: no controller; breaks PDB web"), "{shown}");
+    assert!(
+        shown.contains("not recreated (no controller); violates PDB web"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -842,61 +845,60 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
         on_screen(line, 80).stdout
     };
     insta::assert_snapshot!(cel("device.attributes[\"gpu.example.com\"].memory > 40", &[]), @r#"
-    New Objects:  accepted, costs 5 of 1000000 at most
+    New Objects:  accepted, costs at most 5 of 1000000
     Scheduler:    compiles
     Devices:      0 of 48 match, 48 fail
     DRIVER            RESULT   COUNT   DEVICES                WHY
     gpu.example.com   Error    24      gpu-node-1…3/gpu-0…7   no such key: memory
     nic.example.com   Error    24      gpu-node-1…3/rdma0…7   no such key: memory
 
-    hint: `memory` is a capacity, not an attribute; `memory` is a quantity, which is
-          compared with another by compareTo; only devices of driver
-          `gpu.example.com` have what is looked at
+    hint: `memory` is a capacity, not an attribute; `memory` is a quantity: use
+          compareTo(); only devices of driver `gpu.example.com` have this attribute
         device.driver == "gpu.example.com" &&
         device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
-          tried: matches 24 of 48, fails on none
+          tested: matches 24 of 48, no errors
 
-    hint: `memory` is a capacity, not an attribute; `memory` is a quantity, which is
-          compared with another by compareTo; not every device has `memory`: `.?`
-          and orValue say what counts instead
+    hint: `memory` is a capacity, not an attribute; `memory` is a quantity: use
+          compareTo(); not every device has `memory`: use `.?` and orValue for a
+          default
         device.capacity["gpu.example.com"].?memory.orValue(quantity("0")).compareTo(
         quantity("40")) > 0
-          tried: matches 24 of 48, fails on none
+          tested: matches 24 of 48, no errors
     "#);
     insta::assert_snapshot!(cel("device.attributes.model == \"H100-SXM5-80GB\"", &["--driver", "gpu.example.com"]), @r#"
-    New Objects:  refused
+    New Objects:  rejected
     Scheduler:    does not compile
     compilation failed: ERROR: <input>:1:25: found no matching overload for '_==_'
     applied to '(map(string, dyn), string)'
      | device.attributes.model == "H100-SXM5-80GB"
      | ........................^
 
-    hint: `model` stands below a domain, in brackets
+    hint: `model` needs its domain, as in ["DOMAIN"].model
         device.attributes["gpu.example.com"].model == "H100-SXM5-80GB"
-          tried: matches 24 devices, fails on none
+          tested: matches 24 devices, no errors
     "#);
     insta::assert_snapshot!(cel("device.memory > 40", &["--driver", "gpu.example.com"]), @r#"
-    New Objects:  refused
+    New Objects:  rejected
     Scheduler:    does not compile
     compilation failed: ERROR: <input>:1:7: undefined field 'memory'
      | device.memory > 40
      | ......^
 
-    hint: `memory` is no field of `device`, but stands in a map, below a domain;
-          `memory` is a quantity, which is compared with another by compareTo
+    hint: `memory` needs its map and its domain; `memory` is a quantity: use
+          compareTo()
         device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
-          tried: matches 24 devices, fails on none
+          tested: matches 24 devices, no errors
     "#);
     insta::assert_snapshot!(cel("device.attributes['gpu.example.com'].modle == 'H100-SXM5-80GB'", &["--driver", "gpu.example.com"]), @r#"
-    New Objects:  accepted, costs 6 of 1000000 at most
+    New Objects:  accepted, costs at most 6 of 1000000
     Scheduler:    compiles
     Devices:      0 of 24 match, 24 fail
     DRIVER            RESULT   COUNT   DEVICES                WHY
     gpu.example.com   Error    24      gpu-node-1…3/gpu-0…7   no such key: modle
 
-    hint: no device has the name as it is written, but `model`, which is alike
+    hint: possible typo: no device has this name, but `model` exists
         device.attributes["gpu.example.com"].model == 'H100-SXM5-80GB'
-          tried: matches 24 of 24, fails on none
+          tested: matches 24 of 24, no errors
     "#);
     // Each hint is what it says, when it is tried once more.
     let driver = ["--driver", "gpu.example.com"];

@@ -251,18 +251,14 @@ fn hints(
         }
     }
     let server = expressions_of_new_objects(cluster.environment());
-    let mut hints: Vec<SelectorHint> = Vec::new();
-    let mut helped = Vec::new();
+    // What matches something is rather meant.
+    let mut hints = [Hints::default(), Hints::default()];
     for repair in repairs(expression, &known, failing) {
         let Repair { found, expression } = repair;
         if !found.iter().all(&meant) {
             continue;
         }
-        // What helps needs no more.
-        if helped
-            .iter()
-            .any(|fewer: &Vec<Found>| fewer.iter().all(|one| found.contains(one)))
-        {
+        if hints[0].have(&found) {
             continue;
         }
         let selector = selectors.selector(&expression.as_str().into());
@@ -277,22 +273,45 @@ fn hints(
         if some_missing || fails || devices.is_empty() {
             continue;
         }
-        let matching = devices.iter().filter(|device| device.result == Selected::Match);
-        hints.push(SelectorHint {
+        let matches = devices
+            .iter()
+            .filter(|device| device.result == Selected::Match)
+            .count();
+        let of = &mut hints[usize::from(matches == 0)];
+        if of.have(&found) || of.hints.len() == MOST_HINTS {
+            continue;
+        }
+        of.hints.push(SelectorHint {
             messages: found.iter().map(words::mistake).collect(),
             expression,
-            matches: matching.count(),
+            matches,
         });
-        helped.push(found);
-        if hints.len() == MOST_HINTS {
+        of.found.push(found);
+        if hints[0].hints.len() == MOST_HINTS {
             break;
         }
     }
-    // What matches something is rather meant.
-    if hints.iter().any(|hint| hint.matches > 0) {
-        hints.retain(|hint| hint.matches > 0);
+    let [matching, others] = hints;
+    if matching.hints.is_empty() {
+        others.hints
+    } else {
+        matching.hints
     }
-    hints
+}
+
+/// Hints, and the mistakes that they are without.
+#[derive(Default)]
+struct Hints {
+    hints: Vec<SelectorHint>,
+    found: Vec<Vec<Found>>,
+}
+
+impl Hints {
+    /// Returns whether a hint without some of these mistakes alone is among them: what helps needs no more.
+    fn have(&self, found: &[Found]) -> bool {
+        let mut all = self.found.iter();
+        all.any(|fewer| fewer.iter().all(|one| found.contains(one)))
+    }
 }
 
 fn new_objects(server: &Environment, expression: &str) -> NewObjects {

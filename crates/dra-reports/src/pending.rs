@@ -493,8 +493,8 @@ mod tests {
         }
         let cluster = world.build();
         let list = explained(&cluster, None);
-        let three = "no node has 3 usable devices of class d".to_owned();
-        let four = "no node has 4 usable devices of class d".to_owned();
+        let three = "no node has 3 available devices of class d".to_owned();
+        let four = "no node has 4 available devices of class d".to_owned();
         assert_eq!(told(&list), [(three.clone(), 60), (four, 2)]);
         assert_eq!(list.not_explained, 0);
         assert!(list.has_waiting() && !list.is_incomplete());
@@ -593,7 +593,7 @@ mod tests {
         assert_eq!(
             told(&list),
             [(
-                "no node has 3 usable devices of class d".to_owned(),
+                "no node has 3 available devices of class d".to_owned(),
                 MOST_KINDS + 1
             )]
         );

@@ -60,7 +60,7 @@ impl Report for ExplanationList {
                 },
             );
         }
-        remarks(self, &mut doc);
+        remarks(self, page, &mut doc);
         doc.into()
     }
 }
@@ -95,7 +95,7 @@ fn headline(list: &ExplanationList, page: Page, doc: &mut Doc) {
     doc.headline(page, tone, text, "").gap();
 }
 
-fn remarks(list: &ExplanationList, doc: &mut Doc) {
+fn remarks(list: &ExplanationList, page: Page, doc: &mut Doc) {
     let mut say = |text: String| {
         doc.remark(text);
     };
@@ -110,7 +110,9 @@ fn remarks(list: &ExplanationList, doc: &mut Doc) {
         ));
     }
     let first = list.items.first().filter(|item| item.waits());
-    if let Some(command) = first.and_then(|item| explain(&item.explained)) {
+    if page.told(CAUSES, list.items.len()) < list.items.len() {
+        doc.more();
+    } else if let Some(command) = first.and_then(|item| explain(&item.explained)) {
         doc.command("More: ", &command);
     }
 }

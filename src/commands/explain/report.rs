@@ -133,7 +133,7 @@ pub(super) fn plain(text: impl std::fmt::Display) -> Span {
 fn nodes(doc: &mut Doc, explanation: &Explanation, detail: Detail) {
     for (reasons, names) in explanation.alike() {
         let names: Vec<&str> = names.into_iter().map(|name| name.as_str()).collect();
-        doc.section(&format!("Nodes {}", shortened(&names)), |section| {
+        doc.section(&format!("Nodes {}", words::shortened(&names)), |section| {
             section.table(Table::new(REASONS, detail, reasons));
         });
     }
@@ -144,17 +144,6 @@ pub(super) fn folded(names: &[&str]) -> String {
     match names {
         [first, rest @ ..] if rest.len() >= NAMED => format!("{first} +{}", rest.len()),
         _ => names.join(","),
-    }
-}
-
-/// The first few names, and how many there are besides.
-pub(super) fn shortened(names: &[&str]) -> String {
-    let rest = names.len().saturating_sub(NAMED);
-    let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(",");
-    if rest == 0 {
-        first
-    } else {
-        format!("{first} and {rest} more")
     }
 }
 
@@ -266,13 +255,15 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
     }
     doc.gap().line(0, [span(Tone::Strong, "Fix:")]);
     let (told, rest) = told_fixes(report, page);
+    let mut notes = BTreeSet::new();
     for (number, fix) in (1..).zip(told) {
         let text = format!(" {} ({})", fix.message, words::proof(fix));
         doc.line(
             INDENT.len(),
             [span(Tone::Strong, format!("  {number}.")), plain(text)],
         );
-        if let Some(note) = &fix.note {
+        // What holds for several fixes is said once.
+        if let Some(note) = fix.note.as_ref().filter(|note| notes.insert(*note)) {
             doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
         }
         if let Some(command) = &fix.command {

@@ -1,9 +1,22 @@
 //! The sentences around an explanation. Nothing reads them again.
 
-use super::report::shortened;
 use dra_reports::explanation::{
     ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, NodeGroupItem, RISKY,
 };
+
+/// Names that are shown before the rest is counted.
+const NAMED: usize = 3;
+
+/// The first few names, and how many there are besides.
+pub(super) fn shortened(names: &[&str]) -> String {
+    let rest = names.len().saturating_sub(NAMED);
+    let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(",");
+    if rest == 0 {
+        first
+    } else {
+        format!("{first} and {rest} more")
+    }
+}
 
 /// What the headline says of the object.
 pub(super) fn headline(report: &Explanation) -> String {
@@ -34,6 +47,10 @@ pub(super) fn why(group: &NodeGroupItem, count: Option<&DeviceCount>) -> String 
         Some(reason) if counts.is_empty() => reason.to_string(),
         Some(reason) => format!("{}; {reason}", counts.join(", ")),
         None if is_unmatched => "no device matches".to_owned(),
+        None if counts.is_empty() => count.map_or_else(String::new, |count| match count.matching {
+            1 => "only 1 matches".to_owned(),
+            matching => format!("only {matching} match"),
+        }),
         None => counts.join(", "),
     }
 }
@@ -64,9 +81,10 @@ pub(super) fn proof(fix: &FixItem) -> String {
     proof
 }
 
-/// The objects that the fix deletes and recreates.
+/// The objects that the fix deletes and recreates, as their specs are immutable.
 fn recreates(fix: &FixItem) -> Option<String> {
-    let objects = fix.remakes.iter().map(|remake| remake.object());
+    let changed = fix.remakes.iter().filter(|remake| !remake.operations.is_empty());
+    let objects = changed.map(|remake| remake.object());
     let objects: Vec<String> = objects.collect();
     (!objects.is_empty()).then(|| format!("recreates {}", objects.join(" and ")))
 }

@@ -20,7 +20,7 @@ fn devices_match_or_not_and_say_why() {
         @"
     exit_code: 0
     ----- stdout -----
-    New Objects:  accepted, costs 9 of 1000000 at most
+    New Objects:  accepted, costs at most 9 of 1000000
     Scheduler:    compiles
     Devices:      2 of 8 match
     DRIVER            RESULT    COUNT   DEVICES                  WHY
@@ -106,15 +106,15 @@ fn an_error_on_a_device_is_a_bad_verdict() {
         @r#"
     exit_code: 1
     ----- stdout -----
-    New Objects:  accepted, costs 5 of 1000000 at most
+    New Objects:  accepted, costs at most 5 of 1000000
     Scheduler:    compiles
     Devices:      0 of 1 match, 1 fail
     DRIVER            RESULT   COUNT   DEVICES            WHY
     gpu.example.com   Error    1       gpu-node-1/gpu-0   no such key: nothing
 
-    hint: no device has `nothing`: `.?` and orValue say what counts instead
+    hint: no device has `nothing`: use `.?` and orValue for a default
         device.attributes["gpu.example.com"].?nothing.orValue(0) == 1
-          tried: matches 0 of 1, fails on none
+          tested: matches 0 of 1, no errors
 
     ----- stderr -----
     warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -124,10 +124,10 @@ fn an_error_on_a_device_is_a_bad_verdict() {
 
 #[test]
 fn an_expression_that_does_not_compile_is_a_bad_verdict() {
-    dra_snapshot!(look(&["cel", "device.nothing"], "bound-pods"), @r"
+    dra_snapshot!(look(&["cel", "device.nothing"], "bound-pods"), @"
     exit_code: 1
     ----- stdout -----
-    New Objects:  refused
+    New Objects:  rejected
     Scheduler:    does not compile
     compilation failed: ERROR: <input>:1:7: undefined field 'nothing'
      | device.nothing
@@ -148,7 +148,7 @@ fn what_costs_too_much_is_refused_in_new_objects_only() {
         @"
     exit_code: 1
     ----- stdout -----
-    New Objects:  refused, may cost 8016012 of 1000000: Forbidden: too complex, exceeds cost limit
+    New Objects:  rejected, may cost 8016012 of 1000000: Forbidden: too complex, exceeds cost limit
     Scheduler:    compiles
     Devices:      0 of 1 match, 1 fail
     DRIVER            RESULT   COUNT   DEVICES            WHY

@@ -155,10 +155,10 @@ fn usage_is_grouped_by_the_requested_key() {
     dra_snapshot!(look(&["status", "--by", "owner"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 3 nodes
+    Kubernetes v1.37.1 (assumed), 3 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   15/24    63%    9      4
       nic.example.com   8/24     33%    16     6
     Usage:
@@ -173,15 +173,10 @@ fn usage_is_grouped_by_the_requested_key() {
       inference/Pod/web-0           gpu.example.com   1        4%       0
       inference/Pod/web-1           gpu.example.com   1        4%       0
       default/ResourceClaim/spare   <none>            0        <none>   1
-    Claims:
-      STATE                CLAIMS
-      pending              1
-      allocated,reserved   8
-    Pods With Devices:
-      STAGE     PODS
-      Running   7
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             1 pending; 8 allocated,reserved
+    Pods With Devices:  7 Running
+
+    More: kubectl dra status --by owner --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -189,10 +184,10 @@ fn usage_is_grouped_by_the_requested_key() {
     dra_snapshot!(look(&["status", "--by", "node"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 3 nodes
+    Kubernetes v1.37.1 (assumed), 3 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   15/24    63%    9      4
       nic.example.com   8/24     33%    16     6
     Usage:
@@ -203,15 +198,10 @@ fn usage_is_grouped_by_the_requested_key() {
       gpu-node-2   nic.example.com   2        25%
       gpu-node-3   gpu.example.com   4        50%
       gpu-node-3   nic.example.com   4        50%
-    Claims:
-      STATE                CLAIMS
-      pending              1
-      allocated,reserved   8
-    Pods With Devices:
-      STAGE     PODS
-      Running   7
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             1 pending; 8 allocated,reserved
+    Pods With Devices:  7 Running
+
+    More: kubectl dra status --by node --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)

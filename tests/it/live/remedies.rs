@@ -155,7 +155,7 @@ fn act(cluster: &Cluster, kind: &str, target: &str, message: &str) {
         "CreateTemplate" => drop(cluster.create(&template(name, claim_spec([gpu()])))),
         "CreateClass" => drop(cluster.create(&class(name, "device.driver == 'gpu.example.com'"))),
         "LiftTaint" => {
-            let taint = between(message, "lift the taint ", " from");
+            let taint = between(message, "remove taint ", " from");
             let (key, effect) = taint.rsplit_once(':').expect("a taint");
             for slice in cluster.list("slice") {
                 if slice["spec"]["pool"]["name"] != name {

@@ -182,9 +182,9 @@ fn up_to_1_35_an_order_decides_which_devices_are_granted() {
         assert_eq!(report["exactness"], exactness, "{release}");
         let is_open = exactness == "OneOf";
         assert_eq!(
-            report["notes"]
-                .to_string()
-                .contains("order decides on a: request r of claim/default/c"),
+            report["notes"].to_string().contains(
+                "the devices on a depend on an order only kube-scheduler knows: request r of claim/default/c"
+            ),
             is_open,
             "{release} {report:#}"
         );

@@ -105,21 +105,6 @@ const HARD_STEPS_OF_ORDERS: u64 = 32;
 /// Nodes for which is tried whether kube-scheduler would time out.
 const TIMED_NODES: usize = 2;
 
-/// What is said of a pod for which kube-scheduler times out.
-const TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: the pod is tried again and again";
-
-/// The same of releases in which that keeps only the node from the pod.
-const NODE_TIMES_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search takes longer: it passes the node over, with `timed out trying to allocate devices`";
-
-/// What is said where it depends on the machine whether kube-scheduler times out.
-const MAY_TIME_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search may take longer: then the pod is tried again and again";
-
-/// The same of releases in which that keeps only the node from the pod.
-const NODE_MAY_TIME_OUT: &str = "kube-scheduler itself gives a node up after 10 s, and its search may take longer: then it passes the node over, with `timed out trying to allocate devices`";
-
-/// What is said where the budget did not suffice to find out.
-const UNTOLD_TIMEOUT: &str = "whether kube-scheduler's own search takes longer than the 10 s after which it gives a node up is not known: the budget of the search ended before";
-
 /// Gates that decide what is granted.
 const GATES: [Gate; 15] = [
     Gate::DRAAdminAccess,
@@ -211,12 +196,8 @@ pub(super) fn otherwise(
     };
     let in_newest = newest.as_ref().and_then(differs).and_then(Fit::words);
     let release = format!("{}.{}", Version::LATEST.major, Version::LATEST.minor);
-    found.release = in_newest.map(|words| {
-        format!(
-            "this hangs on the release, which counts as {}, as its objects show no newer one: in {release}, {words}",
-            environment.version
-        )
-    });
+    found.release = in_newest
+        .map(|otherwise| words::depends_on_release(&environment.version.to_string(), &release, otherwise));
     for hanging in hanging {
         let with = |hanging: &Hanging, cluster| differs(&hanging.otherwise(cluster)).and_then(Fit::words);
         let here = with(&hanging, cluster);
@@ -242,11 +223,7 @@ pub(super) fn otherwise(
             .iter()
             .find_map(|count| differs(&with_count(cluster, &pool, *count)));
         if differing.is_some() {
-            found.order.get_or_insert_with(|| {
-                format!(
-                    "whether it fits is not known: order decides which slice of pool {pool} kube-scheduler asks how many there are"
-                )
-            });
+            found.order.get_or_insert_with(|| words::unknown_size(&pool));
         }
     }
     found
@@ -261,7 +238,7 @@ pub(super) fn hanging_on(
     settings: &Settings<'_>,
 ) -> Option<String> {
     if let Some((pool, _)) = disagreeing_pools(cluster).into_iter().next() {
-        return Some(format!("order decides how many slices pool {pool} has"));
+        return Some(words::open_size(&pool));
     }
     let components = [Component::Scheduler, Component::ControllerManager];
     let hanging = Hanging::of(cluster, &GATES, &components);
@@ -269,10 +246,7 @@ pub(super) fn hanging_on(
         .into_iter()
         .filter(|gate| alone(&gate.otherwise(other), units, settings).result != Fit::DoesNotFit);
     let gate = fits.next()?;
-    Some(format!(
-        "it hangs on the gate {}, of which nothing tells",
-        gate.gate.name()
-    ))
+    Some(words::depends_on_gate(gate.gate.name()))
 }
 
 /// The cluster as if every slice of the pool's newest generation said that there are `count` of them.
@@ -436,11 +410,7 @@ fn on_nodes(judged: &mut Judged, cycle: &Cycle<'_>, pod: Option<&Pod>, settings:
         judged.message = message(cycle, &verdicts).and_then(|message| message.text().map(str::to_owned));
     }
     for (claim, state) in cycle.not_ready() {
-        judged.notes.push(format!(
-            "claim/{} waits for its devices: {}",
-            claim.key(),
-            state.text()
-        ));
+        judged.notes.push(words::not_ready(&claim.key(), &state.text()));
     }
     judged.notes.extend(
         cycle
@@ -474,15 +444,7 @@ fn score(judged: &mut Judged, answers: &[(&Arc<Node>, Judgment)], settings: &Set
             normalized: compares_all.then(|| normalized(points, best)),
         });
     }
-    let mut note = format!(
-        "kube-scheduler prefers nodes that grant earlier alternatives: their score counts {SCORE_WEIGHT} times, and other plugins add theirs"
-    );
-    if !compares_all {
-        note.push_str(
-            "; the score is one of points, as the nodes that it is compared with are not all known",
-        );
-    }
-    judged.notes.push(note);
+    judged.notes.push(words::scored(SCORE_WEIGHT, compares_all));
 }
 
 /// That the pod is not bound at once, where devices that it would get have binding conditions.
@@ -493,17 +455,13 @@ fn waiting(nodes: &[NodeResult]) -> Option<String> {
     let mut names: Vec<&str> = waiting.iter().map(|node| node.node.as_str()).collect();
     let rest = names.len().saturating_sub(NAMED);
     names.truncate(NAMED);
-    let more = if rest > 0 {
-        format!(" and {rest} more")
-    } else {
-        String::new()
-    };
     let conditions: Vec<&str> = first.waits_for.iter().map(Str::as_str).collect();
-    Some(format!(
-        "on {}{more} the pod waits for binding conditions before it is bound: drivers have to report {} as true within {} s",
-        names.join(", "),
-        conditions.join(", "),
-        BINDING_TIMEOUT.as_secs()
+    let seconds = BINDING_TIMEOUT.as_secs();
+    Some(words::bound_later(
+        &names.join(", "),
+        rest,
+        &conditions.join(", "),
+        seconds,
     ))
 }
 
@@ -583,7 +541,7 @@ pub(super) fn timeouts(
         if gave_up
             && (steps < TIMEOUT_STEPS || settings.observer.cancelled() || cycle.meter().exhausted().is_some())
         {
-            let untold = || UNTOLD_TIMEOUT.to_owned();
+            let untold = || words::UNTOLD_TIMEOUT.to_owned();
             timeouts.note.get_or_insert_with(untold);
             break;
         }
@@ -591,10 +549,10 @@ pub(super) fn timeouts(
     }
     let node_only = environment.release().timeout_is_node_only;
     let note = match (timeouts.nodes.iter().any(|(_, times_out)| *times_out), node_only) {
-        (true, true) => Some(NODE_TIMES_OUT),
-        (true, false) => Some(TIMES_OUT),
-        (false, true) if timeouts.is_feared => Some(NODE_MAY_TIME_OUT),
-        (false, false) if timeouts.is_feared => Some(MAY_TIME_OUT),
+        (true, true) => Some(words::NODE_TIMES_OUT),
+        (true, false) => Some(words::TIMES_OUT),
+        (false, true) if timeouts.is_feared => Some(words::NODE_MAY_TIME_OUT),
+        (false, false) if timeouts.is_feared => Some(words::MAY_TIME_OUT),
         (false, _) => None,
     };
     // That it does is worth more than that it is not known of another node.
@@ -614,8 +572,7 @@ fn in_sequence(cluster: &Cluster, pods: &[Arc<Pod>], settings: &Settings<'_>) ->
         let mut judged = place_next(&mut cluster, pod, &mut agreed, settings);
         if judged.trust.exactness == Exactness::OneOf && place < pods.len() {
             judged.trust.exactness = Exactness::FitOnly;
-            let note = "pods are judged as if those before them got the devices that are shown";
-            judged.notes.push(note.to_owned());
+            judged.notes.push(words::AS_SHOWN.to_owned());
         }
         report.note(&judged);
         placements.push(Placement::new(&pod.key(), judged));

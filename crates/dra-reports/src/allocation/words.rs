@@ -181,3 +181,75 @@ fn listed(names: impl ExactSizeIterator<Item = impl ToString>) -> String {
         _ => format!("{} and {rest} more", shown.join(", ")),
     }
 }
+
+/// That kube-scheduler times out on a pod.
+pub(super) const TIMES_OUT: &str = "kube-scheduler's own search takes longer than its limit of 10 s per node: it retries the pod again and again";
+
+/// That kube-scheduler times out on a node, in releases that only skip the node.
+pub(super) const NODE_TIMES_OUT: &str = "kube-scheduler's own search takes longer than its limit of 10 s per node: it skips the node with \
+     `timed out trying to allocate devices`";
+
+/// That kube-scheduler may time out on a pod, depending on its machine.
+pub(super) const MAY_TIME_OUT: &str = "kube-scheduler's own search may take longer than its limit of 10 s per node: it then retries the pod again and again";
+
+/// That kube-scheduler may time out on a node, in releases that only skip the node.
+pub(super) const NODE_MAY_TIME_OUT: &str = "kube-scheduler's own search may take longer than its limit of 10 s per node: it then skips the \
+     node with `timed out trying to allocate devices`";
+
+/// That the budget did not suffice to find out.
+pub(super) const UNTOLD_TIMEOUT: &str = "unknown whether kube-scheduler's own search exceeds its limit of 10 s per node: the search budget ran out";
+
+/// That pods are simulated one after the other.
+pub(super) const AS_SHOWN: &str = "each pod is simulated as if the pods before it had the devices shown";
+
+/// That a newer release has another answer.
+pub(super) fn depends_on_release(version: &str, release: &str, otherwise: &str) -> String {
+    format!(
+        "this depends on the release, which counts as {version} because its objects show no newer one: in {release}, {otherwise}"
+    )
+}
+
+/// That slices of a pool contradict each other about their number, which decides.
+pub(super) fn unknown_size(pool: &PoolId) -> String {
+    format!("unknown whether it fits: {}", open_size(pool))
+}
+
+/// That slices of a pool contradict each other about their number.
+pub(super) fn open_size(pool: &PoolId) -> String {
+    format!(
+        "the slices of pool {pool} disagree about their number, and only kube-scheduler knows which one it reads first"
+    )
+}
+
+/// That a gate decides.
+pub(super) fn depends_on_gate(gate: &str) -> String {
+    format!("it depends on gate {gate}, whose state is unknown")
+}
+
+/// That the devices of an allocated claim are not ready.
+pub(super) fn not_ready(claim: &Key, why: &str) -> String {
+    format!("claim/{claim} is not ready: {why}")
+}
+
+/// How kube-scheduler ranks nodes of claims with alternatives.
+pub(super) fn scored(weight: impl std::fmt::Display, compares_all: bool) -> String {
+    let points = if compares_all {
+        ""
+    } else {
+        "; SCORE is in points, because not all compared nodes are known"
+    };
+    format!(
+        "kube-scheduler prefers nodes that allocate earlier alternatives: their score counts {weight} times, and other plugins add theirs{points}"
+    )
+}
+
+/// That a pod is bound only after its binding conditions are true.
+pub(super) fn bound_later(nodes: &str, more: usize, conditions: &str, seconds: u64) -> String {
+    let more = match more {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "on {nodes}{more} the pod is bound only after its binding conditions are true: drivers have to set {conditions} within {seconds} s"
+    )
+}

@@ -43,7 +43,7 @@ pub(super) fn mistake(found: &Found) -> String {
         Mistake::MapLeftOut => {
             format!("`{name}` needs its map and its domain")
         }
-        Mistake::Misspelt => format!("no such name; did you mean `{name}`?"),
+        Mistake::Misspelt => format!("possible typo: no device has this name, but `{name}` exists"),
         Mistake::QuantityCompared => {
             format!("`{name}` is a quantity: use compareTo()")
         }

@@ -316,32 +316,32 @@ mod tests {
             (
                 World::default(),
                 vec![],
-                Some("no device is published, of class d or any other"),
+                Some("no devices are published, of class d or any other"),
             ),
             (
                 World::default().slice_with("node-1", &other),
                 vec![],
-                Some("no device of class d is published, of 1 device"),
+                Some("the only published device is not of class d"),
             ),
             (
                 two(),
                 vec!["device.capacity['d'].memory.compareTo(quantity('24Gi')) >= 0"],
                 Some(
-                    "none of 2 devices of class d has 24Gi of memory: the most is 24564Mi (d/node-1/b), 12Mi short",
+                    "none of 2 devices of class d has 24Gi of memory: the largest is 24564Mi (d/node-1/b), 12Mi short",
                 ),
             ),
             (
                 World::default().slice("node-1", &json!([device("b", "large", "24Gi")])),
                 vec!["device.capacity['d'].memory.compareTo(quantity('24Gi')) > 0"],
                 Some(
-                    "the request selects none of 1 device of class d: of d/node-1/b, device.capacity['d'].memory.compareTo(quantity('24Gi')) \
+                    "the request selects none of 1 device of class d; for d/node-1/b, device.capacity['d'].memory.compareTo(quantity('24Gi')) \
                      > 0 (device.capacity[\"d\"].memory is quantity(\"24Gi\"))",
                 ),
             ),
             (
                 two(),
                 vec!["device.attributes['d'].model == 'huge'"],
-                Some("none of 2 devices of class d has model huge: there is large and small"),
+                Some("none of 2 devices of class d has model huge; published values: large and small"),
             ),
             // One device meets one of the terms, the other none.
             (
@@ -350,7 +350,7 @@ mod tests {
                     "device.attributes['d'].model.startsWith('la') && device.attributes['d'].model.endsWith('x')",
                 ],
                 Some(
-                    "the request selects none of 2 devices of class d: of d/node-1/b, device.attributes['d'].model.endsWith('x') \
+                    "the request selects none of 2 devices of class d; for d/node-1/b, device.attributes['d'].model.endsWith('x') \
                      (device.attributes[\"d\"].model is \"large\")",
                 ),
             ),
@@ -358,14 +358,14 @@ mod tests {
                 elsewhere(json!({"nodeName": "node-2"})),
                 vec![],
                 Some(
-                    "no node reaches any of 1 device of class d: pool d/far is for node node-2, which is not there",
+                    "no node can access any of 1 device of class d: pool d/far is for node/node-2, which does not exist",
                 ),
             ),
             (
                 elsewhere(labelled),
                 vec![],
                 Some(
-                    "no node reaches any of 1 device of class d: pool d/far is for nodes with rack In [r1], which no node has",
+                    "no node can access any of 1 device of class d: pool d/far is for nodes with rack In [r1], and no node matches",
                 ),
             ),
             (elsewhere(json!({"allNodes": true})), vec![], None),

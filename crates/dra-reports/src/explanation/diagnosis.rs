@@ -15,7 +15,6 @@ use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
 use super::absence::Absence;
 use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
-use super::outdated::Outdated;
 use crate::allocation::{Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
 
@@ -499,6 +498,19 @@ pub(crate) enum Never {
     NotEnough(Among, RequestsTogether),
     /// None of these nodes has devices with the same, or with different, values.
     NotAlike(Among, Alike),
+}
+
+/// Devices of a request in an outdated slice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Outdated {
+    /// The slice.
+    pub(super) slice: Str,
+    /// Generation of the slice.
+    pub(super) generation: i64,
+    /// Newest generation of the pool.
+    pub(super) current: i64,
+    /// Number of devices that the request selects, and that the newest generation does not have.
+    pub(super) devices: usize,
 }
 
 /// Requests for which there are not enough devices together.

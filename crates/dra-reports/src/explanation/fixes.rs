@@ -8,7 +8,7 @@ use serde_json::json;
 use super::diagnosis::{Answer, Diagnosis, Unserved};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
-use super::words::fixes::{self as words, About};
+use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
 use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
 use crate::script::{self, Command, delete, delete_in, lift_node_taint, patch, recreate_pod};
@@ -496,11 +496,10 @@ impl Helped<'_> {
         let amount = |amount: Option<String>| amount.map_or(Before::Unknown, Before::Amount);
         match fix {
             Fix::Release { claim, .. } => self.consumers(claim),
-            Fix::Fewer { claim, request, .. } => {
-                let spec = spec(claim, request);
-                let counts = spec.filter(|spec| spec.allocation_mode == AllocationMode::ExactCount);
-                amount(counts.map(|spec| spec.count.to_string()))
-            }
+            Fix::Fewer { claim, request, .. } => match spec(claim, request) {
+                Some(spec) if spec.allocation_mode == AllocationMode::All => Before::All,
+                spec => amount(spec.map(|spec| spec.count.to_string())),
+            },
             Fix::LessCapacity {
                 claim,
                 request,
@@ -541,22 +540,6 @@ impl Helped<'_> {
             Before::Idle
         }
     }
-}
-
-/// The state that a change replaces.
-pub(super) enum Before {
-    /// A number or an amount.
-    Amount(String),
-    /// A constraint that wants different values.
-    Distinct,
-    /// Pods with these names use the claim.
-    Pods(Vec<Str>),
-    /// kube-scheduler deallocates the claim automatically.
-    Deallocated,
-    /// No pod uses the claim.
-    Idle,
-    /// Nothing that the sentence names.
-    Unknown,
 }
 
 /// A pod that was given another consumer's claim gets its own when it is recreated.

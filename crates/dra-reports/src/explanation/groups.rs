@@ -659,13 +659,17 @@ mod tests {
             (
                 exactly(all),
                 false,
-                "it wants all 4 devices of class d of node-1, and 2 are in use by pod/user",
+                "it requests all 4 devices of class d of node-1, but 2 are in use by pod/user",
             ),
-            (exactly(three), false, "no node has 3 usable devices of class d"),
+            (
+                exactly(three),
+                false,
+                "no node has 3 available devices of class d",
+            ),
             (
                 exactly(json!({"deviceClassName": "d", "count": 2})),
                 true,
-                "node-1 has 2 usable devices of class d, but cannot take the pod: node(s) were unschedulable",
+                "node-1 has 2 available devices of class d, but cannot take the pod: node(s) were unschedulable",
             ),
             (
                 either,

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::words::fixes as words;
 use crate::Sentence;
 use crate::remedy::{Remake, Remedy};
 use crate::script::{NoCommand, Script};
@@ -288,14 +287,6 @@ pub struct GetsItem {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_none(count: &usize) -> bool {
     *count == 0
-}
-
-impl GetsItem {
-    /// `gets gpu-1, memory 10Gi instead of 80Gi`.
-    pub fn text(&self) -> String {
-        let device = self.device.rsplit('/').next().unwrap_or(&self.device);
-        words::gets(device, self.more, &self.differs)
-    }
 }
 
 /// A single change.

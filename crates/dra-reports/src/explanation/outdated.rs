@@ -2,24 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::diagnosis::{Cause, Diagnosis};
+use super::diagnosis::{Cause, Diagnosis, Outdated};
 use super::groups;
 use dra_allocator::devices::{ClassSelectors, Match};
 use dra_model::{DeviceRequest, Pool, Str};
 use dra_rules::scheduling::Cycle;
-
-/// Devices of a request in an outdated slice.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outdated {
-    /// The slice.
-    pub(super) slice: Str,
-    /// Generation of the slice.
-    pub(super) generation: i64,
-    /// Newest generation of the pool.
-    pub(super) current: i64,
-    /// Number of devices that the request selects, and that the newest generation does not have.
-    pub(super) devices: usize,
-}
 
 /// Names the outdated slice that has devices for the request of which there are too few.
 pub(super) fn add(report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {

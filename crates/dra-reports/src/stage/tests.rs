@@ -1211,7 +1211,7 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
     // How often the kubelet has said it, and since when.
     assert_eq!(
         sandbox().item().stuck.unwrap().evidence,
-        ["kubelet at 2026-11-21T11:59:00Z, 14 times since 2026-11-21T11:51:00Z: resource busy"]
+        ["kubelet (14×, first at 2026-11-21T11:51:00Z, last at 2026-11-21T11:59:00Z): resource busy"]
     );
     // A pod that is ready runs.
     let ready = |pod: &mut Value| {

@@ -2,47 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::parts::{STEPS, after, steps};
+use super::parts::{Fate, STEPS, after, steps};
 use super::{SIMULATED, evidence, words};
 use crate::output::{Column, Doc, Page, Table, Tone};
 use dra_model::{Str, Time};
-use dra_rules::owners::Replacing;
-use dra_rules::simulation::{BudgetItem, EvictionReport, Fit, PodItem, PodVerdict, ReasonItem};
+use dra_rules::simulation::{BudgetItem, EvictionReport, PodItem, PodVerdict, ReasonItem};
 
 /// Number of pods to print one by one.
 const TOLD: usize = 20;
-
-/// Fate of the work of an evicted pod.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fate {
-    /// The pod is recreated, and fits.
-    Restarts,
-    /// The pod is recreated, and pending.
-    Waits,
-    /// Unknown whether it is recreated, or whether it fits then.
-    Unknown,
-    /// The pod had already finished.
-    Done,
-    /// The pod is not recreated.
-    Lost,
-}
-
-impl Fate {
-    fn of(pod: &PodItem) -> Self {
-        match &pod.replacement {
-            Some(replacement) => match replacement.fits {
-                Fit::Fits => Self::Restarts,
-                Fit::DoesNotFit => Self::Waits,
-                Fit::Unknown => Self::Unknown,
-            },
-            None => match pod.replacing {
-                Some(Replacing::AtOnce | Replacing::OnceGone | Replacing::Unknown) => Self::Unknown,
-                Some(Replacing::Ended) => Self::Done,
-                Some(Replacing::Never) | None => Self::Lost,
-            },
-        }
-    }
-}
 
 /// An evicted pod.
 struct Going<'r> {

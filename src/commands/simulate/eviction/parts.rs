@@ -6,7 +6,40 @@ use jiff::SignedDuration;
 
 use crate::output::{Column, human_duration, list_or_none};
 use dra_model::{Str, Time};
-use dra_rules::simulation::{EventType, EvictionReport};
+use dra_rules::owners::Replacing;
+use dra_rules::simulation::{EventType, EvictionReport, Fit, PodItem};
+
+/// Fate of the work of an evicted pod.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fate {
+    /// The pod is recreated, and fits.
+    Restarts,
+    /// The pod is recreated, and pending.
+    Waits,
+    /// Unknown whether it is recreated, or whether it fits then.
+    Unknown,
+    /// The pod had already finished.
+    Done,
+    /// The pod is not recreated.
+    Lost,
+}
+
+impl Fate {
+    pub(super) fn of(pod: &PodItem) -> Self {
+        match &pod.replacement {
+            Some(replacement) => match replacement.fits {
+                Fit::Fits => Self::Restarts,
+                Fit::DoesNotFit => Self::Waits,
+                Fit::Unknown => Self::Unknown,
+            },
+            None => match pod.replacing {
+                Some(Replacing::AtOnce | Replacing::OnceGone | Replacing::Unknown) => Self::Unknown,
+                Some(Replacing::Ended) => Self::Done,
+                Some(Replacing::Never) | None => Self::Lost,
+            },
+        }
+    }
+}
 
 /// Events at one instant.
 pub(super) struct Step {

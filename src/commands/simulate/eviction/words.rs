@@ -1,7 +1,6 @@
 //! The sentences of a simulated eviction. Nothing reads them again.
 
-use super::answer::Fate;
-use super::parts::fitting_nodes;
+use super::parts::{Fate, fitting_nodes};
 use crate::output::counted;
 use dra_reports::findings::some;
 use dra_rules::simulation::{BudgetItem, MissedPod, OwnerItem, PodItem};

@@ -4,8 +4,26 @@ use dra_model::{Key, Kind, PoolId, Quantity, Str};
 use dra_rules::owners::Queued;
 use dra_rules::scheduling::Fix;
 
-use super::super::fixes::Before;
+use super::super::items::GetsItem;
 use crate::listing::some;
+
+/// The state that a change replaces.
+pub(in super::super) enum Before {
+    /// A number or an amount.
+    Amount(String),
+    /// All devices.
+    All,
+    /// A constraint that wants different values.
+    Distinct,
+    /// Pods with these names use the claim.
+    Pods(Vec<Str>),
+    /// kube-scheduler deallocates the claim automatically.
+    Deallocated,
+    /// No pod uses the claim.
+    Idle,
+    /// Nothing that the sentence names.
+    Unknown,
+}
 
 /// Names of what a change is about.
 pub(in super::super) struct About {
@@ -79,6 +97,7 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
 fn reduce(what: &str, to: &str, before: &Before) -> String {
     match before {
         Before::Amount(from) => format!("reduce {what} from {from} to {to}"),
+        Before::All => format!("reduce {what} from all devices to {to}"),
         _ => format!("reduce {what} to {to}"),
     }
 }
@@ -294,12 +313,15 @@ pub(in super::super) fn sees(name: &str, value: &str) -> String {
     format!("{name} is {value}")
 }
 
-/// `gets gpu-1, memory 10Gi instead of 80Gi`.
-pub(in super::super) fn gets(device: &str, more: usize, differs: &[String]) -> String {
-    let more = match more {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let differs: String = differs.iter().map(|text| format!(", {text}")).collect();
-    format!("gets {device}{more}{differs}")
+impl GetsItem {
+    /// `gets gpu-1, memory 10Gi instead of 80Gi`.
+    pub fn text(&self) -> String {
+        let device = self.device.rsplit('/').next().unwrap_or(&self.device);
+        let more = match self.more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let differs: String = self.differs.iter().map(|text| format!(", {text}")).collect();
+        format!("gets {device}{more}{differs}")
+    }
 }

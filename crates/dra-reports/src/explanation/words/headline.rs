@@ -2,23 +2,21 @@
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::owners::{Incomplete, OwnerName, Queued};
-use dra_rules::reservation::ClaimNameError;
-use dra_rules::scheduling::{ClaimProblem, Obstacle, Spared};
+use dra_rules::owners::{OwnerName, Queued};
+use dra_rules::scheduling::Spared;
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
     Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, NoPods, NotAll, OnNode,
-    Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+    Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::Holding;
-use super::super::outdated::Outdated;
-use super::reasons::{brief, fact, failing, of_lacking};
+use super::reasons::{brief, fact, failing, no_template, not_made, of_lacking, of_obstacle};
 use super::{listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{broken_link_text, republishing_text, template_missing};
+use crate::stage::{broken_link_text, republishing_text};
 
 /// The answer.
 pub(in super::super) fn answer(answer: &Answer) -> String {
@@ -483,41 +481,6 @@ pub(in super::super) fn held(why: &Spared) -> String {
     }
 }
 
-pub(super) fn no_template(template: &Key, key: &Key) -> String {
-    if *key == Key::default() {
-        template_missing(template, "the pod")
-    } else {
-        template_missing(template, &pod(key))
-    }
-}
-
-pub(super) fn not_made(why: &str) -> String {
-    format!("the claim controller does not create its claim: {why}")
-}
-
-/// What keeps the scheduler from looking at nodes, in its words where these do not name what is the subject's own.
-pub(in super::super) fn of_obstacle(obstacle: &Obstacle) -> String {
-    let own = Key::default();
-    match obstacle {
-        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) if *pod == own => {
-            "ResourceClaim not created yet".to_owned()
-        }
-        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::Unsupported { pod, entry })) if *pod == own => {
-            format!("spec.resourceClaim {entry}: none of the supported fields are set")
-        }
-        Obstacle::Claim(ClaimProblem::Missing { claim }) if *claim == own => {
-            "could not find its ResourceClaim".to_owned()
-        }
-        Obstacle::Claim(ClaimProblem::Deleting { claim }) if *claim == own => {
-            "its ResourceClaim is being deleted".to_owned()
-        }
-        Obstacle::Claim(ClaimProblem::Owner { claim, .. }) if *claim == own => {
-            "its ResourceClaim was not created for it".to_owned()
-        }
-        other => other.text(),
-    }
-}
-
 /// What the error says, without what is known from the rest of the report, and without advice.
 fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
     let what = match failure {
@@ -542,33 +505,6 @@ fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
             format!("class {class}: selector #{place}{}: {what}", on(device))
         }
     }
-}
-
-/// What gathers nodes and lacks some.
-pub(super) fn gathering(owner: &OwnerName, incomplete: &Incomplete, missing: &[Key]) -> String {
-    let Incomplete { wanted, there } = incomplete;
-    let nodes: Vec<String> = there
-        .iter()
-        .map(|(name, status)| match status.as_str() {
-            "" => name.to_string(),
-            status => format!("{name}: {status}"),
-        })
-        .collect();
-    let nodes = if nodes.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", listed_names(&nodes, "and"))
-    };
-    let names: Vec<String> = missing.iter().map(pod).collect();
-    let rest = match names.len() {
-        0 => String::new(),
-        1 => format!("; {} has no node yet", listed_names(&names, "and")),
-        _ => format!("; {} have no node yet", listed_names(&names, "and")),
-    };
-    format!(
-        "{owner} has {} of {wanted} nodes{nodes}, and its pods do not start until it has all{rest}",
-        there.len()
-    )
 }
 
 /// What a queue holds back.

@@ -3,14 +3,16 @@
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{ConstraintName, Shortage};
 use dra_model::{Gate, Key, Str};
-use dra_rules::scheduling::{NoUse, Plain};
+use dra_rules::owners::{Incomplete, OwnerName};
+use dra_rules::reservation::ClaimNameError;
+use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain};
 
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Term, Together};
 use super::super::items::Amounts;
-use super::headline::{gathering, no_template, not_made, of_obstacle};
-use super::{claims, word};
-use crate::allocation::words::{claim, of_gang, too_many_consumers};
+use super::{claims, listed_names, word};
+use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::some;
+use crate::stage::template_missing;
 
 /// That devices in use can be asked for, too.
 pub(in super::super) const ADMIN_ACCESS: &str = "to monitor devices that other pods use, request them with adminAccess: true in a namespace labeled \
@@ -417,4 +419,66 @@ fn allowed(allowed: &Allowed) -> String {
             format!("but only {} are allowed", values.join(", "))
         }
     }
+}
+
+pub(super) fn no_template(template: &Key, key: &Key) -> String {
+    if *key == Key::default() {
+        template_missing(template, "the pod")
+    } else {
+        template_missing(template, &pod(key))
+    }
+}
+
+pub(super) fn not_made(why: &str) -> String {
+    format!("the claim controller does not create its claim: {why}")
+}
+
+/// What keeps the scheduler from looking at nodes, in its words where these do not name what is the subject's own.
+pub(super) fn of_obstacle(obstacle: &Obstacle) -> String {
+    let own = Key::default();
+    match obstacle {
+        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::NotCreated { pod })) if *pod == own => {
+            "ResourceClaim not created yet".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Name(ClaimNameError::Unsupported { pod, entry })) if *pod == own => {
+            format!("spec.resourceClaim {entry}: none of the supported fields are set")
+        }
+        Obstacle::Claim(ClaimProblem::Missing { claim }) if *claim == own => {
+            "could not find its ResourceClaim".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Deleting { claim }) if *claim == own => {
+            "its ResourceClaim is being deleted".to_owned()
+        }
+        Obstacle::Claim(ClaimProblem::Owner { claim, .. }) if *claim == own => {
+            "its ResourceClaim was not created for it".to_owned()
+        }
+        other => other.text(),
+    }
+}
+
+/// What gathers nodes and lacks some.
+fn gathering(owner: &OwnerName, incomplete: &Incomplete, missing: &[Key]) -> String {
+    let Incomplete { wanted, there } = incomplete;
+    let nodes: Vec<String> = there
+        .iter()
+        .map(|(name, status)| match status.as_str() {
+            "" => name.to_string(),
+            status => format!("{name}: {status}"),
+        })
+        .collect();
+    let nodes = if nodes.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", listed_names(&nodes, "and"))
+    };
+    let names: Vec<String> = missing.iter().map(pod).collect();
+    let rest = match names.len() {
+        0 => String::new(),
+        1 => format!("; {} has no node yet", listed_names(&names, "and")),
+        _ => format!("; {} have no node yet", listed_names(&names, "and")),
+    };
+    format!(
+        "{owner} has {} of {wanted} nodes{nodes}, and its pods do not start until it has all{rest}",
+        there.len()
+    )
 }

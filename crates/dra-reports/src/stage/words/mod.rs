@@ -245,13 +245,14 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
         Evidence::Heartbeat(node, heartbeat) => heartbeat_text(node, *heartbeat),
         Evidence::Problem(problem) => problem_text(problem, pod),
         Evidence::Event(event) => {
-            let seen = event.last_seen();
-            let when = seen.map(|at| format!(" at {at}")).unwrap_or_default();
-            let often = match (event.times(), event.first_timestamp) {
-                (times @ 2.., Some(first)) => format!(", {times} times since {first}"),
+            let when = match (event.times(), event.first_timestamp, event.last_seen()) {
+                (times @ 2.., Some(first), Some(last)) => {
+                    format!(" ({times}×, first at {first}, last at {last})")
+                }
+                (_, _, Some(last)) => format!(" (at {last})"),
                 _ => String::new(),
             };
-            format!("kubelet{when}{often}: {}", event.message.trim())
+            format!("kubelet{when}: {}", event.message.trim())
         }
         Evidence::Waiting(Waiting { container, reason }) => {
             format!("container {container} is waiting: {reason}")
