@@ -445,7 +445,7 @@ const CASES: &[Case] = &[
             "#140437",
             "counter engines in board-0",
             "drawn by devices of claim/default/first",
-            "counts as 1.36.3",
+            "is treated as 1.36.3",
             "in 1.37, it fits",
         ],
         never: &["that is not known here"],
@@ -483,7 +483,7 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/big", "--kubernetes-version=1.36"],
         file: "all-with-counters",
         exits: 4,
-        names: &["may fail with a panic"],
+        names: &["may panic"],
         never: &["Fits:"],
     },
     Case {
@@ -538,7 +538,7 @@ const CASES: &[Case] = &[
         exits: 0,
         names: &[
             "gpu-0, whose taint gpu.nvidia.com/xid=79:NoSchedule",
-            "counts as on in kube-scheduler",
+            "assumed on in kube-scheduler",
         ],
         never: &["kube-controller-manager"],
     },
@@ -605,7 +605,7 @@ const CASES: &[Case] = &[
         file: "list-attribute",
         exits: 1,
         names: &["which driver dra.cpu publishes as a list"],
-        never: &["this hangs on"],
+        never: &["this depends on"],
     },
     // https://github.com/kubernetes-sigs/karpenter/issues/3124
     Case {
