@@ -219,7 +219,7 @@ pub(crate) fn instead(absence: &Absence) -> String {
     match others.as_slice() {
         [] => format!("there are no {several}"),
         [only] => format!("the only {one} is `{only}`"),
-        _ => format!("the {} {several}: {}", others.len(), some_of(&others)),
+        _ => format!("there are {} {several}: {}", others.len(), some_of(&others)),
     }
 }
 

@@ -23,9 +23,9 @@ pub(super) const OPTIONS: &str = "options";
 
 /// Commands on the first page, most wanted first.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Diagnose", &["explain", "check", "describe"]),
+    ("Diagnose", &["explain", "check", "describe", "cel"]),
     ("Look", &["status", "claims", "devices", "taints", "reserved"]),
-    ("Simulate", &["simulate allocation", "simulate eviction", "cel"]),
+    ("Simulate", &["simulate allocation", "simulate eviction"]),
     ("Change", &["convert", "run"]),
     ("Other", &["snapshot", "version", "completion", OPTIONS, HELP]),
 ];
@@ -64,14 +64,11 @@ pub(super) fn shape(root: Command) -> Command {
 
 /// The commands below `root` by group, which clap has no means for.
 fn groups(root: &Command) -> String {
-    let width = GROUPS
-        .iter()
-        .flat_map(|(_, paths)| *paths)
-        .map(|path| path.len())
-        .max();
-    let width = width.unwrap_or_default();
+    let names = root.get_subcommands().map(|command| command.get_name().len());
+    let least = names.max().unwrap_or_default();
     let mut text = String::new();
     for (heading, paths) in GROUPS {
+        let width = paths.iter().fold(least, |width, path| width.max(path.len()));
         text.push_str(heading);
         text.push_str(":\n");
         for path in paths {

@@ -167,7 +167,7 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
             waiting => format!(", {waiting} pending"),
         };
         say(
-            "end",
+            "stop",
             Tone::Bad,
             format!(
                 "{} ({}{waiting}) to resolve with their owners: {}",
@@ -184,7 +184,7 @@ pub(super) fn cost(doc: &mut Doc, cost: &DowngradeCost) {
             later => format!(
                 "; {later} more once {} {} scheduled",
                 first(&pending, 3),
-                if pending.len() == 1 { "has" } else { "have" }
+                if pending.len() == 1 { "is" } else { "are" }
             ),
         };
         let text = format!(

@@ -236,7 +236,7 @@ mod tests {
         });
         assert_eq!(text.matches('\n').count(), 1, "{text}");
         assert!(
-            text.ends_with(" DEBUG watch established resource=\"pods\"\n"),
+            text.ends_with(" DEBUG the watch is open resource=\"pods\"\n"),
             "{text}"
         );
     }

@@ -200,7 +200,7 @@ mod tests {
     const COLUMNS: &[Column<()>] = &[
         Column::new("NAME", ".name", |(), _| {}),
         Column::new("AGE", ".created", |(), _| {}),
-        Column::new("TO RESOLVE", ".wayOut", |(), _| {}),
+        Column::new("WAY OUT", ".wayOut", |(), _| {}),
     ];
 
     /// The positions of `values`, as the field `x` of items, after sorting.
@@ -301,7 +301,7 @@ mod tests {
             error,
             SortError::NoSuchField {
                 text: ".nope".to_owned(),
-                columns: vec!["NAME", "AGE", "TO RESOLVE"]
+                columns: vec!["NAME", "AGE", "WAY OUT"]
             }
         );
         assert_eq!(by.sort(&mut Vec::<Value>::new(), COLUMNS), Ok(()));

@@ -170,7 +170,7 @@ fn keys_and_certificates_that_cannot_be_used_are_named_and_not_shown() {
         ),
         (
             json!({"client-certificate-data": encoded, "client-key-data": encoded}),
-            "no certificate",
+            "no PEM certificate",
         ),
         (
             json!({"client-certificate-data": encoded}),
@@ -182,7 +182,7 @@ fn keys_and_certificates_that_cannot_be_used_are_named_and_not_shown() {
         ),
         (
             json!({"client-certificate": not_pem, "client-key": not_pem}),
-            "no certificate",
+            "no PEM certificate",
         ),
         (
             json!({"client-certificate": "/nonexistent", "client-key": not_pem}),
@@ -238,8 +238,8 @@ fn what_a_credential_plugin_prints_is_not_repeated() {
         )
     };
     for (printed, expected) in [
-        (SECRET.to_owned(), "no ExecCredential"),
-        (format!("token: {SECRET}: x"), "no ExecCredential"),
+        (SECRET.to_owned(), "not an ExecCredential"),
+        (format!("token: {SECRET}: x"), "not an ExecCredential"),
         (String::new(), "kind"),
         (
             credential(&format!(r#"{{"token": ["{SECRET}"]}}"#)),
@@ -381,7 +381,7 @@ fn without_tls_no_credentials_are_sent() {
                 .iter()
                 .any(|arg| arg.starts_with("--token") || arg.starts_with("--username"));
             assert_eq!(
-                run.stderr.contains("no credentials are sent"),
+                run.stderr.contains("sending no credentials"),
                 flags,
                 "{}",
                 run.stderr
@@ -823,7 +823,7 @@ fn settings_that_are_not_utf_8_are_used_or_refused() {
         std::fs::write(&path, config(&cluster, &user)).expect("a file");
         let run = claims().env("KUBECONFIG", &path).run().exits(3);
         assert!(
-            run.stderr.contains("its own folder is not UTF-8"),
+            run.stderr.contains("its own directory is not UTF-8"),
             "{cluster} {user}: {}",
             run.stderr
         );

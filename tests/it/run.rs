@@ -26,34 +26,34 @@ fn silent_watches_are_reported_and_the_answer_is_unknown() {
         r#"{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"5"}}}"#;
     let cases: &[(&str, Watched, &str)] = &[
         (
-            "ends at once",
+            "ends immediately",
             Watched::Says(""),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "ends within the first event",
             Watched::Says(r#"{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"na"#),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "an empty line",
             Watched::Says("\n\n"),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "no event",
             Watched::Says("{}\n"),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "an unknown event",
             Watched::Says("{\"type\":\"CHANGED\",\"object\":{\"metadata\":{\"name\":\"p\"}}}\n"),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "an object without a name",
             Watched::Says("{\"type\":\"ADDED\",\"object\":{\"metadata\":{}}}\n"),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "HTML",
@@ -68,12 +68,12 @@ fn silent_watches_are_reported_and_the_answer_is_unknown() {
         (
             "410 as an event",
             Watched::Says(r#"{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}"#),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "410 as an answer",
             Watched::Refused(410),
-            "ends each watch before it shows a change",
+            "closes each watch before it reports a change",
         ),
         (
             "bookmarks of the past",
@@ -124,12 +124,12 @@ fn a_table_does_not_say_that_all_is_well_where_nothing_was_seen() {
         .args(GATES)
         .start_unguarded();
     wait_for("a warning", || {
-        run.stderr().contains("before it shows a change").then_some(())
+        run.stderr().contains("before it reports a change").then_some(())
     });
     run.signal(Signal::INT);
     let run = run.finish().exits(4);
     let said = format!("{}{}", run.stdout, run.stderr);
-    assert!(said.contains("do what the rules want is unknown"), "{said}");
+    assert!(said.contains("follow the rules"), "{said}");
 }
 
 /// Whoever sees nothing of the built-in controllers has not seen that they are off.

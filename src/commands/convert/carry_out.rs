@@ -288,8 +288,8 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
         );
     }
     if release > 0 {
-        let claims = counted(release, "unused claim will lose", "unused claims will lose");
-        text += &format!("\n  {claims} its devices");
+        let claims = counted(release, "unused claim", "unused claims");
+        text += &format!("\n  {claims} will be deallocated");
     }
     if half_released > 0 {
         let claims = counted(half_released, "claim that", "claims that");

@@ -32,10 +32,9 @@ Examples:
   # Rehearse on a file
   kubectl dra convert --from before.yaml --out after.json";
 
-/// Replace PodGroup reservations with pod reservations before a downgrade
+/// Replace PodGroup with pod reservations before a downgrade
 ///
-/// Without a subcommand, runs everything: plan, ask, back up, write, verify. Each write is conditional on the resource version that was
-/// read.
+/// Without a subcommand, runs all steps. Each write is conditional on the resource version that was read.
 ///
 /// Exit code 0: only pod reservations remain. 1: other reservations remain. 3: failed. 4: unknown.
 #[derive(Debug, clap::Args)]

@@ -104,7 +104,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
                 "claims will get their old lists",
             );
             ctx.printer().note(&format!(
-                "On cluster `{}` ({}): {claims} back, unless it has changed since",
+                "On cluster `{}` ({}): {claims} back, unless changed since",
                 one_line(live.name()),
                 one_line(live.server())
             ));

@@ -9,18 +9,18 @@ use clap::{ValueEnum, ValueHint};
 
 use crate::commands::duration;
 
-const WRITING: &str = "How it is written";
+const WRITING: &str = "Writing";
 
 /// Consent flags.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConsentArgs {
-    /// Do not ask for confirmation; required without a terminal
+    /// Do not ask; required without a terminal
     #[arg(long, short = 'y', help_heading = WRITING)]
     pub(super) yes: bool,
 
-    /// Write nothing: `client` only prints, `server` validates
+    /// `client` only prints, `server` validates
     ///
-    /// With `server` the API server validates every patch without persisting it.
+    /// Writes nothing. With `server` the API server validates every patch without persisting it.
     #[arg(
         long,
         value_enum,
@@ -42,7 +42,7 @@ pub(super) struct WritingArgs {
     #[command(flatten)]
     pub(super) consent: ConsentArgs,
 
-    /// Number of claims to write concurrently
+    /// Concurrent writes
     #[arg(long, value_name = "NUMBER", default_value = "8", help_heading = WRITING)]
     pub(super) concurrency: NonZeroUsize,
 
@@ -68,7 +68,7 @@ pub(super) struct PassesArgs {
     #[arg(long, help_heading = WRITING)]
     pub(super) wait: bool,
 
-    /// Run the final passes: DRAWorkloadResourceClaims is off
+    /// Final passes: DRAWorkloadResourceClaims is off
     ///
     /// Requires that the gate is known to be off in every kube-scheduler and kube-controller-manager.
     #[arg(long = "final", help_heading = WRITING)]

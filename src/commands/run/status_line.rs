@@ -134,7 +134,7 @@ mod tests {
         };
         assert_eq!(
             lines(&take_over, 0, "prod"),
-            ["5 due, 50 under way, 240 done, 1 refused in prod"]
+            ["5 due, 50 in progress, 240 done, 1 rejected in prod"]
         );
         let supplement = Status {
             jobs: take_over.jobs,
@@ -142,7 +142,7 @@ mod tests {
         };
         assert_eq!(
             lines(&supplement, 0, "prod")[0],
-            "12 wanted, 1 overdue, 240 done, 1 refused in prod"
+            "12 wanted, 1 overdue, 240 done, 1 rejected in prod"
         );
     }
 }

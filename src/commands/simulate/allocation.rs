@@ -33,7 +33,7 @@ Examples:
   kubectl dra simulate allocation pod/trainer-0 \\
     --taint 'gpu.example.com/gpu-node-1/*=maintenance:NoSchedule'";
 
-/// Simulate whether claims and pods fit, on which nodes, with which devices
+/// Simulate where claims and pods fit, with which devices
 ///
 /// Computes the decision of kube-scheduler for each node, device by device, from the current state of the cluster. Claims named together
 /// are allocated as if one pod used them. Several pods are placed one after the other; if kube-scheduler could choose between nodes,

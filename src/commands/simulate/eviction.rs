@@ -37,7 +37,7 @@ Examples:
   kubectl dra simulate eviction --node gpu-node-1 --emit-rule |
     kubectl apply -f -";
 
-/// Simulate which pods device taints evict, when, and what happens next
+/// Simulate which pods device taints evict, and when
 ///
 /// Runs the controllers on a virtual clock with the current taints and the taints from flags. Reports when and why each pod is deleted,
 /// released claims, violated PodDisruptionBudgets, replacement pods, and the condition of each DeviceTaintRule. Changes nothing. `--node`,

@@ -105,7 +105,7 @@ fn stale_maps_are_found() {
         .to_vec(),
     );
     let documented = documented(&[krate]);
-    let page = "# A page\n\n| Folder | What it is | Start here |\n|---|---|---|\n| `src/a` | old | `A` |\n| `src/a/gone` | x | |\n\
+    let page = "# A page\n\n| Directory | What it is | Start here |\n|---|---|---|\n| `src/a` | old | `A` |\n| `src/a/gone` | x | |\n\
                 | `src/c.rs` | C: all of it | |\n| `tests/it` | tests | |\n\n| `src/a` | no map | |\n";
     assert_eq!(
         problems(page, &documented, |path| path == "tests/it"),
@@ -214,7 +214,7 @@ fn with_sentences(page: &str, documented: &BTreeMap<String, String>) -> String {
 /// The rows of the code map, with the paths that they are about.
 fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
     page.lines()
-        .skip_while(|line| !line.starts_with("| Folder | What it is |"))
+        .skip_while(|line| !line.starts_with("| Directory | What it is |"))
         .skip(2)
         .take_while(|line| line.starts_with('|'))
         .filter_map(|row| Some((row.split('`').nth(1)?, row)))

@@ -267,7 +267,7 @@ fn a_plan_of_another_cluster_is_refused() {
         let server = server(then);
         let run = apply(&planned, &server, &[]).exits(3);
         assert!(
-            run.stderr.contains("the plan is of another cluster"),
+            run.stderr.contains("the plan is for another cluster"),
             "{what}: {}",
             run.stderr
         );
@@ -354,7 +354,8 @@ fn a_journal_of_another_cluster_is_not_restored_from() {
     let other = server(foreign);
     let run = restore(&other).exits(1);
     assert!(
-        run.stderr.contains("counts as another address of this cluster"),
+        run.stderr
+            .contains("is assumed to be another address of this cluster"),
         "{}",
         run.stderr
     );

@@ -210,7 +210,10 @@ fn what_makes_no_sense_is_refused() {
         (&["--disable-gate", "DRADeviceTaints"], "invalid value"),
         (&["--kind", "pods"], "entries of pods"),
         (&["--entry", "jobs.batch/x"], "--release-unused"),
-        (&["--release-unused", "--entry", "jobs.batch"], "kind and name"),
+        (
+            &["--release-unused", "--entry", "jobs.batch"],
+            "expected KIND/NAME",
+        ),
         (&["--all-kinds", "--kind", "jobs.batch"], "cannot be used with"),
     ] {
         let args = [&["convert", "plan"], args].concat();

@@ -330,8 +330,7 @@ fn a_timeout_ends_what_waits_and_what_computes_and_says_what_was_done() {
         let args = [command, &["--budget", &endless, "--timeout=1"]].concat();
         let run = run_on(&endless_search(), &args).exits(3);
         assert!(
-            run.stderr
-                .contains("`--timeout` gives is over, while judging nodes"),
+            run.stderr.contains("(`--timeout`), while simulating nodes"),
             "{}",
             run.stderr
         );

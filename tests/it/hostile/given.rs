@@ -53,7 +53,7 @@ fn a_list_in_place_of_an_object_is_malformed() {
 fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
     let run = ask(FITS, &["folder-empty-file/"]).exits(3);
     assert!(
-        run.stderr.contains("devicetaintrules.yaml` has no objects in it"),
+        run.stderr.contains("devicetaintrules.yaml` contains no objects"),
         "{}",
         run.stderr
     );
@@ -78,7 +78,7 @@ fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
         let folder = with_cluster();
         std::fs::write(folder.path().join(name), &text).expect("a file");
         let run = fits_in(folder.path()).exits(3);
-        let told = format!("{name}` has no objects in it");
+        let told = format!("{name}` contains no objects");
         assert!(run.stderr.contains(&told), "{name} {text:?}: {}", run.stderr);
     }
 }
@@ -86,7 +86,7 @@ fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
 #[test]
 fn unread_files_of_a_directory_may_be_of_any_kind() {
     let run = ask(FITS, &["folder-ndjson/"]).exits(1);
-    assert!(!run.stderr.contains("is not read"), "{}", run.stderr);
+    assert!(!run.stderr.contains("ignoring"), "{}", run.stderr);
     assert!(
         !ask(&["devices", "--free"], &["folder-ndjson/"])
             .stdout
@@ -108,14 +108,14 @@ fn unread_files_of_a_directory_may_be_of_any_kind() {
         let folder = with_cluster();
         std::fs::write(folder.path().join(name), "").expect("a file");
         let run = fits_in(folder.path()).exits(4);
-        let told = format!("{name}: is not read, as its name ends in none of");
+        let told = format!("{name}: is ignored: it is not a .yaml");
         assert!(run.stderr.contains(&told), "{name}: {}", run.stderr);
     }
     for name in ["more", "more.yaml", ".git"] {
         let folder = with_cluster();
         std::fs::create_dir(folder.path().join(name)).expect("a folder");
         let run = fits_in(folder.path()).exits(4);
-        let told = format!("{name}: is not read, as it is a directory");
+        let told = format!("{name}: is ignored: it is a subdirectory");
         assert!(run.stderr.contains(&told), "{name}: {}", run.stderr);
     }
     let folder = with_cluster();
@@ -376,16 +376,16 @@ fn fields_that_came_later_than_the_release_count_for_nothing() {
     for version in ["1.34", "1.35", "1.36"] {
         let run = at("newer-field-slice.json", version).exits(0);
         let told = format!(
-            "`ResourceSlice/s0`: spec.skipNodeOperations is a field of Kubernetes 1.37 and later; it is not read, as API servers of {version} drop it"
+            "`ResourceSlice/s0`: ignoring spec.skipNodeOperations, which exists since Kubernetes 1.37: API servers of {version} drop it"
         );
         assert!(run.stderr.contains(&told), "{}", run.stderr);
         let run = at("newer-field-request.json", version).exits(1);
-        let told = "`ResourceClaim/default/want`: spec.devices.requests[].exactly.derivedAttributes is a field of Kubernetes 1.37";
+        let told = "`ResourceClaim/default/want`: ignoring spec.devices.requests[].exactly.derivedAttributes, which exists since Kubernetes 1.37";
         assert!(run.stderr.contains(told), "{}", run.stderr);
     }
     for file in ["newer-field-slice.json", "newer-field-request.json"] {
         let run = at(file, "1.37");
-        assert!(!run.stderr.contains("is a field of"), "{}", run.stderr);
+        assert!(!run.stderr.contains("which exists since"), "{}", run.stderr);
     }
 }
 
@@ -418,7 +418,7 @@ fn a_manifest_loses_fields_that_came_later_than_the_release() {
     .exits(1);
     assert!(
         run.stderr
-            .contains("`ResourceClaim/default/new`: spec.devices.requests[]"),
+            .contains("`ResourceClaim/default/new`: ignoring spec.devices.requests[]"),
         "{}",
         run.stderr
     );

@@ -108,7 +108,7 @@ fn a_list_of_something_else_is_no_answer() {
             list.as_object_mut().expect("an object").remove("items");
             200
         }),
-        ("`metadata` cannot be read", |list| {
+        ("invalid `metadata`", |list| {
             list["metadata"] = json!(["7"]);
             200
         }),

@@ -562,7 +562,7 @@ fn computing_is_shown_on_a_terminal_only_and_leaves_nothing_there() {
                 _ => process.stderr(),
             };
             wait_for("a line that says what takes so long", || {
-                seen().contains("judging nodes").then_some(())
+                seen().contains("simulating nodes").then_some(())
             });
             process.signal(rustix::process::Signal::INT);
             let run = process.finish().exits(130);
@@ -585,11 +585,11 @@ fn computing_is_shown_on_a_terminal_only_and_leaves_nothing_there() {
             .exits(3);
         let first = quiet.stderr.lines().next().unwrap_or_default();
         assert!(
-            without_colours(first).starts_with("error: the time of 3 s"),
+            without_colours(first).starts_with("error: timed out after 3 s"),
             "{quiet:?}"
         );
         let piped = endless(&["--timeout=3s"]).run().exits(3);
-        assert!(piped.stderr.contains("error: the time of 3 s"), "{piped:?}");
+        assert!(piped.stderr.contains("error: timed out after 3 s"), "{piped:?}");
         assert!(
             !piped.stderr.contains(['\r', '\u{1b}']) && piped.stdout.is_empty(),
             "{piped:?}"

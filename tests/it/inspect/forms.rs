@@ -137,7 +137,7 @@ fn a_column_of_two_words_can_be_sorted_by() {
     let findings = &["check", "--to-version", "1.35", "--fail-on", "never"][..];
     for (args, column, field, items) in [
         (findings, "FIX NOTE", "fixNote", "items"),
-        (&["convert", "plan"][..], "way out", "wayOut", "claims"),
+        (&["convert", "plan"][..], "to resolve", "wayOut", "claims"),
     ] {
         let run = look(
             &[args, &["-o", "json", "--sort-by", column]].concat(),

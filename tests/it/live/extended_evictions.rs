@@ -101,11 +101,11 @@ pub(super) fn play(options: &Options, evicts: bool) {
     let others = set(&["other-owner", "not-reserved"]);
     if evicts {
         assert_eq!(names(&simulated["missed"], |_| true), others);
-        assert_eq!(passed_by("made for another pod"), set(&["other-owner"]));
+        assert_eq!(passed_by("created for another pod"), set(&["other-owner"]));
         assert_eq!(passed_by("not reserved for it"), set(&["not-reserved"]));
     } else {
         let with_owner: BTreeSet<String> = others.union(&set(&["owner"])).cloned().collect();
-        assert_eq!(passed_by("before 1.37.2 does not look at"), with_owner);
+        assert_eq!(passed_by("before 1.37.2 ignores"), with_owner);
     }
     let preview = || {
         let taints = cluster

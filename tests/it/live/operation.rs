@@ -263,9 +263,9 @@ fn a_cluster_that_changes_ends_it_once_that_is_sure() {
     cluster.reconfigure(|options| options.set_gate(&[Component::ApiServer], gate, true));
     let run = operated.process.finish().exits(3);
     for told in [
-        "the cluster is no longer as it was when this began",
+        "the cluster has changed since the start",
         "podgroups.scheduling.k8s.io are now served in v1beta1",
-        "start it again",
+        "restart it",
     ] {
         assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
     }
@@ -412,7 +412,7 @@ fn without_what_the_rules_need_nothing_begins() {
     cluster.reconfigure(|options| options.set_runtime_config(none));
     let without_claims = cluster.kubectl_dra(run).run().exits(3);
     assert!(
-        without_claims.stderr.contains("does not serve them"),
+        without_claims.stderr.contains("no longer serves them"),
         "{}",
         without_claims.stderr
     );

@@ -450,7 +450,7 @@ fn beside_many_pods_only_the_known_loop_of_upstream_is_found() {
     let process = take_over("device-taint-eviction");
     cluster.create(&taint_rule("last", json!({"pool": pool()}), broken));
     let run = process.finish().exits(3);
-    let why = "device-taint-eviction-controller is at work";
+    let why = "device-taint-eviction-controller is running";
     assert!(run.stderr.contains(why), "{}", run.stderr);
     let process = take_over("resourceclaim");
     cluster.wait("pod/default/late-0", "has its claim", |pod| {

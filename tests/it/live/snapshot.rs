@@ -323,7 +323,7 @@ fn a_truncated_yaml_copy_is_never_treated_as_complete() {
         assert!(matches!(run.code, Some(1..=4)), "cut at {cut}: {run:?}");
         assert!(!run.stdout.contains("Confirmed"), "cut at {cut}: {run:?}");
         // An allocation that lost its driver is none that an API server has.
-        let is_told = matches!(run.code, Some(2 | 3)) || run.stderr.contains("its end may be cut off");
+        let is_told = matches!(run.code, Some(2 | 3)) || run.stderr.contains("may be truncated");
         assert!(is_told, "cut at {cut}: {run:?}");
     }
     // A JSON that is cut off is none.

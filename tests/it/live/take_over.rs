@@ -371,7 +371,7 @@ fn only_disabled_controllers_are_replaced() {
     };
     // Nothing to do proves nothing.
     let run = start(&["--observe", "2s"]).finish().exits(3);
-    assert!(run.stderr.contains("nothing shows whether"), "{}", run.stderr);
+    assert!(run.stderr.contains("cannot tell whether"), "{}", run.stderr);
     assert!(run.stderr.contains("--assume-builtin-disabled"), "{}", run.stderr);
     // Who works is not off.
     let process = start(&["--observe", "15s"]);
@@ -381,7 +381,7 @@ fn only_disabled_controllers_are_replaced() {
     }
     let run = process.finish().exits(3);
     assert!(
-        run.stderr.contains("resourceclaim-controller is at work"),
+        run.stderr.contains("resourceclaim-controller is running"),
         "{}",
         run.stderr
     );
@@ -572,7 +572,7 @@ fn it_stops_when_the_built_in_controllers_are_switched_on_beside_it() {
         process.has_ended().then_some(())
     });
     let run = process.finish().exits(3);
-    let told = "another resourceclaim-controller is at work beside this one";
+    let told = "another resourceclaim-controller is running";
     assert!(run.stderr.contains(told), "{}", run.stderr);
     // Whoever operates it finds why beside the lease.
     let told = cluster.list("event/kubectl-dra");
@@ -647,7 +647,8 @@ fn of_two_replicas_one_works_and_the_other_continues_after_it() {
     end(fourth).exits(0);
     let run = end(next).exits(0);
     assert!(
-        !run.stderr.contains("are the built-in controllers off?"),
+        !run.stderr
+            .contains("to see whether the built-in controllers are off"),
         "{}",
         run.stderr
     );

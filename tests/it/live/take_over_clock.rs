@@ -77,7 +77,7 @@ fn evicts_in_time_though_the_clock_is_set_by(jump: i64) {
     let told = Arc::clone(&ahead);
     let by = user.faulty(move |_, _| Fault::Dated(told.load(Ordering::SeqCst)));
     let args = ["--controllers", "device-taint-eviction", "--log-format", "json"];
-    let process = started(&user, Some(&by), &args, "at work");
+    let process = started(&user, Some(&by), &args, "running");
     let added = taint_device(&cluster, "before", 0, None);
     taint_device(&cluster, "stays", 1, None);
     for rule in ["rule/before", "rule/stays"] {

@@ -140,7 +140,7 @@ fn pods_of_the_same_owner_are_neither_deleted_nor_waited_for() {
             vec![],
             "same Deployment web",
         ),
-        ((&old, &none), (&new, &none), vec![], "is not known"),
+        ((&old, &none), (&new, &none), vec![], "is unknown"),
         (
             (&stateful, &none),
             (&stateful, &none),

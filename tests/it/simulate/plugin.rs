@@ -93,7 +93,7 @@ const ROWS: &[Row<'_>] = &[
         says: &["the claim controller is to make another claim from template/default/tmpl"],
         never: &[
             "kubectl delete",
-            "somebody else",
+            "another owner",
             "\"DeleteClaim\"",
             "\"RecreatePod\"",
         ],

@@ -155,7 +155,7 @@ fn what_the_log_says() {
     });
     for (verbosity, is_told) in [("2", false), ("3", true)] {
         let flags = ["--log-format", "json", "-v", verbosity];
-        let working = Working::start_when(&user, Some(&by), GATES, &flags, "\"at work\"");
+        let working = Working::start_when(&user, Some(&by), GATES, &flags, "\"running\"");
         if is_told {
             evicted.put("tainted");
             cluster.wait_gone("pod/evicted/p");

@@ -58,7 +58,7 @@ fn a_damaged_journal_restores_what_it_knows_and_refuses_the_rest() {
         let run = restore(&[]).exits(1);
         assert_eq!(outcomes(&run), all("Refused"), "{journal:?}");
         assert!(
-            run.stdout.contains("the whole journal with `--journal`"),
+            run.stdout.contains("the complete journal with `--journal`"),
             "{}",
             run.stdout
         );
@@ -153,11 +153,11 @@ fn one_backup_is_for_one_conversion_at_a_time() {
         .exits(3);
     for run in [second, third, restore] {
         assert!(
-            run.stderr.contains("belongs to a conversion that is running") && run.stderr.contains(&backup),
+            run.stderr.contains("belongs to a running conversion") && run.stderr.contains(&backup),
             "{}",
             run.stderr
         );
-        assert!(run.stderr.contains("name other files"), "{}", run.stderr);
+        assert!(run.stderr.contains("choose other files"), "{}", run.stderr);
     }
     assert!(!records.folder.path().join("other.jsonl").exists());
     // A kill leaves no lock.
@@ -186,7 +186,7 @@ fn a_disk_that_is_full_leaves_no_claim_without_a_row() {
     let records = Records::new();
     let run = limited(&records, 0).exits(3);
     assert_eq!(outcomes(&run), all("NotTried"), "{}", run.stdout);
-    assert!(run.stderr.contains("make room"), "{}", run.stderr);
+    assert!(run.stderr.contains("free some space"), "{}", run.stderr);
     assert_eq!(lists(&cluster), before);
     let left: Vec<_> = records
         .folder

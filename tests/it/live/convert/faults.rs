@@ -245,7 +245,7 @@ fn interrupted_by(cluster: &Cluster, signal: Signal) {
     wait_for("the process says that it knows of the signal", || {
         process
             .stderr()
-            .contains("interrupted: what is in flight is finished")
+            .contains("interrupted: finishing requests in flight")
             .then_some(())
     });
     told.store(true, Ordering::SeqCst);

@@ -106,7 +106,7 @@ fn a_member_that_ends_brings_its_group_back_until_the_final_pass() {
     groups(&cluster, &["a"], 3);
     let run = convert(&cluster, &Records::new().backup(), &[]).run().exits(0);
     assert!(
-        run.stderr.contains("put the entries of their groups back"),
+        run.stderr.contains("restore the entries of their groups"),
         "{}",
         run.stderr
     );
@@ -131,7 +131,7 @@ fn a_member_that_ends_brings_its_group_back_until_the_final_pass() {
         (!entries.contains(&"pods/a-0".to_owned())).then_some(())
     });
     let last = final_pass(&cluster).run().exits(0);
-    assert!(!last.stderr.contains("groups back"), "{}", last.stderr);
+    assert!(!last.stderr.contains("restore the entries"), "{}", last.stderr);
     assert_eq!(sorted(&cluster, "claim/a"), ["pods/a-1", "pods/a-2"]);
     end_pods(&cluster);
     cluster.wait("claim/a", "it is free", is_free);

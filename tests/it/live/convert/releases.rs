@@ -170,7 +170,7 @@ fn a_finalizer_that_may_not_be_removed_ends_the_run_and_a_later_one_continues() 
         assert!(
             ended
                 .stdout
-                .contains("its devices are free, but its finalizer stays"),
+                .contains("its devices are released, but its finalizer remains"),
             "{what}: {}",
             ended.stdout
         );

@@ -182,7 +182,12 @@ fn the_printed_steps_are_those_for_scripts() {
             "{}",
             printed.title
         );
-        assert_eq!(printed.lines("By hand"), texts("manual"), "{}", printed.title);
+        assert_eq!(
+            printed.lines("Manual steps"),
+            texts("manual"),
+            "{}",
+            printed.title
+        );
         let components = step["components"].as_array().map_or(0, Vec::len);
         assert_eq!(printed.lines("Restart").len(), components, "{}", printed.title);
     }

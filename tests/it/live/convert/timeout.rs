@@ -13,7 +13,7 @@ use crate::support::cluster::faulty::Fault;
 use crate::support::process::{Invocation, Process, Run};
 use crate::support::wait::wait_for;
 
-const IS_OVER: &str = "`--timeout` gives is over";
+const IS_OVER: &str = "`--timeout`";
 
 /// Fate of a request.
 type Fate = fn(&str) -> Fault;
@@ -74,7 +74,7 @@ fn tells_how_to_go_on(run: &Run) {
     for words in [
         IS_OVER,
         "while pass 1: writing claims",
-        "run it again, and it goes on where this run stopped",
+        "run it again to continue where it stopped",
         "backup: ",
         "journal: ",
     ] {
@@ -149,7 +149,7 @@ fn a_timeout_lets_requests_in_flight_finish_and_a_second_run_continues() {
         );
         if outcome == "Failed" {
             assert!(
-                run.stdout.contains("whether it was written is not known"),
+                run.stdout.contains("it is unknown whether it was written"),
                 "{}",
                 run.stdout
             );

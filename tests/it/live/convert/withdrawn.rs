@@ -55,7 +55,7 @@ fn halfway(user: &User, records: &Records, withdraw: impl FnOnce()) -> Option<Ru
 fn assert_ended_and_finish(cluster: &Cluster, records: &Records, run: Run, words: &[&str], user: &User) {
     let run = run.exits(3);
     assert!(
-        run.stderr.contains("it goes on where this run stopped"),
+        run.stderr.contains("to continue where it stopped"),
         "{}",
         run.stderr
     );
@@ -136,7 +136,7 @@ fn an_expired_token_ends_the_run_and_a_second_one_continues() {
     // A busy machine gets more time to begin in.
     let ended = [10, 30, 90].into_iter().find_map(expires);
     let (records, run) = ended.expect("a conversion begins in time");
-    let words = ["does not accept the credentials", "log in again"];
+    let words = ["rejected the credentials", "log in again"];
     assert_ended_and_finish(&cluster, &records, run, &words, &account.user);
     assert_no_leak(&cluster);
 }
