@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::super::{GPU, NIC, begin, end, leaves, nothing_is_found, on};
-use crate::live::after_bind::{CLOSING, codes, message, obey, owner, runs, waits_for};
+use crate::live::after_bind::{CLOSING, codes, explained, message, obey, owner, runs, waits_for};
 use crate::support::cluster::Cluster;
 use crate::support::cluster::node::{IMAGE, Node};
 use crate::support::cluster::objects::{Manifest as _, namespace};
@@ -40,6 +40,14 @@ fn install(cluster: &Cluster, commands: &TempDir, nodes: &[(&str, &Node<'_>)]) {
                 "volumeMounts": [{"name": "host", "mountPath": "/host"}]}],
             "volumes": [{"name": "host", "hostPath": {"path": "/"}}]}}}});
     cluster.create(&namespace("drivers"));
+    let rights = [
+        "create",
+        "clusterrolebinding",
+        SET,
+        "--clusterrole=cluster-admin",
+        "--serviceaccount=drivers:default",
+    ];
+    cluster.kubectl(rights).run().exits(0);
     cluster
         .kubectl(["create", "-f", "-"])
         .stdin(set.to_string())
@@ -122,11 +130,17 @@ fn drivers_are_pods() {
         });
         (crashing.count() == 2).then_some(())
     });
+    two.wait_withdrawn(NIC);
+    // The scheduler finds no device, since the driver publishes none.
     cluster.create(&second("upgraded"));
-    let told = waits_for(&two, cluster, "upgraded", "DriverNotRegistered", 0, CLOSING);
-    assert_eq!(owner(&told), "Driver", "{told:#}");
-    assert!(message(&told).contains(&format!("drivers/{SET}-")), "{told:#}");
-    let look = told["stage"]["stuck"]["look"]["command"]
+    let told = wait_for("the scheduler has looked at it", || {
+        let told = explained(cluster, "upgraded", 0);
+        (!told["message"].is_null()).then_some(told)
+    });
+    assert_eq!(told["verdict"], "DoesNotFit", "{told:#}");
+    let cause = told["cause"].as_str().unwrap_or_default();
+    assert!(cause.contains(&format!("drivers/{SET}-")), "{told:#}");
+    let look = told["fixes"][0]["look"]["command"]
         .as_str()
         .expect("a command that shows the logs");
     cluster.shell(look).run().exits(0);

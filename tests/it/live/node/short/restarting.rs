@@ -219,28 +219,34 @@ fn the_kubelet_is_silent(cluster: &Cluster, node: &mut Node<'_>) {
 
 /// The kubelet says so in events at once, and half a minute later by its node. It answers, and devices are prepared.
 fn the_runtime_is_down(cluster: &Cluster, node: &mut Node<'_>) {
-    cluster.create(&on(NODE, "goes", &["gpu"], &[]));
+    for name in ["goes", "late"] {
+        cluster.create(&on(NODE, name, &["gpu"], &[]));
+        runs(node, cluster, name);
+    }
     cluster.create(&plain(NODE, "bystander", &[]));
-    runs(node, cluster, "goes");
     cluster.wait("pod/bystander", "it runs", |pod| {
         pod["status"]["phase"] == "Running"
     });
     node.stop_containerd();
-    cluster.create(&on(NODE, "comes", &["nic"], &[]));
-    wait_for_event(cluster, "comes", "Failed to create pod sandbox");
+    // Before the kubelet sees that its runtime is gone, when it stops to do anything.
     cluster.delete("pod/goes");
+    cluster.create(&on(NODE, "comes", &["nic"], &[]));
     wait_for_event(cluster, "goes", "error killing pod");
+    wait_for_event(cluster, "comes", "Failed to create pod sandbox");
     for name in ["comes", "goes"] {
         let told = waits_for(node, cluster, name, "RuntimeDown", 0, &[]);
         assert_eq!(owner(&told), "Administrator");
         assert_eq!(codes(cluster, name), ["DRA086"]);
     }
     node.wait_ready("False");
-    for name in ["comes", "goes"] {
-        waits_for(node, cluster, name, "RuntimeDown", 0, &[]);
+    // Of one that is deleted now the kubelet says nothing any more.
+    cluster.delete("pod/late");
+    for (name, later) in [("comes", 0), ("goes", 0), ("late", 600)] {
+        waits_for(node, cluster, name, "RuntimeDown", later, &[]);
     }
     node.start_containerd();
     ends(node, cluster, "goes");
+    ends(node, cluster, "late");
     runs(node, cluster, "comes");
     node.wait_ready("True");
     leaves(node, cluster, "comes");
