@@ -6,7 +6,6 @@ use super::super::{GPU, NIC, begin, end, is_replaced, leaves, nothing_is_found, 
 use crate::live::after_bind::{CLOSING, codes, codes_of, message, obey, owner, run, runs, waits_for};
 use crate::support::cluster::Cluster;
 use crate::support::cluster::node::{IMAGE, Node, PAUSE};
-use crate::support::cluster::objects::Manifest as _;
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;
 
