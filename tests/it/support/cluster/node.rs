@@ -97,7 +97,7 @@ fn cgroups(name: &str) -> Vec<PathBuf> {
     }
     let controllers = fs::read_dir(root).into_iter().flatten().flatten();
     controllers
-        .filter(|entry| entry.path().join("cgroup.procs").is_file() && entry.file_name() != "unified")
+        .filter(|entry| entry.path().join("cgroup.procs").is_file())
         .map(|entry| entry.path().join(name))
         .collect()
 }
