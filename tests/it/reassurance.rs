@@ -323,7 +323,11 @@ fn an_event_that_says_why_is_not_denied() {
     for objects in [plain(&[waiting.clone(), event]), plain(&[waiting])] {
         for args in [&["check"][..], &["describe", "pod/n/p"]] {
             let run = run(&objects, args);
-            assert!(run.stdout.contains("does not exist: it stays pending"), "{}", run.stdout);
+            assert!(
+                run.stdout.contains("does not exist: it stays pending"),
+                "{}",
+                run.stdout
+            );
             assert!(!run.stdout.contains("no event"), "{}", run.stdout);
         }
     }

@@ -235,10 +235,9 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let published: usize = rows.iter().map(|row| row.devices * row.nodes.len().max(1)).sum();
     let first = rows.iter().find_map(|row| Some((row, row.link.as_ref()?)));
     let (verdict, summary) = match (first, awaited.first()) {
-        (Some((row, link)), _) if !matches!(link, BrokenLink::NoPod(..)) || published == 0 => (
-            DriverVerdict::Broken,
-            words::publishes_nothing(&row.nodes, link),
-        ),
+        (Some((row, link)), _) if !matches!(link, BrokenLink::NoPod(..)) || published == 0 => {
+            (DriverVerdict::Broken, words::publishes_nothing(&row.nodes, link))
+        }
         _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),
         _ if !gaps.is_empty() => (DriverVerdict::Unknown, words::no_devices(&NoDevices::Unknown)),
         (_, Some((node, since))) => {

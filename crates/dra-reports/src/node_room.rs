@@ -195,9 +195,7 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     let name = &node.metadata.name;
     // What is published again within a minute may be of any class.
     let (verdict, room) = match republishing(cluster, name, None, settings.now) {
-        Some(since) if obstacles.is_empty() => {
-            (RoomVerdict::Unknown, Room::Republishing(name, since))
-        }
+        Some(since) if obstacles.is_empty() => (RoomVerdict::Unknown, Room::Republishing(name, since)),
         _ => verdict(&classes, &obstacles, !unknown.is_empty()),
     };
     let summary = words::room(&room).into();
@@ -446,6 +444,9 @@ mod tests {
             .build();
         assert_eq!(room(&unknown).verdict, RoomVerdict::Unknown);
         let none = World::default().node("node-1", &json!({})).build();
-        assert_eq!(room(&none).summary.to_string(), "no device of any class is available to it");
+        assert_eq!(
+            room(&none).summary.to_string(),
+            "no device of any class is available to it"
+        );
     }
 }

@@ -171,9 +171,7 @@ pub fn reserved(cluster: &Cluster, selection: &Selection) -> ReservationList {
         for (index, entry) in claim.status.reserved_for.iter().enumerate() {
             let judged = judge(cluster, claim, entry);
             if let Some(gap) = judged.gap {
-                report
-                    .warnings
-                    .unknown(words::UNKNOWN_RESERVATIONS, gap);
+                report.warnings.unknown(words::UNKNOWN_RESERVATIONS, gap);
             } else if entry.is_pod_group()
                 && groups_are_known(cluster, &claim.metadata.namespace) == GroupsKnown::NotServed
             {
@@ -205,9 +203,7 @@ pub fn reserved(cluster: &Cluster, selection: &Selection) -> ReservationList {
 /// Whatever a component's gate says, the entry of a pod's group is an entry: what gates make of it is not asked here.
 fn add_missing(cluster: &Cluster, claim: &Claim, report: &mut ReservationList) {
     if let Some(gap) = cluster.gap(Kind::Pod, &claim.metadata.namespace) {
-        report
-            .warnings
-            .unknown(words::UNLISTED_PODS, gap);
+        report.warnings.unknown(words::UNLISTED_PODS, gap);
         return;
     }
     let key = claim.key();

@@ -146,7 +146,10 @@ pub(super) fn junit(report: &Checked) -> String {
         }
     }
     for finding in &list.items {
-        let (message, text) = (xml(&finding.message.to_string()), escaped(&text_of(finding), false));
+        let (message, text) = (
+            xml(&finding.message.to_string()),
+            escaped(&text_of(finding), false),
+        );
         if report.fail_on.includes(finding.severity) {
             failures += 1;
             let kind = finding.severity.text();

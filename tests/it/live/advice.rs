@@ -601,7 +601,10 @@ fn run_all(options: &Options, cases: &[Case]) {
             let Some(command) = finding["command"].as_str() else {
                 // No controller recreates the pod, so the advice is for whoever made it.
                 let advice = finding["fix"].as_str().unwrap_or_default();
-                assert!(advice.contains("delete it, and apply its original manifest"), "no command: {finding:#}");
+                assert!(
+                    advice.contains("delete it, and apply its original manifest"),
+                    "no command: {finding:#}"
+                );
                 let pod = advice
                     .split([' ', ':'])
                     .find_map(|word| word.strip_prefix("pod/default/"))

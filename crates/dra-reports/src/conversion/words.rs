@@ -1,6 +1,6 @@
 //! The sentences of plans and of their steps. Nothing reads them again.
 
-use dra_model::{ConsumerReference, Gate, Gap, Key, Meta, OwnerReference, Str, Taint};
+use dra_model::{ConsumerReference, Gap, Gate, Key, Meta, OwnerReference, Str, Taint};
 use dra_rules::reservation::conversion::ClaimPlan;
 
 use super::groups::PodOwner;
@@ -75,8 +75,7 @@ pub(super) const WHY_CONVERT_AGAIN: &str = "a scheduling attempt that began befo
 
 pub(super) const REMOVE_FOREIGN: &str = "Remove entries of other kinds whose owner is gone";
 
-pub(super) const WHY_REMOVE_FOREIGN: &str =
-    "no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them";
+pub(super) const WHY_REMOVE_FOREIGN: &str = "no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them";
 
 pub(super) fn ask_owner(entry: &ConsumerReference, claim: &Key) -> String {
     format!(
@@ -156,8 +155,7 @@ pub(super) fn replace_components(minor: u32) -> String {
     format!("Replace the components with those of 1.{minor}")
 }
 
-pub(super) const APISERVER_LAST: &str =
-    "no component may be newer than the API server, so replace that last; drain a node before you replace its kubelet";
+pub(super) const APISERVER_LAST: &str = "no component may be newer than the API server, so replace that last; drain a node before you replace its kubelet";
 
 pub(super) const EACH_RELEASE: &str = "downgrade to each release in between";
 

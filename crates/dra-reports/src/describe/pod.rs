@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::claim::{EvictionItem, eviction};
 use super::events::{EventItem, events};
-use super::words;
 use super::identity::{ConditionItem, Identity};
+use super::words;
 use crate::stage::{StageItem, unlisted_text};
 use crate::{DeviceReference, HealthReport, Warnings};
 use dra_model::{Claim, Cluster, Key, Kind, Pod, PodClaim, Str, Time};

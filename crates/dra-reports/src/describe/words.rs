@@ -34,7 +34,8 @@ pub(super) const UNKNOWN_EVENTS: &str = "events are unknown";
 
 pub(super) const UNKNOWN_NODE: &str = "the node itself is unknown";
 
-pub(super) const UNKNOWN_STAGES: &str = "not everything that keeps pods from starting or terminating is known";
+pub(super) const UNKNOWN_STAGES: &str =
+    "not everything that keeps pods from starting or terminating is known";
 
 pub(super) const NO_CLAIM_NEEDED: &str = "no claim is needed";
 

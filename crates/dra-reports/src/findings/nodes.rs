@@ -840,7 +840,11 @@ mod tests {
         // Others do, and the node is like them, or is not.
         for (labels, severity, says) in [
             (&typed, Severity::Warning, "unlike 2 of the 3 nodes of type t"),
-            (&plain, Severity::Info, "which is fine if the node has no such hardware"),
+            (
+                &plain,
+                Severity::Info,
+                "which is fine if the node has no such hardware",
+            ),
         ] {
             let world = nodes(&[("a", &typed), ("b", &typed), ("c", labels)], &["a", "b"]);
             let all = told(empty(world, "c"));

@@ -302,7 +302,10 @@ mod tests {
     fn a_list_says_what_is_wrong_with_it() {
         for (items, expected) in [
             (item("DRA999", "*", "2026-12-01"), "unknown finding `DRA999`"),
-            (item("DRA010", "*", "tomorrow"), "`tomorrow` is not a date such as"),
+            (
+                item("DRA010", "*", "tomorrow"),
+                "`tomorrow` is not a date such as",
+            ),
             (item("DRA010", "*", "2026-02-30"), "is not a date such as"),
             (
                 r#"{"code":"DRA010","object":"*","expires":"2026-12-01"}"#.to_owned(),

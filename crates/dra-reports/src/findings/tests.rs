@@ -320,7 +320,8 @@ fn templates_and_claims_are_recreated_and_their_owners_named() {
     let of_pod = pod_from(template(world().class("d"), &broken), "p", &spec, &status);
     let metadata = json!({"name": "p-c-x", "ownerReferences": owner("v1", "Pod", "p")["ownerReferences"]});
     let told = fixes(claim_with(of_pod, &metadata, &broken, &json!({})));
-    let expected = "recreate template/n/t with a selector that works: specs of claims and templates are immutable";
+    let expected =
+        "recreate template/n/t with a selector that works: specs of claims and templates are immutable";
     assert_eq!(told, [expected, expected]);
 }
 
@@ -849,10 +850,7 @@ fn what_groups_left_behind_is_removed_with_what_the_release_supports() {
                 .find(|finding| finding.code == Code::LeftoverGroupReservation);
             let finding = finding.unwrap_or_else(|| panic!("{name}: {:?}", named(&found)));
             let text = finding.message.to_string();
-            assert!(
-                text.contains(why) && text.contains(message),
-                "{name}: {text}"
-            );
+            assert!(text.contains(why) && text.contains(message), "{name}: {text}");
             let said = serde_json::to_string(finding).unwrap().replace("\\\"", "\"");
             assert!(said.contains(fix), "{name}, {why}: {said}");
             for wrong in [

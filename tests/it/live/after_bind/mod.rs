@@ -195,7 +195,10 @@ pub(super) fn obey(cluster: &Cluster, report: &Value) {
     let stuck = &report["stage"]["stuck"];
     let note = stuck["note"].as_str().unwrap_or_default();
     let owners = || {
-        assert!(note.contains("delete it, and apply its original manifest"), "no command: {report:#}");
+        assert!(
+            note.contains("delete it, and apply its original manifest"),
+            "no command: {report:#}"
+        );
         let name = report["target"]["name"].as_str().expect("a name");
         format!("kubectl delete pod/{name}")
     };

@@ -207,14 +207,14 @@ impl Place {
                 let _ = fs::remove_file(socket);
             }
         }
-        self.unmount(&state);
+        Self::unmount(&state);
         for lost in ["state", "cdi", "kubelet/plugins_registry"] {
             let _ = fs::remove_dir_all(self.dir.join(lost));
         }
         fs::create_dir_all(self.dir.join("cdi")).expect("root may write there");
     }
 
-    fn unmount(&self, below: &Path) {
+    fn unmount(below: &Path) {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
         let own: Vec<&str> = points
@@ -229,7 +229,7 @@ impl Place {
     fn clear(&self) {
         self.kill_containers();
         self.forget_runtime();
-        self.unmount(&self.dir);
+        Self::unmount(&self.dir);
         for folder in cgroups(&self.cgroup())
             .iter()
             .flat_map(|top| with_folders_below(top))
