@@ -73,6 +73,10 @@ shadow: ## Watch the real controllers at work on PODS=n pods of all sorts
 healthy: ## Let PODS=n pods run beside real kubelets, and see that nothing is said of them
 	KUBECTL_DRA_HEALTHY=$(PODS) cargo test --locked --test it live::after_bind::healthy -- --ignored --nocapture
 
+.PHONY: node
+node: ## Make 41 situations on real nodes, with containers; needs root, cgroups and runc
+	cargo test --locked --test it live::node:: -- --ignored --test-threads=4
+
 # How many pods a take-over evicts at once, and how many of its leaders are killed.
 EVICTIONS ?= 10000
 KILLS ?= 50

@@ -243,11 +243,29 @@ impl<'a> HealthIndex<'a> {
             index.add_conditions(claim);
         }
         for pod in cluster.pods() {
-            for of_claim in health_of_claims(pod) {
-                index.add_resources(cluster, pod, &of_claim);
-            }
+            index.add_pod(cluster, pod);
         }
         index
+    }
+
+    /// Returns the device of `pod` that `resource`, from the status of one of its containers, reports on, if that is certain.
+    pub fn device_of(cluster: &'a Cluster, pod: &'a Pod, resource: &ResourceHealth) -> Option<DeviceId> {
+        let mut index = Self::default();
+        index.add_pod(cluster, pod);
+        let is_it = |report: &DeviceReport<'_>| match &report.source {
+            Source::Container {
+                told: Told::One(one), ..
+            } => std::ptr::eq(*one, resource),
+            _ => false,
+        };
+        let mut devices = index.by_device.into_iter();
+        devices.find_map(|(device, reports)| reports.iter().any(is_it).then_some(device))
+    }
+
+    fn add_pod(&mut self, cluster: &'a Cluster, pod: &'a Pod) {
+        for of_claim in health_of_claims(pod) {
+            self.add_resources(cluster, pod, &of_claim);
+        }
     }
 
     /// Returns what keeps the reports of kubelets from being known.

@@ -18,6 +18,7 @@ mod gangs;
 mod lease;
 mod manifests;
 mod names;
+mod node;
 mod older;
 mod operation;
 mod owners;

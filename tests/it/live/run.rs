@@ -22,7 +22,7 @@ use crate::support::wait::wait_for;
 const GATES: &str = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
 
 /// `run` of a user who may only read, once it has looked at everything.
-fn looking_on(cluster: &Cluster, more: &[&str]) -> Process {
+pub(super) fn looking_on(cluster: &Cluster, more: &[&str]) -> Process {
     let read = ["get", "list", "watch"];
     let rules = json!([
         {"apiGroups": [""], "resources": ["pods"], "verbs": read},
@@ -39,7 +39,7 @@ fn looking_on(cluster: &Cluster, more: &[&str]) -> Process {
 }
 
 /// The report once the process is told to end.
-fn report(process: Process) -> (Run, Value) {
+pub(super) fn report(process: Process) -> (Run, Value) {
     process.signal(Signal::INT);
     let run = process.finish();
     let report = assert_valid(&run.stdout);

@@ -24,6 +24,12 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ),
     ("kubectl", &["cmd/kubectl"]),
     ("kubelet", &["cmd/kubelet"]),
+    ("node", &["cmd/node"]),
+    ("app", &["cmd/app"]),
+    // Those of containerd, which are built from its module alone.
+    ("containerd", &[]),
+    ("containerd-shim-runc-v2", &[]),
+    ("ctr", &[]),
 ];
 
 /// The releases whose source is looked at, with the patch.
@@ -87,6 +93,25 @@ pub(crate) fn older_oracle(minor: u32) -> PathBuf {
     )
 }
 
+/// A program that needs no library of its machine, and runs in an image with nothing else.
+///
+/// # Panics
+/// As [`build`].
+#[allow(dead_code, reason = "not every test program needs containers")]
+pub(crate) fn build_static(program: &str) -> PathBuf {
+    // `archive/tar` would look users up in the C library.
+    build_tagged(program, "go.mod", "osusergo", program)
+}
+
+/// A program of containerd, with the requirements in `containerd.mod`, under a name that is not the beginning of another.
+///
+/// # Panics
+/// As [`build`].
+#[allow(dead_code, reason = "not every test program needs containers")]
+pub(crate) fn containerd(program: &str, name: &str) -> PathBuf {
+    build_tagged(program, "containerd.mod", "no_btrfs,no_zfs,no_devmapper", name)
+}
+
 fn build_tagged(program: &str, requirements: &str, tags: &str, name: &str) -> PathBuf {
     let Some((_, sources)) = PROGRAMS.iter().find(|(known, _)| *known == program) else {
         panic!("no sources are known for the Go program `{program}`");
@@ -137,6 +162,11 @@ fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: 
         binary.strip_prefix(target_dir()).unwrap_or(binary).display()
     );
     // Only a complete binary gets the final name.
+    let package = if module.join("cmd").join(program).is_dir() {
+        format!("./cmd/{program}")
+    } else {
+        format!("github.com/containerd/containerd/v2/cmd/{program}")
+    };
     let unfinished = binary.with_file_name(format!("{program}.unfinished"));
     fs::create_dir_all(unfinished.parent().expect("it lies in a folder"))
         .expect("target directory is writable");
@@ -156,7 +186,7 @@ fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: 
             tags,
         ])
         .args(["-ldflags", flags, "-o"])
-        .args([unfinished.as_os_str(), format!("./cmd/{program}").as_ref()])
+        .args([unfinished.as_os_str(), package.as_ref()])
         .output();
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => panic!(
@@ -173,7 +203,7 @@ fn compile(module: &Path, program: &str, requirements: &str, tags: &str, flags: 
                 ""
             };
             panic!(
-                "go build ./cmd/{program} failed in {}:\n{said}{advice}",
+                "go build {package} failed in {}:\n{said}{advice}",
                 module.display()
             )
         }

@@ -558,6 +558,12 @@ fn a_pod_that_runs_is_told_what_endangers_its_devices() {
         "Running DeviceUnhealthy Driver: gpu.example.com/node-1/g0 is reported unhealthy: too hot"
     );
     assert_eq!(health("Healthy").told(), "Running");
+    // The kubelet names the CDI device, which is the only device of the claim.
+    let of_cdi = base().pod(|pod| {
+        pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}, "allocatedResourcesStatus": [
+            {"name": "claim:c", "resources": [{"resourceID": "gpu.example.com/gpu=1-2-g0", "health": "Unhealthy", "message": "too hot"}]}]}]);
+    });
+    assert_eq!(of_cdi.told(), health("Unhealthy").told());
     // A device of a device plugin is none of a claim.
     let of_device_plugin = base().pod(|pod| {
         pod["status"]["containerStatuses"] = json!([{"name": "main", "state": {"running": {}}, "allocatedResourcesStatus": [
@@ -670,6 +676,16 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
         unready.told(),
         "Unpreparing waits: containers are still running, and node/node-1 is not ready"
     );
+    // Nor does one without a container runtime, whatever has ended before.
+    let down = json!({"metadata": {"name": "node-1"}, "status": {"conditions": [
+        {"type": "Ready", "status": "False", "message": "container runtime is down"}]}});
+    for pod in [scene().ending(), scene().ending().pod(running)] {
+        let told = pod.with(Kind::Node, &down).told();
+        assert!(
+            told.starts_with("Unpreparing RuntimeDown Administrator: "),
+            "{told}"
+        );
+    }
     // Others on the node use the claim: the driver is not asked yet.
     let other = json!({"metadata": {"namespace": "n", "name": "q", "uid": "q"}, "status": {"phase": "Running"},
         "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});

@@ -72,7 +72,7 @@ impl<'c> Stages<'c> {
         if self.now.since(since).as_secs() < ENDING_SECONDS {
             return;
         }
-        if heartbeat.is_silent() {
+        if heartbeat.is_silent() || self.lacks_runtime(node, heartbeat) {
             found.stuck = self.not_ready(node, heartbeat).map(|mut stuck| {
                 stuck.since = Some(since);
                 stuck.evidence.insert(0, ended);

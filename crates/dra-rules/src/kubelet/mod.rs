@@ -598,13 +598,22 @@ impl<'c> Stages<'c> {
         })
     }
 
+    /// Returns true if the kubelet reports that its container runtime is down. It neither starts nor ends pods then.
+    fn lacks_runtime(&self, node: &Str, heartbeat: Heartbeat) -> bool {
+        matches!(heartbeat, Heartbeat::NotReady { .. }) && is_of_runtime(self.why_not_ready(node))
+    }
+
+    fn why_not_ready(&self, node: &Str) -> &'c str {
+        let text = self.cluster.node(node).and_then(|node| why_not_ready(node));
+        text.unwrap_or_default()
+    }
+
     /// Returns why nothing can be expected of a kubelet with this heartbeat, where the pod is not made yet.
     fn not_ready(&self, node: &Str, heartbeat: Heartbeat) -> Option<Stuck<'c>> {
-        let text = self.cluster.node(node).and_then(|node| why_not_ready(node));
-        let text = text.unwrap_or_default().to_owned();
+        let text = self.why_not_ready(node).to_owned();
         let cause = match heartbeat {
             Heartbeat::Ready => return None,
-            Heartbeat::NotReady { .. } if is_of_runtime(&text) => Cause::RuntimeDown { text },
+            Heartbeat::NotReady { .. } if self.lacks_runtime(node, heartbeat) => Cause::RuntimeDown { text },
             Heartbeat::NotReady { .. } => Cause::NodeNotReady {
                 node: node.clone(),
                 text,

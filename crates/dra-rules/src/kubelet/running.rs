@@ -3,7 +3,7 @@
 use super::cause::{Cause, Evidence};
 use super::drivers::republishing;
 use super::{Stages, Stuck};
-use crate::health::{Health, health_of_claims};
+use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::Inventory;
 use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
 
@@ -15,8 +15,10 @@ impl<'c> Stages<'c> {
             let broken = resources.find(|resource| Health::of_resource(resource) == Health::Unhealthy);
             if let Some(resource) = broken {
                 let text = resource.message.as_ref().map(ToString::to_string);
+                let device = HealthIndex::device_of(self.cluster, pod, resource);
                 let cause = Cause::DeviceUnhealthy {
-                    device: resource.resource_id.to_string(),
+                    device: device
+                        .map_or_else(|| resource.resource_id.to_string(), |device| device.to_string()),
                     text: text.unwrap_or_default(),
                 };
                 return Some(Stuck::new(cause, None, Evidence::Status(of_claim.container)));

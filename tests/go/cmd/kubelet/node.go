@@ -108,7 +108,7 @@ func (n *node) start(ctx context.Context, pod *v1.Pod) {
 		}
 		var missing []string
 		for _, device := range info.CDIDevices {
-			if _, err := os.Stat(cdiFile(n.dir, device.Name)); err != nil {
+			if _, err := os.Stat(cdiFile(filepath.Join(n.dir, "run", "cdi"), device.Name)); err != nil {
 				missing = append(missing, device.Name)
 			}
 		}

@@ -7,7 +7,7 @@ use super::{
     plain, run, runs, waits_for,
 };
 use crate::support::cluster::Options;
-use crate::support::cluster::machine::Machine;
+use crate::support::cluster::machine::{Host as _, Machine};
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu};
 use crate::support::schema::assert_valid;
 use crate::support::wait::wait_for;

@@ -11,7 +11,7 @@ mod running;
 
 use serde_json::{Value, json};
 
-use crate::support::cluster::machine::{DRIVER, Machine};
+use crate::support::cluster::machine::{DRIVER, Host};
 use crate::support::cluster::objects::{Manifest, claim_spec, gpu, gpu_class, pod, template};
 use crate::support::cluster::{Cluster, Options};
 use crate::support::process::Run;
@@ -37,10 +37,10 @@ fn plain(node: &str, name: &str) -> Value {
 }
 
 /// Kubelet messages while a driver stops: its socket is gone, and the kubelet has not noticed yet.
-const CLOSING: &[&str] = &["DriverFails", "DriverDown"];
+pub(super) const CLOSING: &[&str] = &["DriverFails", "DriverDown"];
 
 /// Runs the program, seconds from now.
-fn run(cluster: &Cluster, arguments: &[&str], later: i64) -> Run {
+pub(super) fn run(cluster: &Cluster, arguments: &[&str], later: i64) -> Run {
     let run = cluster.kubectl_dra(arguments).args(["-o", "json"]);
     let now = jiff::Timestamp::from_second(jiff::Timestamp::now().as_second() + later).expect("a time");
     if later > 0 {
@@ -50,7 +50,7 @@ fn run(cluster: &Cluster, arguments: &[&str], later: i64) -> Run {
 }
 
 /// Returns what `explain` tells of a pod, seconds from now.
-fn explained(cluster: &Cluster, name: &str, later: i64) -> Value {
+pub(super) fn explained(cluster: &Cluster, name: &str, later: i64) -> Value {
     let run = run(cluster, &["explain", &format!("pod/{name}")], later);
     let report = assert_valid(&run.stdout);
     let expected = match report["verdict"].as_str() {
@@ -64,8 +64,8 @@ fn explained(cluster: &Cluster, name: &str, later: i64) -> Value {
 
 /// Waits until that cause is named of the pod; none but `before` may be named on the way.
 #[track_caller]
-fn waits_for(
-    machine: &Machine<'_>,
+pub(super) fn waits_for(
+    host: &impl Host,
     cluster: &Cluster,
     name: &str,
     cause: &str,
@@ -85,43 +85,46 @@ fn waits_for(
         assert!(
             told.is_empty() || before.contains(&told.as_str()),
             "{told} instead of {cause}: {last:#}\n{}",
-            machine.logs()
+            host.logs()
         );
         Err(())
     });
-    found.unwrap_or_else(|()| panic!("no {cause}: {last:#}\n{}", machine.logs()))
+    found.unwrap_or_else(|()| panic!("no {cause}: {last:#}\n{}", host.logs()))
 }
 
 /// Waits until the pod runs, and nothing is said against it.
 #[track_caller]
-fn runs(machine: &Machine<'_>, cluster: &Cluster, name: &str) {
-    wait_for(&format!("{name} runs\n{}", machine.logs()), || {
+pub(super) fn runs(host: &impl Host, cluster: &Cluster, name: &str) {
+    wait_for(&format!("{name} runs\n{}", host.logs()), || {
         (cluster.get(&format!("pod/{name}"))["status"]["phase"] == "Running").then_some(())
     });
     // A kubelet that starts deletes slices, which drivers then publish again.
-    let report = wait_for(&format!("nothing is said against {name}"), || {
+    let report = try_wait(|| {
         let report = explained(cluster, name, 0);
-        report["stage"]["stuck"].is_null().then_some(report)
+        let is_stuck = !report["stage"]["stuck"].is_null();
+        if is_stuck { Err(report) } else { Ok(report) }
     });
+    let report = report.unwrap_or_else(|report| panic!("{name} is stuck: {report:#}\n{}", host.logs()));
     assert_eq!(report["stage"]["stage"], "Running", "{report:#}");
     assert_eq!(report["verdict"], "Bound", "{report:#}");
+    let claims = cluster.get(&format!("pod/{name}"))["spec"]["resourceClaims"].clone();
     assert_eq!(
         report["stage"]["devices"].as_array().map(Vec::len),
-        Some(1),
-        "{report:#}"
+        claims.as_array().map(Vec::len),
+        "one device for each claim: {report:#}"
     );
 }
 
 /// Waits until the pod is gone.
 #[track_caller]
-fn ends(machine: &Machine<'_>, cluster: &Cluster, name: &str) {
-    wait_for(&format!("{name} ends\n{}", machine.logs()), || {
+pub(super) fn ends(host: &impl Host, cluster: &Cluster, name: &str) {
+    wait_for(&format!("{name} ends\n{}", host.logs()), || {
         cluster.find(&format!("pod/{name}")).is_none().then_some(())
     });
 }
 
 /// The codes that `check` finds of an object, seconds from now.
-fn codes_of(cluster: &Cluster, kind: &str, name: &str, later: i64) -> Vec<String> {
+pub(super) fn codes_of(cluster: &Cluster, kind: &str, name: &str, later: i64) -> Vec<String> {
     let run = run(cluster, &["check"], later);
     let report = assert_valid(&run.stdout);
     let items = report["items"].as_array().expect("items").iter();
@@ -132,26 +135,26 @@ fn codes_of(cluster: &Cluster, kind: &str, name: &str, later: i64) -> Vec<String
 }
 
 /// The codes that `check` finds of a pod.
-fn codes(cluster: &Cluster, name: &str) -> Vec<String> {
+pub(super) fn codes(cluster: &Cluster, name: &str) -> Vec<String> {
     codes_of(cluster, "Pod", name, 0)
 }
 
 /// The cause is told by the descriptions of the pod, of its claim, of its device and of its node, and counted by `status`.
 #[track_caller]
-fn is_told_everywhere(machine: &Machine<'_>, cluster: &Cluster, name: &str, cause: &str, later: i64) {
+fn is_told_everywhere(host: &impl Host, cluster: &Cluster, name: &str, cause: &str, later: i64) {
     let claim = cluster.claim_of(&format!("pod/{name}"), "gpu");
     let claim = format!("claim/{}", claim.rsplit('/').next().unwrap_or_default());
     is_told_by(cluster, &format!("pod/{name}"), cause, later);
     is_told_by(cluster, &claim, cause, later);
-    is_told_of_all(machine, cluster, name, cause, later);
+    is_told_of_all(host, cluster, name, cause, later);
 }
 
 /// The same without what reads the pods of one namespace only, among which the driver's is not.
 #[track_caller]
-fn is_told_of_all(machine: &Machine<'_>, cluster: &Cluster, name: &str, cause: &str, later: i64) {
+fn is_told_of_all(host: &impl Host, cluster: &Cluster, name: &str, cause: &str, later: i64) {
     let device = cluster.devices_of(&cluster.claim_of(&format!("pod/{name}"), "gpu"))[0].clone();
     is_told_by(cluster, &format!("device/{device}"), cause, later);
-    is_told_by(cluster, &format!("node/{}", machine.node), cause, later);
+    is_told_by(cluster, &format!("node/{}", host.name()), cause, later);
     // A pod that runs with a sick device is not stuck.
     if cause == "DeviceUnhealthy" {
         return;
@@ -177,18 +180,18 @@ fn is_told_by(cluster: &Cluster, object: &str, cause: &str, later: i64) {
     );
 }
 
-fn owner(report: &Value) -> &str {
+pub(super) fn owner(report: &Value) -> &str {
     report["stage"]["stuck"]["owner"].as_str().unwrap_or_default()
 }
 
-fn message(report: &Value) -> &str {
+pub(super) fn message(report: &Value) -> &str {
     report["stage"]["stuck"]["message"].as_str().unwrap_or_default()
 }
 
 /// Runs a command as it was printed; pods that stand for a driver's have no kubelet that ends them. A pod that no controller recreates is
 /// deleted, as its owner is advised to.
 #[track_caller]
-fn obey(cluster: &Cluster, report: &Value) {
+pub(super) fn obey(cluster: &Cluster, report: &Value) {
     let stuck = &report["stage"]["stuck"];
     let note = stuck["note"].as_str().unwrap_or_default();
     let owners = || {

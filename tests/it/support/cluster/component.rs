@@ -10,9 +10,6 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::options::{Component, Options};
 
-/// Controllers that need kubelets with heartbeats or a cloud.
-const WITHOUT_KUBELETS: &str = "--controllers=*,-node-lifecycle-controller,-node-ipam-controller";
-
 /// Time that a component needs to stop. Its program gives itself three seconds.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -33,8 +30,7 @@ impl Ports {
     pub(super) fn pick() -> Self {
         let mut listeners = Vec::new();
         while listeners.len() < 3 {
-            let port = 20_000 + rand_u16() % 12_000;
-            listeners.extend(TcpListener::bind(("127.0.0.1", port)));
+            listeners.extend(TcpListener::bind(("127.0.0.1", random_port())));
         }
         let port = |index: usize| {
             listeners[index]
@@ -57,6 +53,17 @@ impl Ports {
             Component::ControllerManager => self.controller_manager,
         }
     }
+}
+
+fn random_port() -> u16 {
+    20_000 + rand_u16() % 12_000
+}
+
+/// A port on which nobody listens.
+pub(super) fn free_port() -> u16 {
+    let ports = std::iter::repeat_with(random_port);
+    let is_free = |port: &u16| TcpListener::bind(("0.0.0.0", *port)).is_ok();
+    ports.into_iter().find(is_free).expect("some port is free")
 }
 
 /// A random number from the standard library's hash seeds, which is all that choosing a port needs.
@@ -172,6 +179,9 @@ fn arguments(component: Component, ports: Ports) -> Vec<String> {
                 "--service-account-signing-key-file=sa.key",
                 "--service-account-issuer=https://kubernetes.default.svc",
                 "--service-cluster-ip-range=10.0.0.0/24",
+                "--kubelet-client-certificate=system-apiserver.crt",
+                "--kubelet-client-key=system-apiserver.key",
+                "--kubelet-preferred-address-types=InternalIP",
                 "--authorization-mode=RBAC",
                 // Pods would have to wait for the service account of their namespace.
                 "--disable-admission-plugins=ServiceAccount",
@@ -190,7 +200,6 @@ fn arguments(component: Component, ports: Ports) -> Vec<String> {
                     "--leader-elect=false",
                     "--service-account-private-key-file=sa.key",
                     "--use-service-account-credentials=true",
-                    WITHOUT_KUBELETS,
                 ]
                 .map(str::to_owned),
             );

@@ -60,6 +60,10 @@ impl Files {
                 ));
         }
         files.issue("server", &server);
+        // With which the API server reaches kubelets.
+        let mut client = named("system:apiserver", None);
+        client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        files.issue("system-apiserver", &client);
 
         // Requests in one line each, when they are answered; those of watches when they begin.
         let policy = json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy",

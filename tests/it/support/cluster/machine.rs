@@ -25,6 +25,14 @@ const CHECKPOINT: &str = "state/dra_manager_state";
 /// Maximum number of devices in a slice.
 const MOST_DEVICES: usize = 128;
 
+/// A node whose pods a test follows.
+pub(crate) trait Host {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// What its programs have written, for messages of failures.
+    fn logs(&self) -> String;
+}
+
 /// A node with its kubelet and its driver. Both end with it.
 pub(crate) struct Machine<'c> {
     cluster: &'c Cluster,
@@ -222,9 +230,14 @@ impl<'c> Machine<'c> {
             own.then_some(())
         });
     }
+}
 
-    /// Returns what kubelet and driver have said so far.
-    pub(crate) fn logs(&self) -> String {
+impl Host for Machine<'_> {
+    fn name(&self) -> &str {
+        &self.node
+    }
+
+    fn logs(&self) -> String {
         let text = |process: &Option<Process>| {
             process
                 .as_ref()
@@ -239,7 +252,8 @@ impl<'c> Machine<'c> {
     }
 }
 
-fn stop(process: Option<Process>) {
+/// Stops a process in order.
+pub(super) fn stop(process: Option<Process>) {
     if let Some(process) = process {
         process.signal(Signal::TERM);
         process.finish();

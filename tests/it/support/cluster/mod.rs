@@ -1,6 +1,6 @@
 //! A real Kubernetes control plane for tests: etcd, API server, scheduler and controller manager on this
 //! machine, with TLS and RBAC, in a temporary folder and on free ports. There is no kubelet; [`kubelet`]
-//! has the little of one that is needed.
+//! has the little of one that is needed, and [`node`] is a real one.
 //!
 //! ```text
 //! let cluster = Cluster::start(&Options::default());
@@ -19,6 +19,7 @@ pub(crate) mod faulty;
 mod files;
 pub(crate) mod kubelet;
 pub(crate) mod machine;
+pub(crate) mod node;
 pub(crate) mod objects;
 mod options;
 mod pool;

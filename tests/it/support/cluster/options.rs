@@ -54,6 +54,8 @@ pub(crate) struct Options {
     runtime_config: String,
     emulated_version: Option<String>,
     audited: bool,
+    /// Whether nodes have kubelets with heartbeats.
+    has_kubelets: bool,
 }
 
 impl Default for Options {
@@ -66,6 +68,7 @@ impl Default for Options {
             runtime_config: "api/all=true".to_owned(),
             emulated_version: None,
             audited: false,
+            has_kubelets: false,
         }
     }
 }
@@ -151,6 +154,12 @@ impl Options {
         self
     }
 
+    /// Nodes have real kubelets, whose silence is noticed after a short while.
+    pub(crate) fn with_kubelets(mut self) -> Self {
+        self.has_kubelets = true;
+        self
+    }
+
     /// The components for which these and the other options have different arguments or releases, whether they are to run or not.
     pub(super) fn unlike(&self, other: &Self) -> Vec<Component> {
         let is_unlike = |component: &Component| {
@@ -179,6 +188,19 @@ impl Options {
                 arguments.push("--audit-policy-file=audit-policy.json".to_owned());
                 arguments.push(format!("--audit-log-path={AUDIT_LOG}"));
             }
+        }
+        if component == Component::ControllerManager && self.has_kubelets {
+            arguments.extend(
+                [
+                    "--controllers=*,-node-ipam-controller",
+                    "--node-monitor-period=1s",
+                    "--node-monitor-grace-period=12s",
+                ]
+                .map(str::to_owned),
+            );
+        } else if component == Component::ControllerManager {
+            // One of them would find that no kubelet has a heartbeat, the other wants a cloud.
+            arguments.push("--controllers=*,-node-lifecycle-controller,-node-ipam-controller".to_owned());
         }
         if let Some(gates) = self.gates.get(&component) {
             let list: Vec<String> = gates.iter().map(|(gate, on)| format!("{gate}={on}")).collect();

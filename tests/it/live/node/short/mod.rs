@@ -1,0 +1,5 @@
+//! Situations that come about within seconds.
+
+mod ending;
+mod restarting;
+mod starting;
