@@ -48,8 +48,8 @@ done
 ln -s "$tools/bin/krew" "$bin/kubectl-krew"
 export PATH=$bin:$tools/bin:$PATH
 
-# Linkers, which are told things that they do not know: targets by Rust's names, and objects of Rust's own runtime, which on these targets do
-# nothing. Without -fno-sanitize zig has C end at what it holds to be undefined.
+# Linkers do not know Rust's names of targets, nor the objects of its runtime, which do nothing on these targets. Without -fno-sanitize, zig
+# makes C trap on undefined behavior.
 linker() {
   # shellcheck disable=SC2016
   printf '#!/usr/bin/env bash\nfor arg; do\n  shift\n  case $arg in --target=* | %s) ;; *) set -- "$@" "$arg" ;; esac\ndone\nexec %s "$@"\n' \
@@ -104,7 +104,7 @@ unpacked linux-amd64
 unpacked linux-arm64
 python3 -m zipfile -e "$dist/kubectl-dra-windows-amd64.zip" "$root/run/windows-amd64"
 file "$root"/run/*/kubectl-dra* 2>/dev/null || true
-# Wine 8 lacks a library of Windows 10, of which Rust uses one function.
+# Wine 8 lacks a library of Windows 10. Rust uses one function of it.
 x86_64-w64-mingw32-gcc -shared -o "$root/run/windows-amd64/bcryptprimitives.dll" release/prng.c -ladvapi32
 export WINEPREFIX=$root/wine WINEDEBUG=-all
 run() {

@@ -29,7 +29,7 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def time():
-    """The time of the commit: no other is the same for everybody who builds it."""
+    """The time of the commit, which is the same for every build."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     return int(epoch or subprocess.check_output(["git", "-C", ROOT, "log", "-1", "--format=%ct"]))
 

@@ -52,7 +52,7 @@ fn version_warns_where_the_server_is_newer_than_the_rules() {
     Server Version:  v1.38.0 (assumed)
 
     ----- stderr -----
-    warning: Kubernetes 1.38 is newer than 1.37, the newest release that this build was compared with: what is said follows the rules of 1.37
+    warning: Kubernetes 1.38 is newer than 1.37, the newest release that this build supports; using the rules of 1.37
     ");
 }
 

@@ -92,7 +92,7 @@ fn the_krew_manifest_is_one_that_krew_takes() {
 
 /// A tag can be moved to another commit, and with it what runs with the rights of a release.
 #[test]
-fn actions_in_workflows_are_pinned_to_a_commit_whose_version_is_told() {
+fn each_action_in_a_workflow_is_pinned_to_a_commit_and_names_its_version() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/workflows");
     let mut pinned = 0;
     for file in std::fs::read_dir(folder).expect("the folder is there") {
