@@ -13,6 +13,13 @@ test-all: ## Run all tests, each proof that is repeated as often as it ever is: 
 # The variable that names what runs the programs of the tests.
 HOST_RUNNER = CARGO_TARGET_$$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
+# `quick` shows that programs build and run, `full` also how large they are.
+BUILD ?= quick
+
+.PHONY: release-check
+release-check: ## Build the archives that can be built here, and install them with krew, BUILD=full for optimized ones
+	release/check.sh $(BUILD)
+
 .PHONY: size
 size: ## Count lines of code without tests, comments and blank lines, by crate and folder
 	tests/size.py

@@ -23,6 +23,8 @@ use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
 use dra_sources::VersionSettings;
 use dra_sources::live::{self, Connection, Live, OwnersWanted};
 
+pub(crate) use load::beyond;
+
 /// So many warnings are kept for the report. A command that watches for weeks may give more of them, on stderr alone.
 const MOST_WARNINGS: usize = 1_000;
 

@@ -13,6 +13,9 @@ mod cli;
 mod commands;
 mod context;
 mod error;
+#[cfg(test)]
+#[path = "../tests/it/support/generated.rs"]
+mod generated;
 mod output;
 
 #[cfg(any(test, fuzzing))]

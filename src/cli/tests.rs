@@ -11,6 +11,7 @@ use dra_sources::{GateSetting, MinorVersion};
 use super::*;
 
 mod damaged;
+mod man;
 mod mutations;
 
 fn parse_line(line: &str) -> anyhow::Result<Invocation> {

@@ -13,6 +13,7 @@ use super::convert::plan::Planned;
 use super::convert::restore::RestorationResult;
 use super::describe::Described;
 use super::{check, explain, version};
+use crate::generated;
 use crate::output::{Document, Report};
 use dra_reports::allocation::AllocationReport;
 use dra_reports::conversion::ConversionVerification;
@@ -24,10 +25,6 @@ use dra_reports::{
     ReservationList, SelectorReport, ShadowReport, TaintList,
 };
 use dra_rules::simulation::EvictionReport;
-
-#[expect(clippy::disallowed_methods, reason = "tests read and write files")]
-#[path = "../../tests/it/support/generated.rs"]
-mod generated;
 
 /// The file with the fields that all reports have.
 const ENVELOPE: &str = "envelope";

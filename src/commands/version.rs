@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::context::Ctx;
+use crate::context::{Ctx, beyond};
 use crate::error::Outcome;
 use crate::output::{Doc, Page, Report, View};
 use dra_model::{Environment, Version};
@@ -138,6 +138,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         // The program's own version is known whatever the server says.
         Err(error) => (None, Some(error)),
     };
+    if let Some(warning) = server.as_ref().and_then(|cluster| beyond(cluster.environment())) {
+        ctx.warn(warning);
+    }
     ctx.print(Versions {
         client_version: ClientVersion {
             git_version: format!("v{}", env!("CARGO_PKG_VERSION")),

@@ -135,7 +135,7 @@ impl Ctx {
 }
 
 /// Returns what is said of a release that is newer than the newest that this build was compared with.
-fn beyond(environment: &Environment) -> Option<String> {
+pub(crate) fn beyond(environment: &Environment) -> Option<String> {
     let version = environment.version;
     let newest = Version::NEWEST_MINOR;
     let minor = version.minor.max(environment.emulated_minor);

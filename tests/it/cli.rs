@@ -42,6 +42,21 @@ fn version_names_the_program_and_the_releases_it_knows() {
 }
 
 #[test]
+fn version_warns_where_the_server_is_newer_than_the_rules() {
+    dra_snapshot!(["version", "--from", "example:gpus", "--kubernetes-version", "1.38"], @r"
+    exit_code: 0
+    ----- stdout -----
+    Client Version:  v[VERSION]
+    Platform:        [PLATFORM]
+    Kubernetes:      v1.34 to v1.37
+    Server Version:  v1.38.0 (assumed)
+
+    ----- stderr -----
+    warning: Kubernetes 1.38 is newer than 1.37, the newest release that this build supports; using the rules of 1.37
+    ");
+}
+
+#[test]
 fn version_is_what_its_schema_says() {
     let report = assert_schema!(["version", "--client", "-o", "json"]);
     assert_eq!(report["kind"], "Version");

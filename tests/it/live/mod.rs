@@ -7,6 +7,7 @@ mod conformance;
 mod connections;
 mod consumers;
 mod convert;
+mod deployed;
 mod eviction;
 mod explain;
 mod explain_all;
