@@ -218,9 +218,11 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
         ""
     };
     let size: usize = status.kubelets.iter().map(|kubelet| kubelet.nodes).sum();
-    let size = (size > 0)
-        .then(|| format!(", {}", nodes(size)))
-        .unwrap_or_default();
+    let size = if size > 0 {
+        format!(", {}", nodes(size))
+    } else {
+        String::new()
+    };
     let tone = match status.findings {
         Counts { errors: 1.., .. } => Tone::Bad,
         Counts { warnings: 1.., .. } => Tone::Notice,

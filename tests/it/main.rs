@@ -24,6 +24,7 @@ mod fields;
 mod hostile;
 mod inspect;
 mod kubelet_texts;
+mod laws;
 mod live;
 mod manifests;
 mod packaging;

@@ -11,14 +11,6 @@ use crate::support::rust_source::{without_comments_and_texts, without_tests};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Areas that are not rewritten yet.
-const NOT_YET: [&str; 4] = [
-    "crates/dra-reports",
-    "docs/findings",
-    "docs/commands",
-    "docs/exit-codes.md",
-];
-
 /// Patterns, and what to write instead. Words of a pattern are separated by spaces, alternatives by `|`.
 const BANNED: &[(&str, &str)] = &[
     ("whoever", "the owner of …, any client"),
@@ -76,9 +68,7 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
             words.extend(test_names(&text));
             words
         } else {
-            // Rows about an area have its words.
-            let is_ours = |line: &&str| !NOT_YET.iter().any(|area| line.contains(area));
-            words(&text.lines().filter(is_ours).collect::<Vec<_>>().join("\n"))
+            words(&text)
         };
         for (pattern, better) in BANNED.iter().copied().chain(
             rejected
@@ -113,7 +103,7 @@ fn patterns_are_found_in_texts_comments_and_test_names() {
     assert_eq!(matches(&words, "is|are told").len(), 1);
 }
 
-/// Source and documentation outside of the areas that are not rewritten yet.
+/// Source and documentation.
 fn files() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = ["src", "crates", "docs", "tests"]
         .map(|name| Path::new(ROOT).join(name))
@@ -123,17 +113,13 @@ fn files() -> Vec<PathBuf> {
         .into();
     while let Some(folder) = folders.pop() {
         let name = name_of(&folder);
-        if NOT_YET.contains(&name.as_str())
-            || ["tests/data", "tests/go", "tests/fuzz"].contains(&name.as_str())
-        {
+        if ["tests/data", "tests/go", "tests/fuzz"].contains(&name.as_str()) {
             continue;
         }
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{name}: {error}")) {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if NOT_YET.contains(&name_of(&path).as_str()) {
-                continue;
             } else if path
                 .extension()
                 .is_some_and(|ending| ending == "rs" || ending == "md")
@@ -191,12 +177,12 @@ fn test_names(text: &str) -> Vec<String> {
     for line in text.lines().map(str::trim) {
         if line.starts_with("#[") {
             is_test |= line.contains("test]") || line.contains("test(");
-        } else if let Some(rest) = line.trim_start_matches("async ").strip_prefix("fn ") {
-            if std::mem::take(&mut is_test) {
-                let name = rest.split('(').next().unwrap_or_default();
-                names.extend(name.split('_').map(str::to_owned));
-                names.push(".".to_owned());
-            }
+        } else if let Some(rest) = line.trim_start_matches("async ").strip_prefix("fn ")
+            && std::mem::take(&mut is_test)
+        {
+            let name = rest.split('(').next().unwrap_or_default();
+            names.extend(name.split('_').map(str::to_owned));
+            names.push(".".to_owned());
         }
     }
     names

@@ -204,7 +204,7 @@ const NODES: &[Column<NodeLine>] = &[
     Column::inner_wide("IN USE", |line, cell| line.number(cell, |count| count.in_use)),
     Column::inner_wide("TAINTED", |line, cell| line.number(cell, |count| count.tainted)),
     Column::inner_wide("UNAVAILABLE", |line, cell| {
-        line.number(cell, |count| count.blocked)
+        line.number(cell, |count| count.blocked);
     }),
     Column::inner_wide("UNKNOWN", |line, cell| line.number(cell, |count| count.unknown)),
     Column::inner("AVAILABLE", |line, cell| line.number(cell, |count| count.usable)),

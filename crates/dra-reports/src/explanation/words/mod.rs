@@ -145,9 +145,8 @@ pub(super) fn tried(event: &Event) -> Option<String> {
 fn speaker(who: &Speaker) -> String {
     match who {
         Speaker::Scheduler => "kube-scheduler".to_owned(),
-        Speaker::OtherScheduler(name) => name.to_string(),
+        Speaker::OtherScheduler(name) | Speaker::Component(name) => name.to_string(),
         Speaker::Kubelet => "kubelet".to_owned(),
         Speaker::ClaimController => "claim controller".to_owned(),
-        Speaker::Component(name) => name.to_string(),
     }
 }
