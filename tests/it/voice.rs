@@ -76,8 +76,9 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
             words.extend(test_names(&text));
             words
         } else {
-            // Rows about an area have its words.
-            let is_ours = |line: &&str| !NOT_YET.iter().any(|area| line.contains(area));
+            // Rows about an area have its words, and examples the words of the program, which are looked at in its source.
+            let is_ours =
+                |line: &&str| !line.starts_with("    ") && !NOT_YET.iter().any(|area| line.contains(area));
             words(&text.lines().filter(is_ours).collect::<Vec<_>>().join("\n"))
         };
         for (pattern, better) in BANNED.iter().copied().chain(
