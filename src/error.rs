@@ -187,7 +187,7 @@ pub(crate) fn instead(absence: &Absence) -> String {
         {
             return format!("did you mean `{flag}`?");
         }
-        return format!("found {}", some_of(&elsewhere));
+        return format!("there is {}", some_of(&elsewhere));
     }
     let wanted = absence.name.to_lowercase();
     let mut alike: Vec<(f64, &str)> = absence

@@ -105,34 +105,35 @@ fn an_example_that_is_not_there_is_answered_with_those_that_are() {
 
 #[test]
 fn a_subcommands_help_shows_its_flags_under_kubectls_name() {
-    dra_snapshot!(["completion", "-h"], @"
+    dra_snapshot!(["completion", "-h"], @r"
     exit_code: 0
     ----- stdout -----
-    Print a completion script
+    Print a shell completion script
 
     Examples:
-      # For kubectl dra, in every shell that completes kubectl
+      # Complete `kubectl dra`, in every shell that completes kubectl
       kubectl dra completion kubectl > ~/.local/bin/kubectl_complete-dra
       chmod +x ~/.local/bin/kubectl_complete-dra
-      # For kubectl-dra, in bash
-      kubectl dra completion bash > ~/.local/share/bash-completion/completions/kubectl-dra
+      # Complete `kubectl-dra` in bash
+      kubectl dra completion bash \
+        > ~/.local/share/bash-completion/completions/kubectl-dra
 
     Usage: kubectl dra completion [OPTIONS] <SHELL>
 
     Arguments:
-      <SHELL>  Who will read the script [possible values: bash, zsh, fish, powershell, kubectl]
+      <SHELL>  Shell, or kubectl [possible values: bash, zsh, fish, powershell, kubectl]
 
     Options:
       -h, --help  Print help (more: `kubectl dra help completion`)
 
     Global options (all: `kubectl dra options`):
-      -n, --namespace <NAMESPACE>  Namespace; by default that of the context, or all
-      -A, --all-namespaces         All namespaces, even if one is given
-          --from <SOURCE>          A file, a folder, `-` or `example:gpus`
+      -n, --namespace <NAMESPACE>  Namespace; the default depends on the command
+      -A, --all-namespaces         All namespaces, overrides -n
+          --from <SOURCE>          Read a file, a directory, `-` or `example:NAME`
 
     For `kubectl dra …`, save the script for `kubectl` as an executable named `kubectl_complete-dra` in
-    a directory of the PATH; kubectl's own completion calls it. The others complete `kubectl-dra …`,
-    called directly.
+    a directory of your PATH; kubectl's own completion runs it. The other scripts complete
+    `kubectl-dra …`, called directly.
 
     ----- stderr -----
     ");
@@ -187,12 +188,12 @@ fn without_arguments_there_is_help_as_with_kubectl() {
 
 #[test]
 fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
-    dra_snapshot!(["versoin"], @"
+    dra_snapshot!(["versoin"], @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `kubectl dra` has no command `versoin`
+    error: unknown command `versoin`
 
     hint: kubectl dra version
     ");
@@ -230,7 +231,7 @@ fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
     ----- stderr -----
     error: `version` does not support `-o name`
 
-    hint: its formats: `table`, `wide`, `json`, `yaml`
+    hint: supported formats: `table`, `wide`, `json`, `yaml`
     ");
 }
 
@@ -347,7 +348,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     dra_snapshot!(isolated(script, &["-n", "x", "ver"]).env("PATH", &path), @r"
     exit_code: 0
     ----- stdout -----
-    version	Print the versions of this program and of the server
+    version	Print the client and server versions
     :4
 
     ----- stderr -----

@@ -163,8 +163,8 @@ spec:
     node   d.example.com/node/z   Free    <none>    <none>   <none>   <none>   <none>
 
     ----- stderr -----
-    warning: stdin:2: `ResourceSlice/a`: unknown field "spec.devices[0].basic" (a field of v1beta1; did you mean that version?) is not read (1 more like it)
-    warning: stdin:2: `ResourceSlice/a`: unknown field "spec.devices[2].colour" is not read
+    warning: stdin:2: `ResourceSlice/a`: ignoring unknown field "spec.devices[0].basic" (a field of v1beta1; did you mean that version?) (1 more like it)
+    warning: stdin:2: `ResourceSlice/a`: ignoring unknown field "spec.devices[2].colour"
     "#);
 }
 
@@ -321,7 +321,7 @@ fn pods_beyond_all_bounds_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: cannot simulate stdin:1: `Deployment/web`: spec.template: 1000000 pods in one run
+    error: stdin:1: `Deployment/web`: spec.template: cannot simulate 1000000 pods in one run
 
     hint: reduce the number of pods in the manifest; `simulate allocation --max` reports how many copies of a pod fit
     ");

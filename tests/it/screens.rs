@@ -564,7 +564,7 @@ fn the_first_three_lines_of_findings_and_evictions_hold_verdict_and_cause() {
             let is_counted = errors == 0 || head.contains(&format!("{errors} error"));
             let code = first["code"].as_str().expect("a code");
             // What a downgrade costs stands above its findings.
-            let cause = [code, " end ", " convert ", " ask ", " delete "];
+            let cause = [code, " stop ", " convert ", " ask ", " delete "];
             let is_told = cause.iter().any(|cause| head.contains(cause));
             assert!(is_counted && is_told, "{example}: {line}: {head}");
         }
@@ -630,10 +630,9 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
     let invocation = dra(&["nodes"]).env("TERM", "xterm").env("NO_COLOR", "1");
     let said = invocation.run_on_screen(60, Screen::Stderr).stderr;
     insta::assert_snapshot!(said.replace('\r', ""), @r"
-    error: `kubectl dra` has no command `nodes`
+    error: unknown command `nodes`
 
-    hint: kubectl dra devices --node NODE lists the devices of a
-      node; kubectl dra describe node NODE tells about it
+    hint: kubectl dra status --by node
     ");
 }
 
@@ -784,20 +783,20 @@ fn what_a_downgrade_costs_comes_first() {
     insta::assert_snapshot!(top("check --to-version 1.36"), @r"
     × not ready: 12 errors, 14 warnings in all namespaces before a downgrade to 1.36
       (read from a file, not confirmed)
-      end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
+      stop     4 groups (6 running pods, 1 pending) to resolve with their owners:
                default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has scheduled
-      ask      1 claim reserved for other kinds, which `convert --kind` selects:
+      convert  4 claims while their pods run; 1 more once raw-late is scheduled
+      ask      1 claim reserved for other kinds (see `convert --kind`):
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: kubectl dra convert plan --to-version=1.36
     ");
     insta::assert_snapshot!(top("convert plan --to-version 1.36"), @r"
     × not ready for a downgrade to 1.36: decisions needed
-      end      4 groups (6 running pods, 1 waiting), to be decided with the owners:
+      stop     4 groups (6 running pods, 1 pending) to resolve with their owners:
                default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has scheduled
-      ask      1 claim reserved for other kinds, which `convert --kind` selects:
+      convert  4 claims while their pods run; 1 more once raw-late is scheduled
+      ask      1 claim reserved for other kinds (see `convert --kind`):
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
@@ -805,10 +804,10 @@ fn what_a_downgrade_costs_comes_first() {
     insta::assert_snapshot!(top("check --disable-gate DRAWorkloadResourceClaims"), @r"
     × not ready: 9 errors, 1 warning in all namespaces before disabling
       DRAWorkloadResourceClaims (read from a file, not confirmed)
-      end      3 groups (4 running pods, 1 waiting), to be decided with the owners:
+      stop     3 groups (4 running pods, 1 pending) to resolve with their owners:
                default/both, default/ended, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late has scheduled
-      ask      1 claim reserved for other kinds, which `convert --kind` selects:
+      convert  4 claims while their pods run; 1 more once raw-late is scheduled
+      ask      1 claim reserved for other kinds (see `convert --kind`):
                default/foreign
     Next: kubectl dra convert plan --disable-gate=DRAWorkloadResourceClaims
     ");

@@ -11,7 +11,7 @@ fn each_defect_is_named() {
     ----- stdout -----
     NAMESPACE   CLAIM           CODE                   MESSAGE
     default     foreign         NonPodEntry            still reserved for jobs.batch/render
-    default     pod-done        EntryWithoutConsumer   reserved for pod done, which has ended
+    default     pod-done        EntryWithoutConsumer   reserved for pod done, which has finished
     default     pod-gone        EntryWithoutConsumer   reserved for pod gone, which does not exist
     default     pod-recreated   ConsumerNotListed      pod again uses it without an entry
     default     pod-recreated   EntryWithoutConsumer   reserved for pod again, which was recreated
@@ -48,7 +48,7 @@ fn pods_with_other_claims_are_no_consumers_any_more() {
     ----- stdout -----
     NAMESPACE   CLAIM           CODE                   MESSAGE
     default     ended-gpu       NonPodEntry            still reserved for podgroups.scheduling.k8s.io/ended
-    default     ended-gpu       EntryWithoutConsumer   reserved for pod ended-0, which has ended
+    default     ended-gpu       EntryWithoutConsumer   reserved for pod ended-0, which has finished
     default     gen-gpu-6lrvq   EntryWithoutConsumer   reserved for pod gen-0, which does not use it
     default     gen-gpu-6lrvq   EntryWithoutConsumer   reserved for pod gen-1, which does not use it
 

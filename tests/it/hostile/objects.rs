@@ -130,7 +130,7 @@ fn objects_that_cannot_be_are_named() {
             )])),
         ),
     ];
-    insta::assert_snapshot!(told(&inputs), @"
+    insta::assert_snapshot!(told(&inputs), @r"
     ## no objects
     all none.json: 0
     devices none.json --strict: 0
@@ -201,35 +201,35 @@ fn objects_that_cannot_be_are_named() {
     hint: without --strict the object is skipped
     ## another version
     status version.json: 0
-    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: claims and free devices are unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     claims, reserved version.json: 0
-    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     devices version.json: 0
-    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: whether a device is free is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     taints version.json: 0
-    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: which claims hold tainted devices is unknown: resourceclaims of namespace `n` could not be read: 1 malformed object
     check version.json: 4
-    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims of namespace `n` could not be read: 1 malformed object
     simulate eviction version.json: 4
-    warning: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: resourceclaims of namespace `n` could not be read: 1 malformed object
     devices version.json --strict: 3
-    error: version.json:1 (items[0]): unsupported version `ResourceClaim/n/c`: `resource.k8s.io/v9` of ResourceClaim; known are v1, v1beta2, v1beta1
+    error: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     hint: without --strict the object is skipped
     ## another group
     all group.json: 0
-    warning: group.json has no object of a kind that matters, only 1 ResourceClaim of resource.example.com/v1
+    warning: no DRA objects found in group.json, only 1 ResourceClaim of resource.example.com/v1
     devices group.json --strict: 0
-    warning: group.json has no object of a kind that matters, only 1 ResourceClaim of resource.example.com/v1
+    warning: no DRA objects found in group.json, only 1 ResourceClaim of resource.example.com/v1
     ## other kinds
     all kinds.json: 0
-    warning: kinds.json has no object of a kind that matters, only 1 Deployment of resource.k8s.io/v1
+    warning: no DRA objects found in kinds.json, only 1 Deployment of resource.k8s.io/v1
     devices kinds.json --strict: 0
-    warning: kinds.json has no object of a kind that matters, only 1 Deployment of resource.k8s.io/v1
+    warning: no DRA objects found in kinds.json, only 1 Deployment of resource.k8s.io/v1
     ## no name
     status nameless.json: 0
     warning: nameless.json:1 (items[0]): has no `metadata.name`
@@ -295,24 +295,24 @@ fn objects_that_cannot_be_are_named() {
     hint: without --strict the object is skipped
     ## a time that is none
     status time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: claims and free devices are unknown: resourceclaims could not be read: 1 malformed object
     claims, reserved time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     devices time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: whether a device is free is unknown: resourceclaims could not be read: 1 malformed object
     taints time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: which claims hold tainted devices is unknown: resourceclaims could not be read: 1 malformed object
     check time.json: 4
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: unknown: 45 kinds of finding between DRA001 and DRA090 may be missing: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: resourceclaims could not be read: 1 malformed object
     devices time.json --strict: 3
-    error: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not another text
+    error: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     hint: without --strict the object is skipped
     ## two of a name
     status duplicates.json: 0

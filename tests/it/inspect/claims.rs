@@ -109,7 +109,7 @@ fn claims_are_found_by_name_in_kubectls_forms() {
     ----- stdout -----
 
     ----- stderr -----
-    error: `pod/notebook` does not name a claim
+    error: invalid claim name `pod/notebook`
 
     hint: use `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
     ");

@@ -27,7 +27,7 @@ fn a_device_is_described() {
                           vfs=1/4
     Several Allocations:  true
     Taints:               <none>
-    Held By:
+    Used By:
       claim/default/pair-nic-pchl9:
         Request:   nic
         Share:     e632ab9a-cc58-44ac-bc13-bb097e24bde4
@@ -74,7 +74,7 @@ fn a_device_is_described() {
     Taints:           example.com/maintenance=all:NoExecute since 2026-11-21T10:13:39Z (46m ago) by rule/drain-all
                       example.com/maintenance:None since 2026-11-21T10:13:33Z (46m ago) by rule/drain-node-1
                       example.com/everything:None since 2026-11-21T10:13:33Z (46m ago) by rule/empty-selector
-    Held By:
+    Used By:
       claim/default/p-0-gpu-bl9zh:
         Request:  gpu
         Pods:     p-0
@@ -101,7 +101,7 @@ fn a_device_is_described() {
     Counters:         gpu-0-counters/memory=20Gi/80Gi
                       gpu-0-counters/memory-slice-0=0/1
     Taints:           <none>
-    Held By:
+    Used By:
       claim/default/small-0-gpu-6cmjw:
         Request:  gpu
         Pods:     small-0

@@ -5,7 +5,7 @@ use crate::support::command::dra_snapshot;
 
 #[test]
 fn a_claim_is_described() {
-    dra_snapshot!(look(&["describe", "claim", "tolerates-20s-gpu-2rgld"], "device-taints-marked"), @"
+    dra_snapshot!(look(&["describe", "claim", "tolerates-20s-gpu-2rgld"], "device-taints-marked"), @r"
     exit_code: 0
     ----- stdout -----
     Name:           tolerates-20s-gpu-2rgld
@@ -34,8 +34,8 @@ fn a_claim_is_described() {
       KIND   NAME            UID                                    STATUS    CONSUMER
       pod    tolerates-20s   bc8484e5-e227-4623-9b0a-a3bbf90261b6   Running   yes
     Eviction:
-      At:          2026-11-21T10:13:42Z (46m ago)
-      Because Of:  slice/gpu-node-2-gpu.example.com gpu.example.com/gpu-node-2/gpu-1 example.com/unhealthy
+      At:       2026-11-21T10:13:42Z (46m ago)
+      Reasons:  slice/gpu-node-2-gpu.example.com gpu.example.com/gpu-node-2/gpu-1 example.com/unhealthy
     Events:         <none>
     Findings:       <none>
 
@@ -145,16 +145,16 @@ fn a_claim_is_described() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @"
+    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @r"
     exit_code: 0
     ----- stdout -----
-    Name:                         pod-recreated
-    Namespace:                    default
-    UID:                          04164c0e-e890-4a18-8561-222f96d42825
-    Labels:                       <none>
-    Annotations:                  <none>
-    Age:                          46m
-    State:                        allocated,reserved
+    Name:                      pod-recreated
+    Namespace:                 default
+    UID:                       04164c0e-e890-4a18-8561-222f96d42825
+    Labels:                    <none>
+    Annotations:               <none>
+    Age:                       46m
+    State:                     allocated,reserved
     Requests:
       gpu:
         Class:  gpu.example.com
@@ -168,11 +168,11 @@ fn a_claim_is_described() {
     Reserved For:
       KIND   NAME    UID                                    STATUS     CONSUMER
       pod    again   37b74c3f-02d8-41d0-b320-7809f957c516   OtherUID   no
-    Used Without Reservation By:  pod/again
+    Used Without Reservation:  pod/again
     Stuck Pods:
       POD             STAGE     CAUSE         MESSAGE
       default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: it keeps running until its sandbox is recreated, but its devices may be allocated to others
-    Events:                       <none>
+    Events:                    <none>
     Findings:
       !! DRA012 reservation-replaced  A claim is reserved for an earlier pod or PodGroup of the same name
           resourceclaim/default/pod-recreated is reserved for an earlier pod/default/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: its devices stay allocated, unused, until the claim controller removes the entry
@@ -184,7 +184,7 @@ fn a_claim_is_described() {
 
 #[test]
 fn a_pod_is_described() {
-    dra_snapshot!(look(&["describe", "pod", "tolerates-1h"], "device-taints-marked"), @"
+    dra_snapshot!(look(&["describe", "pod", "tolerates-1h"], "device-taints-marked"), @r"
     exit_code: 0
     ----- stdout -----
     Name:         tolerates-1h
@@ -207,8 +207,8 @@ fn a_pod_is_described() {
         Reserved:  for the pod
         Devices:   gpu.example.com/gpu-node-1/gpu-2
         Eviction:
-          At:          2026-11-21T11:13:22Z (in 13m)
-          Because Of:  slice/gpu-node-1-gpu.example.com gpu.example.com/gpu-node-1/gpu-2 example.com/unhealthy
+          At:       2026-11-21T11:13:22Z (in 13m)
+          Reasons:  slice/gpu-node-1-gpu.example.com gpu.example.com/gpu-node-1/gpu-2 example.com/unhealthy
     Devices On The Node:
       Stage:  Running
     Containers:
@@ -408,13 +408,13 @@ fn what_is_not_there_is_said() {
 
     hint: use `KIND NAME` or `KIND/NAME`; KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`
     ");
-    dra_snapshot!(look(&["describe", "claim"], "bound-pods"), @"
+    dra_snapshot!(look(&["describe", "claim"], "bound-pods"), @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
     error: missing claim name
 
-    hint: write `claim NAME`
+    hint: use `claim NAME`
     ");
 }

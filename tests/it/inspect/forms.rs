@@ -174,14 +174,14 @@ fn labels_choose_and_nothing_found_is_no_failure() {
         assert_eq!(run.stdout, "", "{command}");
         assert!(run.stderr.contains("No "), "{command}: {}", run.stderr);
     }
-    dra_snapshot!(look(&["devices", "-l", "a=b"], "bound-pods"), @"
+    dra_snapshot!(look(&["devices", "-l", "a=b"], "bound-pods"), @r"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: `kubectl dra devices` has no flag `-l`
+    error: `devices` has no flag `-l`
 
-    hint: kubectl dra devices --help lists the flags
+    hint: kubectl dra devices --help
     ");
     dra_snapshot!(look(&["claims", "-n", "nowhere"], "bound-pods"), @r#"
     exit_code: 0

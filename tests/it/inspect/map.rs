@@ -110,10 +110,10 @@ fn letters_can_stand_for_owners_and_classes() {
 #[test]
 fn a_map_refuses_what_it_could_only_ignore() {
     for (more, said) in [
-        (&["-o", "json"][..], "`--output` has no meaning for a map"),
-        (&["-o", "name"], "`--output` has no meaning for a map"),
-        (&["--sort-by", "NODE"], "`--sort-by` has no meaning for a map"),
-        (&["--no-headers"], "`--no-headers` has no meaning for a map"),
+        (&["-o", "json"][..], "`--map` does not support `--output`"),
+        (&["-o", "name"], "`--map` does not support `--output`"),
+        (&["--sort-by", "NODE"], "`--map` does not support `--sort-by`"),
+        (&["--no-headers"], "`--map` does not support `--no-headers`"),
         (&["--by", "node"], "the rows of a map are already nodes"),
     ] {
         let args = [&["devices", "--map"], more].concat();

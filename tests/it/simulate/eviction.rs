@@ -358,7 +358,7 @@ fn groups_are_members_where_they_are_known() {
     ----- stderr -----
     simulation only; nothing was changed
     ");
-    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @"
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @r"
     exit_code: 0
     ----- stdout -----
     x 3 pods end within 30s: 3 are lost
@@ -380,7 +380,7 @@ fn groups_are_members_where_they_are_known() {
     as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
 
     ----- stderr -----
-    warning: this depends on DRAWorkloadResourceClaims, assumed off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted, too: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
+    warning: this depends on DRAWorkloadResourceClaims, assumed off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted as well: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
     simulation only; nothing was changed
     ");
 }

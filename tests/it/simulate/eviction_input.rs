@@ -136,7 +136,7 @@ fn a_rule_without_a_spec_is_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: devicetaintrule/empty has no taint with a key, which the API server refuses
+    error: the API server rejects devicetaintrule/empty: its taint has no key
     ");
     let no_rule = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}});
     insta::assert_snapshot!(with_rule(&no_rule), @r"

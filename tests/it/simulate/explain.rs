@@ -481,8 +481,8 @@ fn with_few_rights_the_unknown_is_named() {
     let run = dra(&args).run().exits(4);
     // A file has no rights that could be granted.
     assert!(!run.stderr.contains("kubectl-dra-viewer"), "{}", run.stderr);
-    insta::assert_snapshot!(run.stdout, @"
-    !! pod/default/too-many is not known: which node can take it is not known without nodes, deviceclasses, resourceslices: 1 malformed object
+    insta::assert_snapshot!(run.stdout, @r"
+    !! pod/default/too-many is unknown: which node can take it is not known without nodes, deviceclasses, resourceslices: 1 malformed object
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     ");

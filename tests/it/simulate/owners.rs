@@ -332,7 +332,7 @@ fn pods_of_a_manifest_are_neither_deleted_nor_waited_for() {
     let (text, report) = rollout(json!({}));
     assert_eq!(report["verdict"], "DoesNotFit", "{report:#}");
     assert!(
-        text.contains("which keeps its 1 pod until new ones are ready"),
+        text.contains("a rollout that keeps its 1 pod until new ones are ready"),
         "{text}"
     );
     assert!(!text.contains("kubectl delete"), "{text}");

@@ -157,7 +157,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
 fn of_group(section: &mut Doc, group: &GroupPlan) {
     let word = match group.decision {
         Decision::Drain => "end",
-        Decision::KeepRunning => "keep running",
+        Decision::KeepRunning => "running",
         Decision::Leave => "leave",
     };
     let pods: Vec<&str> = group.pods.iter().map(|pod| pod.as_str()).collect();
