@@ -328,17 +328,17 @@ mod tests {
             json!({
                 "driver": "gpu.example.com",
                 "verdict": "Broken",
-                "summary": "publishes no devices for node-2: pod/kube-system/gpu-kubelet-plugin-2 is ready, and publishes nothing",
+                "summary": "publishes no devices for node-2: pod/kube-system/gpu-kubelet-plugin-2 is ready but publishes nothing",
                 "classes": ["gpus"],
                 "workloads": ["daemonset/kube-system/gpu-kubelet-plugin"],
                 "nodes": [
                     {"nodes": ["node-2"], "podState": "Ready", "pod": "pod/kube-system/gpu-kubelet-plugin-2", "devices": 0,
-                     "inUse": 0, "broken": "pod/kube-system/gpu-kubelet-plugin-2 is ready, and publishes nothing"},
+                     "inUse": 0, "broken": "pod/kube-system/gpu-kubelet-plugin-2 is ready but publishes nothing"},
                     {"nodes": ["node-1"], "podState": "Ready", "pod": "pod/kube-system/gpu-kubelet-plugin-1", "devices": 2,
                      "inUse": 0},
                 ],
                 "fixes": [{
-                    "message": "whoever runs the driver gpu.example.com finds out why it publishes nothing: what do the logs of its pod say?",
+                    "message": "ask the owner of driver gpu.example.com to check the logs of its pod for why it publishes nothing",
                     "look": {
                         "argv": ["kubectl", "logs", "pod/gpu-kubelet-plugin-2", "--namespace=kube-system", "--all-containers", "--tail=50"],
                         "command": "kubectl logs pod/gpu-kubelet-plugin-2 --namespace=kube-system --all-containers --tail=50",

@@ -530,7 +530,9 @@ mod tests {
                     {"driver": "d", "nodes": 1, "pools": 2, "incompletePools": 1, "devices": {
                         "total": 5, "allocated": 2, "shared": 1, "free": 1, "unavailable": 1, "unknown": 0,
                         "tainted": 1, "unhealthy": 1, "unpublished": 1},
-                     "mostFreeOnOneNode": 1, "units": {"total": 6, "used": "4"}},
+                     "mostFreeOnOneNode": 1,
+                     "unavailableReasons": [{"reason": "PoolIncomplete", "devices": 1}],
+                     "units": {"total": 6, "used": "4"}},
                     {"driver": "e", "nodes": 2, "pools": 1, "incompletePools": 0, "devices": {
                         "total": 0, "allocated": 0, "shared": 0, "free": 0, "unavailable": 0, "unknown": 0,
                         "tainted": 0, "unhealthy": 0, "unpublished": 0},

@@ -674,7 +674,7 @@ mod tests {
             (
                 either,
                 false,
-                "no alternative of request r fits: many: no node has 5 usable devices of class d; some: no node has 3 usable devices of \
+                "no alternative of request r fits: many: no node has 5 available devices of class d; some: no node has 3 available devices of \
                  class d",
             ),
         ] {

@@ -703,7 +703,7 @@ mod tests {
         });
         let message = told(selecting).remove(0).1;
         assert!(
-            message.ends_with("has no pod there: its nodeSelector asks for dra=on, which the node lacks"),
+            message.ends_with("has no pod there: its nodeSelector requires dra=on, which the node lacks"),
             "{message}"
         );
     }
@@ -723,15 +723,15 @@ mod tests {
         assert_eq!(severity, Severity::Warning);
         assert_eq!(
             message,
-            "DRA038 driver/d publishes no devices for node/a: the API server refuses the pods of daemonset/kube-system/d-kubelet-plugin: \
-             daemonset-controller said 3 times, last at 2026-01-01T00:00:00Z: pods is forbidden: exceeded quota: critical"
+            "DRA038 driver/d publishes no devices for node/a: the API server rejects the pods of daemonset/kube-system/d-kubelet-plugin: \
+             daemonset-controller, 3 times, last at 2026-01-01T00:00:00Z: pods is forbidden: exceeded quota: critical"
         );
         let later = event("two", "SuccessfulCreate", "2026-01-01T00:01:00Z");
         assert!(told(refused().with(Kind::Event, &later)).is_empty());
 
         let running = || daemon_pod(base(), set, "a", "True", &json!({"serviceAccountName": "driver"}));
         let message = told(running()).remove(0).1;
-        assert!(message.ends_with("is ready, and publishes nothing"), "{message}");
+        assert!(message.ends_with("is ready but publishes nothing"), "{message}");
         // Which may create slices depends on what is bound to its account.
         let with_role = |account: &str| {
             let rule = json!({"verbs": ["create"], "apiGroups": ["resource.k8s.io"], "resources": ["resourceslices"]});
@@ -747,10 +747,11 @@ mod tests {
             let mut told = told(world).into_iter();
             told.find(|(_, message)| message.starts_with("DRA038")).unwrap().1
         };
-        assert!(of_driver(with_role("driver")).ends_with("is ready, and publishes nothing"));
+        assert!(of_driver(with_role("driver")).ends_with("is ready but publishes nothing"));
         assert!(
-            of_driver(with_role("other"))
-                .ends_with("serviceaccount/kube-system/driver, which may not create resourceslices")
+            of_driver(with_role("other")).ends_with(
+                "serviceaccount/kube-system/driver, which is not allowed to create resourceslices"
+            )
         );
     }
 

@@ -258,7 +258,7 @@ fn a_claim_is_converted_only_where_the_plan_of_convert_says_so() {
         } else {
             assert_eq!(
                 fix,
-                "`convert` leaves the claim alone (members of PodGroup g have no node yet: pod q); to resolve: wait until they have a node \
+                "`convert` leaves the claim alone (members of PodGroup g are not scheduled yet: pod q); to resolve: wait until they are scheduled \
                  (--wait), delete them, or turn the gate off first"
             );
         }
@@ -354,7 +354,7 @@ fn a_claim_that_a_quota_refuses_is_refused_in_every_report() {
         let is_to_be_made = there
             .notes
             .iter()
-            .any(|note| note.contains("is to make the claim"));
+            .any(|note| note.contains("will create the claim from its template"));
         assert_eq!(is_to_be_made, !refused, "{:?}", there.notes);
         let reports = [
             ("the claim from template/n/t", true, there),
@@ -820,7 +820,7 @@ fn what_groups_left_behind_is_removed_with_what_the_release_supports() {
             "an entry of a pod that is gone",
             &|| claim(&["gone"]),
             "no pod uses it",
-            "take the devices back: --release-unused --entry",
+            "release the devices: --release-unused --entry",
         ),
         (
             "a member without a node",
@@ -832,7 +832,7 @@ fn what_groups_left_behind_is_removed_with_what_the_release_supports() {
             "pods of a claim that goes",
             &|| member(deleting(&[]), "p", "node-1"),
             "its deletion never finishes",
-            "wait for its pods to end",
+            "wait for its pods to finish",
         ),
     ];
     for (name, world, message, fix) in cases {
