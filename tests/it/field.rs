@@ -94,7 +94,7 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/pcrash"],
         file: "image-missing-and-crash-loop",
         exits: 1,
-        names: &["exit code 3"],
+        names: &["exited with code 3"],
         never: &RUNS,
     },
     Case {
@@ -108,7 +108,7 @@ const CASES: &[Case] = &[
         args: &["describe", "pod", "pcrash"],
         file: "image-missing-and-crash-loop",
         exits: 0,
-        names: &["exit code 3", "Starting"],
+        names: &["exited with code 3", "Starting"],
         never: &[],
     },
     Case {

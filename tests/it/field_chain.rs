@@ -17,7 +17,7 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/small-model", "--from=09-no-slices-on-l4.yaml"],
         code: 1,
         has: &[
-            "driver gpu.nvidia.com publishes no device for l4-pool-1, l4-pool-2",
+            "driver gpu.nvidia.com publishes no devices for l4-pool-1, l4-pool-2",
             "dra-driver-nvidia-gpu-kubelet-plugin-l4-pool-1",
             "logs",
         ],
@@ -45,7 +45,7 @@ const CASES: &[Case] = &[
         ],
         code: 1,
         has: &[
-            "driver gpu.nvidia.com publishes no device for gke-l4-1",
+            "driver gpu.nvidia.com publishes no devices for gke-l4-1",
             "daemonset/dra-driver-nvidia-gpu/dra-driver-nvidia-gpu-kubelet-plugin",
             "17 times",
             "failed quota: critical-pods",

@@ -168,7 +168,7 @@ fn what_the_scheduler_does_automatically_is_what_waiting_helps() {
         assert_eq!(report["waiting"]["nodes"], json!(["n2"]), "{report:#}");
         let fix = &report["fixes"][0];
         assert_eq!(
-            fix["note"], "kube-scheduler deallocates claim/n/idle automatically",
+            fix["note"], "no action needed: kube-scheduler deallocates claim/n/idle automatically",
             "{report:#}"
         );
         let text = report.to_string();
@@ -283,7 +283,7 @@ fn a_pod_that_has_ended_is_not_lost() {
         let objects = plain(&[claim("k", &holding("n1", "d0", &["p"])), pod("p", "k", &more)]);
         let args = ["simulate", "eviction", "--driver", "d.example.com", "-A"];
         let screen = run_on(&objects, &args, true, Some(120));
-        assert_eq!(screen.stdout.contains("lost"), lost, "{phase}: {}", screen.stdout);
+        assert_eq!(screen.stdout.contains("not recreated"), lost, "{phase}: {}", screen.stdout);
     }
 }
 

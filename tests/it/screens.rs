@@ -532,7 +532,7 @@ fn the_first_three_lines_of_explain_hold_verdict_and_cause() {
                 .or(report["summary"].as_str())
                 .expect("a cause");
             let word = match report["verdict"].as_str() {
-                Some("DoesNotFit" | "Waits") => "waits",
+                Some("DoesNotFit" | "Waits") => "is pending",
                 Some("Error") => "fails",
                 _ => continue,
             };
@@ -573,16 +573,16 @@ fn the_first_three_lines_of_findings_and_evictions_hold_verdict_and_cause() {
         (
             "simulate eviction",
             "taints",
-            "2 pods end within 60m: 2 are lost",
+            "2 pods would be evicted within 60m: 2 are not recreated",
             "because of rule/drain-all",
         ),
         (
             "simulate eviction --node gpu-node-2",
             "gpus",
-            "3 pods end within 30s",
-            "as if the devices",
+            "3 pods would be evicted within 30s",
+            "simulated taint",
         ),
-        ("simulate eviction", "gpus", "no pod ends", ""),
+        ("simulate eviction", "gpus", "no pod would be evicted", ""),
     ] {
         let head = head(line, example);
         assert!(head.contains(verdict) && head.contains(cause), "{line}: {head}");
@@ -687,11 +687,12 @@ fn a_pod_in_danger_is_not_said_to_be_kept_from_starting() {
 fn devices_are_called_by_a_model_and_described_by_other_attributes() {
     let cause = |pod: &str| {
         let shown = shown(&format!("explain pod/{pod}"), "partitions");
-        shown.lines().next().unwrap_or_default().to_owned()
+        let first = shown.lines().take_while(|line| !line.is_empty());
+        first.map(str::trim).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
         cause("whole"),
-        "× pod/default/whole waits: no node has a usable device with profile full"
+        "× pod/default/whole is pending: no node has an available device with profile full"
     );
 }
 

@@ -1,6 +1,6 @@
 //! `kubectl dra explain` of all that waits: pods and claims by what they wait for.
 //!
-//! Pods that ask for the same are explained once. Those with the same cause are told together.
+//! Pods that ask for the same are explained once. Those with the same cause are reported together.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -30,7 +30,7 @@ const MOST_BOUND: usize = 2_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ExplanationList {
-    /// The namespace of which it tells; absent for all.
+    /// The namespace that it is about; absent for all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub namespace: Option<Str>,
     /// Pending objects by cause: causes with a tested fix first, and of these the cause with the most pods.
@@ -60,7 +60,7 @@ pub struct CauseItem {
     /// Owners with claims but without pods, by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub owners: Vec<Target>,
-    /// Of which of them verdict, cause and fix are; the others ask for the same, or meet the same cause.
+    /// The one that verdict, cause and fix are about; the others ask for the same, or meet the same cause.
     pub explained: Target,
     /// Fix for the explained object.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +91,7 @@ impl CauseItem {
         }
     }
 
-    /// Returns whether it is not known what becomes of them.
+    /// Returns whether their outcome is unknown.
     pub fn is_unknown(&self) -> bool {
         matches!(self.verdict, ClusterVerdict::GaveUp | ClusterVerdict::Unknown)
     }
@@ -103,7 +103,7 @@ impl ExplanationList {
         self.items.iter().any(CauseItem::waits)
     }
 
-    /// How many pods and claims are told.
+    /// How many pods and claims are reported.
     pub fn count(&self) -> usize {
         self.items.iter().map(CauseItem::count).sum()
     }
@@ -291,7 +291,7 @@ impl Group {
     }
 }
 
-/// Puts `units`, of which the first was explained, to those with the same cause.
+/// Adds `units` to those with the same cause; the first one was explained.
 fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, units: &[Unit<'_>]) {
     let Some(first) = units.first() else { return };
     let verdict = explained.verdict();
@@ -374,7 +374,7 @@ impl<'a> Likeness<'a> {
             })
     }
 
-    /// All that decides about a pod without a node, in a text. What decides without being needed here only makes more of them.
+    /// All that determines the answer for a pod without a node, in a text. What decides without being needed here only makes more of them.
     fn of_pod(&self, pod: &Pod) -> String {
         let mut key = format!("{:?}", pod.spec);
         let mut says_namespace = self.knows_some_better || self.limited.contains(&pod.metadata.namespace);
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn pods_that_ask_for_the_same_are_told_together_and_judged_once() {
+    fn pods_with_the_same_requests_are_reported_together_and_judged_once() {
         let mut world = world();
         for number in 0..60 {
             world = waiting(world, "n", &format!("replica-{number}"), 3);
@@ -518,7 +518,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_waits_for_devices_is_told() {
+    fn only_what_is_pending_for_devices_is_reported() {
         let shared = json!({"metadata": {"namespace": "n", "name": "user", "uid": "u"},
             "spec": {"resourceClaims": [{"name": "r", "resourceClaimName": "shared"}]}, "status": {"phase": "Pending"}});
         let plain = json!({"metadata": {"namespace": "n", "name": "plain", "uid": "p"}, "status": {"phase": "Pending"}});

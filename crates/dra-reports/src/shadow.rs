@@ -24,7 +24,7 @@ pub struct ShadowReport {
     pub given_up: u64,
     /// Writes that the rules want and that are not done yet.
     pub open: usize,
-    /// Kinds that were not watched at the end, so that findings may be missing. Absent if there are none.
+    /// Kinds that were not watched at the end, so that findings on them are unknown. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub unknown: Vec<String>,

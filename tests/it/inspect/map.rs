@@ -211,15 +211,15 @@ fn usage_is_grouped_by_the_requested_key() {
     assert_eq!(
         above[3..],
         [
-            "  DRIVER            IN USE   USED                FREE   ON A NODE",
-            "  gpu.example.com   15/24    63%    ██████▎···   9      4",
-            "  nic.example.com   8/24     33%    ███▎······   16     6",
+            "  DRIVER            IN USE                USED   FREE   ONE NODE",
+            "  gpu.example.com   15/24    ██████▎···   63%    9      4",
+            "  nic.example.com   8/24     ███▎······   33%    16     6",
             "Usage:",
-            "  NAMESPACE   DRIVER            IN USE   SHARE                PENDING",
-            "  training    gpu.example.com   12       50%     █████·····   0",
-            "              nic.example.com   8        33%     ███▎······",
-            "  inference   gpu.example.com   2        8%      ▊·········   0",
-            "  default     gpu.example.com   1        4%      ▍·········   1",
+            "  NAMESPACE   DRIVER            IN USE                SHARE   PENDING",
+            "  training    gpu.example.com   12       █████·····   50%     0",
+            "              nic.example.com   8        ███▎······   33%",
+            "  inference   gpu.example.com   2        ▊·········   8%      0",
+            "  default     gpu.example.com   1        ▍·········   4%      1",
         ]
     );
 }

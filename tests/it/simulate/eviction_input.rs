@@ -288,7 +288,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     ");
 }
 
-/// Where pods could not be read, the first line of a terminal does not say that no pod ends.
+/// Where pods could not be read, the first line of a terminal does not say that no pod would be evicted.
 #[test]
 fn a_terminal_shows_what_is_unknown() {
     let seen = |from: &str| {
@@ -297,7 +297,7 @@ fn a_terminal_shows_what_is_unknown() {
             .run_on_screen(80, Screen::Stdout);
         run.stdout.lines().next().unwrap_or_default().to_owned()
     };
-    assert_eq!(seen("example:gpus"), "ok no pod ends");
+    assert_eq!(seen("example:gpus"), "ok no pod would be evicted");
     let folder = tempfile::tempdir().expect("a temporary directory");
     let file = folder.path().join("slices.json");
     let slice = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "s", "uid": "s"},

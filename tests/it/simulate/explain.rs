@@ -608,7 +608,7 @@ fn what_keeps_requests_from_being_served_together_is_what_the_search_met() {
 /// for the second.
 #[test]
 fn a_search_that_times_out_in_the_scheduler_is_reported() {
-    let times_out = "kube-scheduler itself gives a node up after 10 s";
+    let times_out = "kube-scheduler's own search takes longer than its limit of 10 s per node";
     for (wanted, expected) in [(16, false), (30, true)] {
         let cluster = alike(wanted - 1, wanted);
         for command in [&["simulate", "allocation"][..], &["explain"]] {
@@ -638,9 +638,8 @@ fn a_search_that_times_out_in_the_scheduler_is_reported() {
 /// ran out of time over thirteen of twelve.
 #[test]
 fn a_search_through_all_orders_of_devices_is_exact_only_where_it_ends_in_time() {
-    let does =
-        "its search takes longer: it passes the node over, with `timed out trying to allocate devices`";
-    let may = "its search may take longer: then it passes the node over, with `timed out trying to allocate devices`";
+    let does = "own search takes longer than its limit of 10 s per node: it skips the node with `timed out trying to allocate devices`";
+    let may = "own search may take longer than its limit of 10 s per node: it then skips the node with `timed out trying to allocate devices`";
     for (wanted, note) in [(10, None), (11, Some(may)), (13, Some(does))] {
         let cluster = alike(wanted - 1, wanted);
         let report = about_wanted(&["simulate", "allocation"], &cluster, "1.35")

@@ -45,7 +45,7 @@ fn a_terminal_gets_a_line_for_each_cause() {
         .run_on_screen(80, Screen::Stdout)
         .exits(1);
     let first = run.stdout.lines().next().unwrap_or_default();
-    assert!(first.starts_with("× 13 pods wait, for "), "{}", run.stdout);
+    assert!(first.starts_with("× 13 pods are pending: "), "{}", run.stdout);
     assert!(run.stdout.lines().count() < 60, "{}", run.stdout);
 }
 

@@ -39,19 +39,20 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn the_cause_comes_first() {
     let run = shown("pod/not-enough-free", "unschedulable-pods", 80);
-    let above: Vec<&str> = run.stdout.lines().take(9).collect();
+    let above: Vec<&str> = run.stdout.lines().take(10).collect();
     assert_eq!(
         above,
         [
-            "× pod/default/not-enough-free waits: no node has 3 usable H100-SXM5-80GB",
+            "× pod/default/not-enough-free is pending: no node has 3 available H100-SXM5-80GB",
+            "  devices",
             "",
             "Nodes:",
-            "  NODE         WANTED   MATCH   IN USE   TAINTED   USABLE",
-            "  gpu-node-1   3        8       6        1         1",
-            "  gpu-node-2   3        8       0        8         0",
-            "  gpu-node-4   3        0       0        0         0",
-            "  gpu-node-4: model is \"A100-SXM4-80GB\"",
-            "  gpu-node-3: pool incomplete, 1 of 2 slices",
+            "  NODE         WANTED   AVAILABLE   WHY",
+            "  gpu-node-1   3        1           6 in use, 1 tainted",
+            "  gpu-node-2   3        0           8 tainted",
+            "  gpu-node-4   3        0           model is \"A100-SXM4-80GB\"",
+            "  gpu-node-3                        pool incomplete: 1 of 2 slices",
+            "",
         ],
         "{}",
         run.stdout
@@ -91,7 +92,8 @@ fn a_pod_has_the_short_name_of_kubectl() {
     let [short, long] = ["po/too-many", "pod/too-many"].map(|pod| {
         let run = on(&["explain", pod], "unschedulable-pods").run();
         assert_eq!(run.code, Some(1), "{}", run.stderr);
-        run.stdout
+        // The last line repeats the command as typed.
+        run.stdout.replace("explain po/", "explain pod/")
     });
     assert_eq!(short, long);
 }

@@ -59,7 +59,7 @@ const ROWS: &[Row<'_>] = &[
             ("/nodes/0/reasons/0/code", "NodeOperations"),
             ("/reasons/0/code", "ReleasedByScheduler"),
         ],
-        first: "does not declare the feature DRAOptionalNodeOperations",
+        first: "does not declare feature DRAOptionalNodeOperations",
         says: &["DRAOptionalNodeOperations"],
         never: &["allocated elsewhere", "AllocatedElsewhere", "kubectl delete"],
     },
@@ -160,7 +160,7 @@ const ROWS: &[Row<'_>] = &[
             ("/missed/0/name", "not-reserved"),
             ("/missed/1/name", "other-owner"),
         ],
-        first: "1 pod ends",
+        first: "1 pod would be evicted",
         says: &[],
         never: &["3 pods", "2 pods"],
     },
@@ -198,9 +198,9 @@ const ROWS: &[Row<'_>] = &[
             ),
             ("/waiting/helps", "never"),
         ],
-        first: "no node has a usable device of class any",
+        first: "no node has an available device of class any",
         says: &["podgroup/default/pg"],
-        never: &["Fits", "kubectl delete", "aiting helps"],
+        never: &["Fits", "kubectl delete", " once "],
     },
     Row {
         file: "08-gang-too-large",
@@ -679,7 +679,7 @@ fn groups_that_are_no_gang_share_and_depend_on_nodes() {
         report["cause"]
             .as_str()
             .unwrap_or_default()
-            .contains("pod/default/p-1 waits"),
+            .contains("pod/default/p-1 is pending"),
         "{report:#}"
     );
     // All members have the priority of their group.
@@ -853,7 +853,7 @@ fn claims_that_are_not_made_yet() {
         assert_eq!(report["verdict"], "Waits");
         assert!(!text.contains("template default/app-res not found"), "{text}");
         assert!(
-            text.contains("is to name claim/default/app-res, which was made for it"),
+            text.contains("will name claim/default/app-res, which was created for the pod, in the pod's status"),
             "{text}"
         );
     }

@@ -15,7 +15,7 @@ use dra_rules::scheduling::{Judgment, Panic, Scheduler, Start, Verdict, doubts, 
 pub enum Exactness {
     /// Per node, device for device.
     Exact,
-    /// Whether something fits is certain. Which devices it gets is one of several choices, of which only the scheduler's order of pools
+    /// Whether something fits is certain. Which devices it gets is one of several choices: only the scheduler's order of pools
     /// decides.
     OneOf,
     /// In some orders of pools the scheduler meets an error first, which ends its attempt.
@@ -32,7 +32,7 @@ pub(crate) struct Trust {
     pub(crate) notes: Vec<String>,
     /// Whether one of these is about a known bug.
     pub(crate) has_known_bug: bool,
-    /// The bug with which the scheduler ends when it looks at the pod.
+    /// The bug that stops the scheduler when it looks at the pod.
     pub(crate) panic: Option<Panic>,
 }
 

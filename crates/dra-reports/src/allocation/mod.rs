@@ -55,7 +55,7 @@ pub struct Settings<'s> {
     pub now: Time,
     /// Steps that all searches may take together.
     pub budget: &'s Budget,
-    /// Asked whether to go on.
+    /// Asked whether to continue.
     pub observer: &'s (dyn Observer + Sync),
     /// Runs the judging of nodes.
     pub run: Run<'s>,
@@ -75,7 +75,7 @@ impl<'s> Settings<'s> {
     }
 }
 
-/// The kinds that decide about an allocation.
+/// The kinds that determine an allocation.
 pub const ALLOCATION_NEEDS: [Kind; 8] = [
     Kind::Node,
     Kind::DeviceClass,
@@ -102,7 +102,7 @@ const HARD_STEPS: u64 = 256;
 /// are 200 steps here, and a thousand million there.
 const HARD_STEPS_OF_ORDERS: u64 = 32;
 
-/// Nodes for which is tried whether kube-scheduler would time out.
+/// Nodes on which a search finds out whether kube-scheduler would time out.
 const TIMED_NODES: usize = 2;
 
 /// Gates that decide what is granted.
@@ -124,7 +124,7 @@ const GATES: [Gate; 15] = [
     Gate::GenericWorkload,
 ];
 
-/// Judges `units` on `cluster`, and says what the answer hangs on that is not known.
+/// Judges `units` on `cluster`, and reports the unknown facts that the answer depends on.
 pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> AllocationReport {
     let mut report = alone(cluster, units, settings);
     let known = report.result;
@@ -142,12 +142,12 @@ pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> 
     report
 }
 
-/// What another answer hangs on.
+/// What another answer depends on.
 #[derive(Default)]
 pub(super) struct Otherwise {
-    /// Gates of which nothing tells, where the other value changes the answer.
+    /// Gates that nothing shows, where the other value changes the answer.
     pub(super) gates: Vec<AssumedGate>,
-    /// The release, where objects alone tell of it and the newest one has another answer: a sentence.
+    /// The release, where only objects show it and the newest one has another answer: a sentence.
     release: Option<String>,
     /// The order of the scheduler's list of slices, where another one changes the answer.
     pub(super) order: Option<String>,
@@ -167,7 +167,7 @@ impl Otherwise {
     }
 }
 
-/// Pools for which other orders are tried.
+/// Pools that are tried in other orders.
 const MOST_POOLS: usize = 4;
 
 /// Judges `units` on the clusters that `cluster` may be for all that is known. `known` is asked for the answer on `cluster` itself,
@@ -229,8 +229,8 @@ pub(super) fn otherwise(
     found
 }
 
-/// What keeps it from being sure that `units` do not fit on `other`, a cluster made of the objects of `cluster`: a gate of which nothing
-/// tells, with the other value of which they do, or an order that only the scheduler knows.
+/// Why it is uncertain that `units` do not fit on `other`, a cluster made of the objects of `cluster`: a gate with an unknown setting,
+/// where they fit with the other value, or an order that only the scheduler knows.
 pub(super) fn hanging_on(
     cluster: &Cluster,
     other: &Cluster,
@@ -312,7 +312,7 @@ fn judge_pod(
     }
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = match &problem {
-        // What the claims would ask for is not known.
+        // What the claims would request is unknown.
         Some(GenerateError::Unread(gap)) => Start::Unknown(vec![gap.clone()]),
         _ => scheduler.pod(&made),
     };
@@ -447,7 +447,7 @@ fn score(judged: &mut Judged, answers: &[(&Arc<Node>, Judgment)], settings: &Set
     judged.notes.push(words::scored(SCORE_WEIGHT, compares_all));
 }
 
-/// That the pod is not bound at once, where devices that it would get have binding conditions.
+/// That the pod is not bound immediately, where devices that it would get have binding conditions.
 fn waiting(nodes: &[NodeResult]) -> Option<String> {
     const NAMED: usize = 3;
     let waiting: Vec<&NodeResult> = nodes.iter().filter(|node| !node.waits_for.is_empty()).collect();
@@ -507,7 +507,7 @@ fn enough_nodes(all: usize) -> usize {
 /// Whether kube-scheduler times out.
 #[derive(Default)]
 pub(super) struct Timeouts {
-    /// Nodes, by place, for which its search was tried, and whether it takes too long.
+    /// Nodes, by place, with a search that was tried, and whether it takes too long.
     nodes: Vec<(usize, bool)>,
     /// It does or may, so that its answer can be another one.
     pub(super) is_feared: bool,
@@ -555,7 +555,7 @@ pub(super) fn timeouts(
         (false, false) if timeouts.is_feared => Some(words::MAY_TIME_OUT),
         (false, _) => None,
     };
-    // That it does is worth more than that it is not known of another node.
+    // That it does is worth more than that it is unknown for another node.
     if timeouts.note.is_none() || timeouts.nodes.iter().any(|(_, times_out)| *times_out) {
         timeouts.note = note.map(str::to_owned).or(timeouts.note);
     }

@@ -304,7 +304,7 @@ fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
     }
 }
 
-/// More copies than this cannot be on `node`, counting each device and each resource by itself; nothing where no such count is known.
+/// More copies than this cannot be on `node`, counting each device and each resource separately; nothing where no such count is known.
 fn most_on(
     cluster: &mut Cluster,
     scheduler: &Scheduler,

@@ -42,7 +42,7 @@ pub struct AllocationReport {
     /// Information that is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
-    /// Gates of which nothing tells how they are set, where the other value would change the answer.
+    /// Gates with an unknown setting, where the other value would change the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
     /// Notes about the answer.
@@ -120,7 +120,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// What it says of whoever is judged; nothing where it does not say.
+    /// What it says of the judged pod or claim; nothing where it does not say.
     pub(super) fn words(self) -> Option<&'static str> {
         match self {
             Self::Fits => Some("it fits"),
@@ -156,7 +156,7 @@ pub struct NodeResult {
     /// Score of the plugin for dynamic resources, to which other plugins add. Absent if claims have no alternatives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<NodeScore>,
-    /// Requests that can get their devices from several places, of which only the scheduler's order decides.
+    /// Requests that can get their devices from several places: only the scheduler's order determines which.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<OpenRequest>,
     /// The error that ends the attempt in some orders of pools.
@@ -178,7 +178,7 @@ pub struct NodeScore {
     pub normalized: Option<u64>,
 }
 
-/// A request that can get its devices from several places, of which only the scheduler's order decides.
+/// A request that can get its devices from several places: only the scheduler's order determines which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -77,7 +77,7 @@ pub(crate) fn of_gang(gang: &Gang) -> String {
         min_count,
         lacks,
     } = gang;
-    let needs = format!("podgroup/{group} needs {min_count} of its pods at once");
+    let needs = format!("podgroup/{group} needs {min_count} of its pods together");
     match lacks {
         GangLacks::Error(why) => format!("podgroup/{group} cannot be placed: {why}"),
         GangLacks::Fits(scheduled, first, others) => {
@@ -205,7 +205,7 @@ pub(super) const AS_SHOWN: &str = "each pod is simulated as if the pods before i
 /// That a newer release has another answer.
 pub(super) fn depends_on_release(version: &str, release: &str, otherwise: &str) -> String {
     format!(
-        "this depends on the release, which counts as {version} because its objects show no newer one: in {release}, {otherwise}"
+        "this depends on the Kubernetes version, assumed to be {version} as no object shows a newer one: in {release}, {otherwise}"
     )
 }
 

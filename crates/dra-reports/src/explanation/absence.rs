@@ -33,14 +33,14 @@ pub(crate) enum Absence {
     },
 }
 
-/// For which nodes devices are that no node reaches.
+/// The nodes of devices that no node reaches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ForNodes {
     /// For this one, which is not there.
     Named(Str),
     /// For those that a selector matches: none does.
     Selected(NodeSelector),
-    /// Nothing says for which.
+    /// Nothing says which.
     Unknown,
 }
 
@@ -110,7 +110,7 @@ pub(super) fn absence(
         let meter = cluster.meter();
         let mut known: Option<&Slice> = None;
         for found in &selected {
-            // All devices of a slice are for the same nodes, unless each says for which.
+            // All devices of a slice are for the same nodes, unless each names its own.
             let is_known = known.is_some_and(|slice| std::ptr::eq(slice, found.slice));
             if is_known && !found.slice.spec.per_device_node_selection {
                 continue;
@@ -187,7 +187,7 @@ fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &Select
     Some(true)
 }
 
-/// The device for which the fewest terms of the request's selectors are not true, and the first of these. Of those that lack an amount
+/// The device that misses the fewest terms of the request's selectors are not true, and the first of these. Of those that lack an amount
 /// alone, the one that has most of it.
 fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_>]) -> Option<Nearest> {
     let mut nearest: Option<(usize, Nearest)> = None;
@@ -219,13 +219,13 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
     nearest.map(|(_, nearest)| nearest)
 }
 
-/// What the device has of an amount of which the term wants more.
+/// The device's amount, where the term wants more.
 fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
     let AmountWanted { domain, name, least } = dra_cel::amount_wanted(term)?;
     let wanted: Quantity = least.parse().ok()?;
     let mut capacity = found.device.capacity.iter();
     let (_, capacity) = capacity.find(|(known, _)| found.is_called(known, &domain, &name))?;
-    // A term that wants more than an amount is not true for just as much, of which nothing is short.
+    // A term that wants more than an amount is not true for exactly as much: no device is short of it.
     (capacity.value < wanted).then(|| Nearest::Amount {
         device: found.id(),
         name,
@@ -234,7 +234,7 @@ fn short_of(found: &Found<'_>, term: &str) -> Option<Nearest> {
     })
 }
 
-/// The texts that the attribute is of which the term wants another.
+/// The values of the attribute, where the term wants another.
 fn other_values(devices: &[Found<'_>], term: &str) -> Option<Nearest> {
     let AttributeWanted { domain, name, value } = dra_cel::attribute_wanted(term)?;
     let there: BTreeSet<Str> = devices

@@ -157,7 +157,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     }
 }
 
-/// The first taint of the pod's devices for which it has to go by what its allocation tolerates.
+/// The first taint of the pod's devices that evicts it by what its allocation tolerates.
 fn tainted(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let taints = Taints::of(cluster);
     let mut claims = claim_names(pod).filter_map(|name| name.find(cluster));
@@ -192,7 +192,7 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
         let was = Box::new(report.answer.clone());
         report.conclude(Answer::Attaching(was, cause_text(&stuck.cause, pod)));
     }
-    // The driver that is to attach the device is told already.
+    // The driver that is to attach the device is reported already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
     if let Some(advice) = advise(&stages, &found)
         && !is_told(advice.kind)

@@ -60,7 +60,7 @@ pub struct Diagnosis {
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.
     pub(super) has_known_bug: bool,
-    /// The bug with which the scheduler ends when it looks at the pod.
+    /// The bug that stops the scheduler when it looks at the pod.
     pub(super) panic: Option<Panic>,
     /// Whether something could not be read.
     pub(super) lacks_objects: bool,
@@ -153,9 +153,9 @@ pub(crate) enum Answer {
     Unread(String),
     /// Unknown which node fits, because kinds could not be read.
     Hidden(Vec<Gap>),
-    /// It hangs on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
+    /// It depends on an order that only the scheduler knows, or on what is not simulated; the sentence says on what.
     Open(String),
-    /// Whether it fits on this node hangs on such an order.
+    /// Whether it fits on this node depends on such an order.
     OpenNode(Str),
     /// The scheduler looks at no node.
     Obstacle(Obstacle),
@@ -208,7 +208,7 @@ pub(crate) enum NoPods {
     Ended(Condition),
     /// It is to have none.
     Zero,
-    /// Its rollouts and the like are made by others, of which nothing is known.
+    /// Unknown controllers create its rollouts and the like.
     Unknown,
 }
 
@@ -256,7 +256,7 @@ pub(crate) enum OnNode {
     Endangered(Fact),
     /// It does not end.
     NotEnding(Fact),
-    /// Whether it has its devices hangs on a kind that could not be read.
+    /// Whether it has its devices depends on a kind that could not be read.
     Hidden(Kind),
     /// Unknown progress, for these reasons.
     Unknown(Vec<String>),
@@ -377,9 +377,9 @@ pub(crate) enum Cause {
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
     Gang(Gang, Option<Box<GangCause>>),
-    /// The scheduler deallocates the claim by itself.
+    /// The scheduler deallocates the claim automatically.
     Deallocated(Box<Cause>),
-    /// A template is missing, from which claims of this pod are made.
+    /// A template that claims of this pod are created from is missing.
     NoTemplate(Key, Key),
     /// The claim controller makes no claim, for this reason.
     NotMade(String),
@@ -391,12 +391,12 @@ pub(crate) enum Cause {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unserved {
     pub(super) driver: Str,
-    /// The nodes of which the same is broken, the first of which `link` is about.
+    /// The nodes with the same broken link; the first is the one that `link` is about.
     pub(super) nodes: Vec<Str>,
     pub(super) link: BrokenLink,
 }
 
-/// Nodes for which drivers have yet to publish again what the start of a kubelet deleted.
+/// Nodes whose drivers have yet to publish again what the start of a kubelet deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Republishing {
     pub(super) nodes: Vec<Str>,
@@ -443,7 +443,7 @@ pub(crate) enum Among {
     Other,
 }
 
-/// A request for all devices of a node, of which some cannot be taken.
+/// A request for all devices of a node, some of them unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotAll {
     /// The node that lacks least.
@@ -513,7 +513,7 @@ pub(crate) struct Outdated {
     pub(super) devices: usize,
 }
 
-/// Requests for which there are not enough devices together.
+/// Requests that have too few devices together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RequestsTogether {
     /// The requests.
@@ -575,7 +575,7 @@ impl DeviceKind {
                 .chars()
                 .all(|one| one.is_ascii_alphanumeric() || "-_. ".contains(one))
         {
-            // A model names devices by itself, as other values do not.
+            // A model alone names devices, as other values do not.
             return match name.as_str() {
                 "model" | "productName" => Self::Model(value),
                 _ => Self::Attribute(name, value),
@@ -594,7 +594,7 @@ pub(crate) enum StatusProblem {
     OfEarlierPod(Key),
     /// It was made for this one.
     Of(Key, String),
-    /// It was made for nobody.
+    /// It was created for no pod.
     NotMade(Key),
 }
 
@@ -627,7 +627,7 @@ pub(crate) enum Why {
 }
 
 impl Cause {
-    /// The fact with which its sentence ends.
+    /// The fact at the end of its sentence.
     pub(super) fn fact(&self) -> Option<Fact> {
         match self {
             Self::Alike(Brief::Fact(fact)) | Self::OnNode(_, fact) => Some(fact.clone()),

@@ -15,7 +15,7 @@ use crate::allocation::Gang;
 pub(crate) enum Fact {
     /// The scheduler looks at no node.
     Obstacle(Obstacle),
-    /// A template is missing, from which claims of this pod are made.
+    /// A template that claims of this pod are created from is missing.
     NoTemplate(Key, Key),
     /// The claim controller makes no claim, for this reason.
     NotMade(String),
@@ -31,7 +31,7 @@ pub(crate) enum Fact {
     NotLookedAt(&'static str),
     /// The claim is allocated for this node, or for nodes that have no name in common.
     AllocatedElsewhere(Option<Str>),
-    /// Devices of the claim skip node operations, for which the node declares no feature.
+    /// Devices of the claim skip node operations, and the node does not declare that feature.
     NodeOperations,
     /// Devices of the claim are not ready to be bound.
     Binding(Readiness),
@@ -70,7 +70,7 @@ pub(crate) enum Fact {
     Together(Together),
     /// The PodGroup of the pod is not placed.
     Gang(Gang),
-    /// The scheduler deallocates the claim and tries again; the PodGroup that it is reserved for, of which no pod has a node.
+    /// The scheduler deallocates the claim and tries again; the PodGroup that it is reserved for has no pod with a node.
     Released(NoUse, Option<Key>),
     /// The claim stays reserved for the pod's own PodGroup; whether the scheduler knows claims of PodGroups.
     ReservedForGroup(Key, bool),
@@ -199,7 +199,7 @@ pub(crate) struct Word {
     pub who: Speaker,
     /// The message.
     pub said: String,
-    /// When it said it last; not known of events without a time.
+    /// When it said it last; unknown for events without a time.
     pub at: Option<Time>,
     /// Number of times, and the first time.
     pub often: Option<Often>,
@@ -239,7 +239,7 @@ impl Often {
 pub(crate) enum Speaker {
     /// kube-scheduler.
     Scheduler,
-    /// The scheduler of this name, which is not known to be kube-scheduler.
+    /// The scheduler of this name, which may not be kube-scheduler.
     OtherScheduler(Str),
     /// The component of this name.
     Component(Str),

@@ -317,7 +317,7 @@ impl Helped<'_> {
             .fold(Remedy::default(), Remedy::and)
     }
 
-    /// The objects that have to be made again for `fixes`, templates first; nothing where that is not all, or not enough.
+    /// The objects that have to be recreated for `fixes`, templates first; nothing where that is not all, or not enough.
     fn remakes(&self, fixes: &[Fix]) -> Option<Vec<Remake>> {
         if self.is_recreated
             || fixes
@@ -333,10 +333,10 @@ impl Helped<'_> {
             remakes.push(asking(self.cluster, self.cluster.claim(key)?, edited.claim(key)?).ok()?);
         }
         let of_template = |remake: &Remake| remake.kind == Kind::ResourceClaimTemplate;
-        // A pod gets a claim from the new template only when it is made again itself.
+        // A pod gets a claim from the new template only when it is recreated, too.
         if remakes.iter().any(of_template) || fixes.iter().any(Fix::edits_pod) {
             let before = self.pod?;
-            // Whoever made it makes another one as soon as this one goes.
+            // Its owner creates another one as soon as this one goes.
             if before.metadata.controller().is_some() || before.metadata.is_only_written() {
                 return None;
             }

@@ -1,7 +1,7 @@
 //! Who removes a scheduling gate of a pod, and what to look at meanwhile.
 //!
-//! A gate is the lock of whoever put it there: to remove it for them lets a pod start that they hold back, past a queue or before what it
-//! needs is there. So only a gate that nobody's domain is in the name of comes with a command.
+//! A gate is the lock of the controller that set it: removing it starts a pod that the controller holds back, past a queue or before what it
+//! needs is there. So only a gate without a domain in its name comes with a command.
 
 use serde_json::json;
 
@@ -13,18 +13,18 @@ use dra_model::{Kind, Pod, Str};
 use dra_rules::owners::{KUEUE, Queued};
 use dra_rules::reservation::manager;
 
-/// The gate that Kueue puts on pods that it queues by themselves; others it puts on pods of what it queues.
+/// The gate that Kueue puts on pods that it queues one by one; others it puts on pods of what it queues.
 const ADMISSION: &str = "kueue.x-k8s.io/admission";
 
 /// The label with the name of the Workload of several pods.
 const POD_GROUP: &str = "kueue.x-k8s.io/pod-group-name";
 
-/// The label with the name of a Workload that somebody else made.
+/// The label with the name of a Workload that another client created.
 const PREBUILT: &str = "kueue.x-k8s.io/prebuilt-workload-name";
 
 const WORKLOAD: Resource = Resource::called("workloads.kueue.x-k8s.io");
 
-/// What has to happen for the gates of `pod` to go: those that nobody is known to own together, then each of the others.
+/// What has to happen for the gates of `pod` to go: those without a known owner together, then each of the others.
 /// What is known of the Workload of Kueue in the place of the pod is `queued`.
 pub(super) fn lifted(pod: &Pod, gates: &[Str], queued: Option<&Queued>) -> Vec<FixItem> {
     let (owned, free): (Vec<_>, Vec<_>) = gates.iter().partition(|gate| gate.contains('/'));

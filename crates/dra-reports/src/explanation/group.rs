@@ -124,7 +124,7 @@ impl Explained<'_> {
         })
     }
 
-    /// Says which claims of a pod that fits nowhere the scheduler deallocates by itself, and which not though they are reserved for its
+    /// Says which claims of a pod that fits nowhere the scheduler deallocates automatically, and which not though they are reserved for its
     /// own PodGroup.
     pub(super) fn releases(
         &self,

@@ -321,7 +321,7 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
         .unwrap_or(none)
 }
 
-/// Nodes most of which are looked at that other filters reject, for devices that would do.
+/// Nodes that other filters reject, at most this many, that are searched for devices that would do.
 const MOST_REJECTED: usize = 16;
 
 /// Why nodes have too few devices for a request.
@@ -515,7 +515,7 @@ pub(super) fn unoffered(cluster: &Cluster, pod: &Pod, selectors: &ClassSelectors
     Some(Cause::Unoffered(unoffered.resource, most))
 }
 
-/// Nodes of which a broken link is looked for.
+/// Nodes that are searched for a broken link.
 const MOST_LOOKED_AT: usize = 200;
 
 /// The driver that publishes nothing for the nodes that are left, where these have no device for a request, and the request is not the
@@ -601,7 +601,7 @@ fn drivers_of(cluster: &Cluster, selectors: &ClassSelectors, class: &Str) -> BTr
     drivers
 }
 
-/// What the request asks for; nothing where it has alternatives, none of which alone is the cause.
+/// What the request asks for; nothing where it has alternatives, as none of them alone is the cause.
 pub(super) fn spec<'c>(claim: &'c Claim, name: &str) -> Option<&'c DeviceRequest> {
     let mut requests = claim.spec.devices.requests.iter();
     requests.find(|request| request.name == name)?.exactly.as_ref()

@@ -131,9 +131,9 @@ pub struct DeviceCount {
     pub tainted: u64,
     /// Matching devices that something else rules out.
     pub blocked: u64,
-    /// Devices that could be taken, each by itself.
+    /// Devices that could be allocated, each on its own.
     pub usable: u64,
-    /// Devices of which it was not found out. Absent where there is none.
+    /// Devices with an unknown state. Absent where there is none.
     #[serde(skip_serializing_if = "is_zero")]
     pub unknown: u64,
 }
@@ -178,7 +178,7 @@ impl Amounts {
     }
 }
 
-/// Kinds of changes that help, each of which has a row on the page of `explain` and is tried on a real API server.
+/// Kinds of changes that help. Each has a row on the page of `explain` and is tried on a real API server.
 pub(super) const KINDS: &[&str] = &[
     "AdmitDriver",
     "AwaitBinding",
@@ -256,10 +256,10 @@ pub struct FixItem {
     /// Devices that requests with relaxed selectors get on the first of these nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gets: Vec<GetsItem>,
-    /// Whether it hands out devices that are reported as unhealthy. Absent where not.
+    /// Whether it allocates devices that are reported as unhealthy. Absent where not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub risky: bool,
-    /// The objects that are made again, as manifests can say it; none where something else has to be done as well.
+    /// The objects that are recreated, as manifests can say it; none where something else has to be done as well.
     #[serde(skip)]
     pub remakes: Vec<Remake>,
 }

@@ -78,7 +78,7 @@ const TRIALS: u64 = 4_000;
 /// Most changes in a set that is tried; more are looked for greedily.
 const MOST_CHANGES: usize = 4;
 
-/// Sets that are told.
+/// Sets that are reported.
 const MOST_FOUND: usize = 6;
 
 /// Explains a pod, which is in `cluster`.
@@ -269,7 +269,7 @@ impl<'e> Explained<'e> {
         report.exactness = Some(trust.exactness);
     }
 
-    /// Says what the verdict hangs on that is not known of `cluster`, in which no pod has had its turn yet.
+    /// Reports the unknown facts that the verdict depends on for `cluster`, in which no pod has had its turn yet.
     fn otherwise(&self, report: &mut Diagnosis, cluster: &Cluster, units: impl FnOnce() -> Units) {
         if !matches!(
             report.verdict(),
@@ -635,7 +635,7 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
     warnings
 }
 
-/// Names what could not be read of what does not decide the verdict, and would be told.
+/// Names what could not be read of what does not determine the verdict, and would be reported.
 fn undecided(report: &mut Diagnosis, cluster: &Cluster, namespace: &Str) {
     for kind in [Kind::ResourceQuota, Kind::Event] {
         if let Some(gap) = cluster.gap(kind, namespace) {

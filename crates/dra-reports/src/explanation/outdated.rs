@@ -8,7 +8,7 @@ use dra_allocator::devices::{ClassSelectors, Match};
 use dra_model::{DeviceRequest, Pool, Str};
 use dra_rules::scheduling::Cycle;
 
-/// Names the outdated slice that has devices for the request of which there are too few.
+/// Names the outdated slice that has devices for the request that has too few.
 pub(super) fn add(report: &mut Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) {
     let is_short = matches!(report.cause, Some(Cause::TooFew(..) | Cause::Absent(_)));
     let Some(found) = outdated(report, cycle, selectors).filter(|_| is_short) else {

@@ -166,7 +166,7 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
     }
 }
 
-/// What would make pods with claims in `namespace`, or in all, and has none since it is held back: why is told of each.
+/// What would make pods with claims in `namespace`, or in all, and has none since it is held back; each says why.
 pub(crate) fn unmade_owners(cluster: &Cluster, namespace: Option<&Str>) -> Vec<Diagnosis> {
     let makes_pods = |owner: &&Owner| {
         let is_in = namespace.is_none_or(|namespace| *namespace == owner.key.namespace);

@@ -157,7 +157,7 @@ fn of_explanation(cluster: &Cluster, explanation: &mut Explanation<'_>, looks: &
             of_alternative(cluster, explanation, &claim, alternative, looks, &mut reasons);
         }
     }
-    // Every request could be served by itself.
+    // Every request could be satisfied on its own.
     let suffices = |request: &RequestExplanation| {
         let mut alternatives = request.alternatives.iter();
         alternatives.any(|one| one.reaches(one.free()))
@@ -264,7 +264,7 @@ pub(super) enum Limit {
     Several,
 }
 
-/// What rules devices out that are of the class and for the node, though nobody holds them; nothing where selectors alone do.
+/// What rules devices out that are of the class and for the node, though no claim holds them; nothing where selectors alone do.
 pub(super) fn limits(
     cluster: &Cluster,
     explanation: &mut Explanation<'_>,
@@ -376,7 +376,7 @@ pub(super) struct Looks<'s> {
 /// Reasons for single devices that a report has: some 100 MB.
 const MOST_REASONS: u32 = 300_000;
 
-/// Devices for which the terms of a selector are looked at.
+/// Devices that the terms of a selector are evaluated on.
 const DETAILED: u32 = 512;
 
 impl<'s> Looks<'s> {

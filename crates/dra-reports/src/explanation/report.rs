@@ -26,7 +26,7 @@ pub struct Explanation {
     pub verdict: ClusterVerdict,
     /// The answer in a sentence.
     pub summary: Sentence,
-    /// Why it does not fit or fails, in half a sentence that goes on from "waits:" or "fails:".
+    /// Why it does not fit or fails, in half a sentence that follows "is pending:" or "fails:".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Sentence>,
     /// The nodes that are rejected, in groups of those with the same reason: those that lack least first.
@@ -68,7 +68,7 @@ pub struct Explanation {
     /// Warnings that the cluster itself has about the object.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<String>,
-    /// Gates of which nothing tells how they are set, where the other value would change the answer.
+    /// Gates with an unknown setting, where the other value would change the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
     /// Notes about the answer.
@@ -77,7 +77,7 @@ pub struct Explanation {
     /// Whether the summary tells the cause.
     #[serde(skip)]
     pub tells_cause: bool,
-    /// The fact with which cause or summary ends.
+    /// The fact at the end of cause or summary.
     #[serde(skip)]
     told: Option<Fact>,
     /// Those of the events that do not only repeat what the scheduler says.

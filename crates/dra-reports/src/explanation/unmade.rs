@@ -113,7 +113,7 @@ impl Explained<'_> {
 }
 
 impl Diagnosis {
-    /// That there is no template for claims of the pod, and that somebody has to make it.
+    /// That there is no template for claims of the pod, and that its owner has to create it.
     fn add_missing_template(&mut self, template: &Key, pod: &Key) {
         self.cause = Some(Cause::NoTemplate(template.clone(), pod.clone()));
         self.reasons

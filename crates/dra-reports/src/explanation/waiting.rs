@@ -165,7 +165,7 @@ fn never_together(explained: &Explained<'_>, empty: &Scheduler) -> Option<Key> {
     (fails && !cycle.turns.is_empty() && cycle.min_count > 1).then_some(cycle.group)
 }
 
-/// Says that kube-scheduler deallocates `claims`, with which the pod fits on `nodes` then: nothing else has to happen, whatever was said.
+/// Says that kube-scheduler deallocates `claims`, and the pod fits on `nodes` then: nothing else has to happen, whatever was said.
 pub(super) fn add_deallocation(report: &mut Diagnosis, claims: &[&Key], nodes: &[Str]) {
     report.waiting = Some(WaitingItem {
         nodes: nodes.to_vec(),

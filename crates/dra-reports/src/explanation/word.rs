@@ -79,8 +79,8 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
     })
 }
 
-/// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed. Of another scheduler its own
-/// words are told in the place of those that kube-scheduler would use.
+/// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed. Another scheduler's own
+/// words replace those that kube-scheduler would use.
 pub(super) fn of_scheduler(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, claims: &[&Claim]) {
     let fits = report.verdict() == ClusterVerdict::Fits;
     if report.verdict() == ClusterVerdict::DoesNotFit {

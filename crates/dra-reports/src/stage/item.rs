@@ -96,7 +96,7 @@ pub struct StuckItem {
     pub cause: &'static str,
     /// Who has to act.
     pub owner: Party,
-    /// Whether it keeps the pod from going on, rather than being a danger to one that runs.
+    /// Whether it keeps the pod from continuing, rather than being a danger to one that runs.
     pub holds_up: bool,
     /// Start time, if known.
     #[serde(skip_serializing_if = "Option::is_none")]

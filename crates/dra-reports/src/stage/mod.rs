@@ -1,4 +1,4 @@
-//! What becomes of a pod on its node, as far as devices go, in words: at which stage it is, what keeps it there, and what lets it go on.
+//! What becomes of a pod on its node, as far as devices go, in words: at which stage it is, what keeps it there, and what ends that.
 
 mod item;
 mod remedy;

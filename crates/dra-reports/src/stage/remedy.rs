@@ -1,4 +1,4 @@
-//! What lets a pod go on from its stage.
+//! What lets a pod continue from its stage.
 
 use std::sync::Arc;
 
@@ -271,7 +271,7 @@ fn of_plugin(driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
         Plugin::None { .. } | Plugin::Hidden(_) => restore(Restore::Run).look(pods_on(node)),
         Plugin::Crashing(pod, _) | Plugin::NotReady(pod) => restore(Restore::Pod).look(logs(Some(pod), node)),
         Plugin::OtherFolder(pod, own, other) => {
-            restore(Restore::Folder { own, other }).look(logs(Some(pod), node))
+            restore(Restore::Directory { own, other }).look(logs(Some(pod), node))
         }
         Plugin::Ready(pod, ..) => {
             let text = words::restart(driver, node);

@@ -13,7 +13,7 @@ use dra_testing::{World, now, status};
 
 const DRIVER: &str = "gpu.example.com";
 
-/// A pod `n/p` on node-1 with a device of claim `c`, in a world that says nothing else.
+/// A pod `n/p` on node-1 with a device of claim `c`, in a world without other facts.
 struct Scene {
     world: World,
     pod: Value,
@@ -167,7 +167,7 @@ fn kubelet_starts(at: &str) -> Value {
 }
 
 #[test]
-fn a_driver_that_is_not_registered_is_told_with_what_is_known_of_its_pod() {
+fn a_driver_that_is_not_registered_is_reported_with_what_is_known_of_its_pod() {
     let base = || scene().node("True", &json!([])).event(NOT_REGISTERED, &json!({}));
     let tainted = json!([{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]);
     let crashing = json!({"phase": "Running", "containerStatuses": [
@@ -271,7 +271,7 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     ] {
         assert_eq!(base().event(NOT_REGISTERED, &other).told(), silent, "{other}");
     }
-    // The kubelet has got further since, or is told to have by the container.
+    // The kubelet has got further since, or the container shows that it has.
     let further = json!({"type": "Normal", "reason": "Pulling", "lastTimestamp": "2026-11-21T11:58:00Z"});
     assert_eq!(
         base()
@@ -298,7 +298,7 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     // Events that may not be read.
     let hidden = base().world(|world| world.without(Kind::Event)).told();
     assert!(hidden.starts_with("Unknown: events"), "{hidden}");
-    // A text that is not known is shown as it stands.
+    // An unknown text is shown unchanged.
     assert_eq!(
         base().event("etwas ganz Neues", &json!({})).told(),
         "Reserved Unrecognized Administrator: the kubelet reports an unrecognized problem: Failed to prepare dynamic resources: prepare dynamic \
@@ -377,7 +377,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
             .told()
     };
     assert!(unpreparing("2026-11-21T11:57:00Z").starts_with("Reserved BeingUnprepared Kubelet: "));
-    // What has gone on for longer does not end by itself.
+    // What has lasted longer does not end automatically.
     assert!(unpreparing("2026-11-21T11:51:00Z").starts_with("Reserved BeingUnprepared Driver: "));
     // What objects say, without any event.
     assert_eq!(
@@ -445,7 +445,7 @@ fn a_claim_that_the_kubelet_cannot_read_keeps_the_pod_from_starting() {
 }
 
 #[test]
-fn a_kubelet_without_a_feature_is_told_with_its_version() {
+fn a_kubelet_without_a_feature_is_reported_with_its_version() {
     let of_group = |claim: &mut Value| {
         claim["reservedFor"] =
             json!([{"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "g-uid"}]);
@@ -486,7 +486,7 @@ fn a_kubelet_without_a_feature_is_told_with_its_version() {
 }
 
 #[test]
-fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
+fn devices_that_a_reboot_lost_are_reported_with_the_reboot() {
     let text = "CDI device injection failed: unresolvable CDI devices gpu.example.com/gpu=g0";
     let lost = |pod: &mut Value| {
         pod["status"]["containerStatuses"][0]["state"]["waiting"] =
@@ -539,7 +539,7 @@ fn devices_that_a_reboot_lost_are_told_with_the_reboot() {
 }
 
 #[test]
-fn a_pod_that_runs_is_told_what_endangers_its_devices() {
+fn what_endangers_the_devices_of_a_running_pod_is_reported() {
     let base = || scene().node("True", &json!([])).running();
     let item = base().item();
     assert_eq!(
@@ -783,7 +783,7 @@ fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
         ended("Never", 0).pod(failed("OnFailure")).told(),
         "Starting ContainerEnds User: container first is not running: it exited with code 3, and is restarted"
     );
-    // The driver is gone: this finding is the only one that tells of a Job that never ends.
+    // The driver is gone: this finding is the only one that reports a Job that never ends.
     let gone = scene().node("True", &json!([])).pod(|pod| {
         pod["spec"]["restartPolicy"] = json!("Never");
         pod["status"]["phase"] = json!("Running");
@@ -874,7 +874,7 @@ fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
             .note
             .unwrap()
             .contains("kube-scheduler deallocates the claim and retries automatically"),
-        "it is told who acts"
+        "the text names the actor"
     );
     // Where no rule can taint it, only the driver can.
     let without =
@@ -889,7 +889,7 @@ fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
             .note
             .unwrap()
             .contains("kube-scheduler deallocates the claim and retries automatically"),
-        "it is told who acts"
+        "the text names the actor"
     );
     // `explain` tells the stage of a pod that has no node yet.
     let cluster = base().build();
@@ -978,9 +978,9 @@ fn a_remedy_is_a_command_where_one_helps() {
     assert_eq!(command(unreserved), None);
 }
 
-/// `explain` and `check` tell of a pod that has ended and does not go, and what they print takes off what was read and nothing else.
+/// `explain` and `check` report a pod that has finished and is not gone, and the printed command removes what was read and nothing else.
 #[test]
-fn a_pod_that_a_finalizer_keeps_is_told_by_explain_and_check() {
+fn a_pod_that_a_finalizer_keeps_is_reported_by_explain_and_check() {
     let kept = |finalizers: Value, deleted: &str| {
         let deleted = json!(deleted);
         scene().node("True", &json!([])).pod(move |pod| {
@@ -1135,7 +1135,7 @@ fn says(reason: &str, message: &str) -> Value {
 }
 
 #[test]
-fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
+fn whatever_keeps_a_pod_from_running_is_reported() {
     let base = || scene().node("True", &json!([]));
     let waiting = |reason: &str, message: &str| {
         let waiting = json!({"reason": reason, "message": message});
@@ -1249,7 +1249,7 @@ fn what_keeps_a_pod_from_running_is_told_whatever_it_is() {
 
 /// The kubelet's texts about a driver whose process is gone, as `google.golang.org/grpc` writes them.
 #[test]
-fn a_driver_that_does_not_answer_is_told_from_one_that_refuses() {
+fn a_driver_that_does_not_answer_is_distinguished_from_one_that_refuses() {
     for text in [
         "error reading from server: EOF",
         "error reading from server: read unix @->/var/lib/kubelet/plugins/gpu.example.com/dra.sock: read: connection reset by peer",

@@ -546,7 +546,7 @@ pub(in super::super) fn of_member(key: &Key, diagnosis: &Diagnosis) -> String {
     format!("{} {}{cause}{waiting}", pod(key), answer(&diagnosis.answer))
 }
 
-/// Which of the pods of an owner is told of.
+/// Which of the pods of an owner is reported.
 pub(in super::super) fn one_of_pods(
     owner: &OwnerName,
     pods: usize,

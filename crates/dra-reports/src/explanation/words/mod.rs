@@ -37,7 +37,7 @@ fn claims(keys: &[Key]) -> String {
     }
 }
 
-/// Nodes of which none has something.
+/// The nodes in a sentence that none of them has something.
 fn which(among: Among) -> String {
     match among {
         Among::All => "no node".to_owned(),

@@ -7,7 +7,7 @@ use dra_rules::scheduling::{Consumer, Kept, Lack, Spared, Uncertain};
 use super::super::diagnosis::Never;
 use super::headline::{held, never_alike, not_enough};
 use super::reasons::brief;
-use super::{NAMED, listed_names, one, several, which};
+use super::{NAMED, listed_names, several, which};
 use crate::allocation::words::pod;
 
 /// That waiting will not help, for this reason.
@@ -21,7 +21,7 @@ fn of_never(why: &Never) -> String {
         Never::NoNode => "no node meets the pod's other requirements".to_owned(),
         Never::Same(same) => brief(same),
         Never::NoDevice(among, kind) => {
-            format!("{} has a {}, available or not", which(*among), one(kind))
+            format!("{} has {}, available or not", which(*among), several(kind))
         }
         Never::AtMost {
             among,
@@ -41,7 +41,7 @@ fn of_never(why: &Never) -> String {
 /// That too few pods of the group fit in the emptied cluster.
 pub(in super::super) fn never_together(group: &Key) -> String {
     format!(
-        "waiting will not help: even with every device available and untainted, too few pods of podgroup/{group} fit at once"
+        "waiting will not help: even with every device available and untainted, too few pods of podgroup/{group} fit together"
     )
 }
 

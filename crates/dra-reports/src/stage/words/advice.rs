@@ -302,7 +302,7 @@ pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) ->
     let what = match what {
         Restore::Run => "run it on this node".to_owned(),
         Restore::Pod => "check why its pod is not running".to_owned(),
-        Restore::Folder { own, other } => {
+        Restore::Directory { own, other } => {
             format!("mount {other} instead of {own}, which its installation uses as the kubelet's directory")
         }
     };
@@ -319,7 +319,7 @@ pub(in super::super) enum Restore<'a> {
     /// Its pod running.
     Pod,
     /// The kubelet's directory.
-    Folder {
+    Directory {
         /// The one it uses.
         own: &'a str,
         /// The one of other drivers.

@@ -30,7 +30,7 @@ pub(crate) fn stuck_text(stuck: &Stuck<'_>, pod: &Pod) -> String {
     }
 }
 
-/// Why `pod` is stuck, in a sentence without a full stop that goes on from the pod's name and a colon.
+/// Why `pod` is stuck, in a sentence without a full stop that follows the pod's name and a colon.
 pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
     let node = pod.node().map_or("", Str::as_str);
     let named = |claim: &Str| format!("claim/{}/{claim}", pod.metadata.namespace);
@@ -190,7 +190,7 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
     }
 }
 
-/// Why a node does nothing for its pods, in a sentence without a full stop that goes on from the node's name and a colon.
+/// Why a node does nothing for its pods, in a sentence without a full stop that follows the node's name and a colon.
 pub(crate) fn cause_of_node(cause: &Cause<'_>) -> String {
     match cause {
         Cause::NodeNotReady { text, .. } => format!("is not ready{}", said(text)),
