@@ -77,7 +77,7 @@ const COMMANDS: &[Instead] = &[
         &["restore", "rollback", "undo", "revert"],
         "kubectl dra convert restore --backup FILE",
     ),
-    Instead::new(&["migrate", "transform"], "kubectl dra convert"),
+    Instead::new(&["migrate", "transform"], "kubectl dra convert plan"),
     Instead::new(
         &["downgrade", "upgrade"],
         "kubectl dra check --to-version VERSION",

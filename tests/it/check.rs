@@ -242,17 +242,17 @@ fn changes_of_older_control_planes_were_reported_before() {
 
 #[test]
 fn defects_are_shown_worst_first() {
-    dra_snapshot!(check(&[], "stale-reservations"), @r"
+    dra_snapshot!(check(&[], "stale-reservations"), @"
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                                MESSAGE
-    Error      DRA014   Possible    pod/default/again                     is on node gpu-node-1 and uses claim/default/pod-recreated, which is not reserved for it: it keeps running until its sandbox is recreated, but its devices may be allocated to others
-    Error      DRA018   Possible    pod/default/again                     is on node gpu-node-1, which does not reach the devices of claim/default/pod-recreated
-    Warning    DRA010   Possible    resourceclaim/default/pod-gone        is reserved for pod/gone, which does not exist: the claim keeps its devices for no pod unless the claim controller removes the entry
-    Warning    DRA011   Possible    resourceclaim/default/pod-done        is reserved for pod/done, which has ended: the claim keeps its devices for no pod unless the claim controller removes the entry
-    Warning    DRA012   Possible    resourceclaim/default/pod-recreated   is reserved for an earlier pod/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: the claim keeps its devices for no pod unless the claim controller removes the entry
-    Warning    DRA013   Confirmed   resourceclaim/default/foreign         is reserved for jobs.batch/render, which no controller of Kubernetes removes: the claim keeps its devices until somebody else does
-    Warning    DRA015   Possible    resourceclaim/default/unreserved      holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it
+    Error      DRA014   Possible    pod/default/again                     is on node/gpu-node-1 and uses claim/default/pod-recreated, which is not reserved for it: it keeps running until its sandbox is recreated, but its devices may be allocated to others
+    Error      DRA018   Possible    pod/default/again                     is on node/gpu-node-1, which cannot reach the devices of claim/default/pod-recreated
+    Warning    DRA010   Possible    resourceclaim/default/pod-gone        is reserved for pod/default/gone, which does not exist: its devices stay allocated, unused, until the claim controller removes the entry
+    Warning    DRA011   Possible    resourceclaim/default/pod-done        is reserved for pod/default/done, which has finished: its devices stay allocated, unused, until the claim controller removes the entry
+    Warning    DRA012   Possible    resourceclaim/default/pod-recreated   is reserved for an earlier pod/default/again with UID 37b74c3f-02d8-41d0-b320-7809f957c516: its devices stay allocated, unused, until the claim controller removes the entry
+    Warning    DRA013   Confirmed   resourceclaim/default/foreign         is reserved for jobs.batch/default/render, which no controller of Kubernetes removes: its devices stay allocated until its owner removes the entry
+    Warning    DRA015   Possible    resourceclaim/default/unreserved      holds 1 device but is reserved for no consumer: no pod on a node uses it, and no controller deallocates it
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -261,8 +261,8 @@ fn defects_are_shown_worst_first() {
     dra_snapshot!(check(&["-o", "wide", "--only", "reservation-none"], "stale-reservations"), @r#"
     exit_code: 1
     ----- stdout -----
-    SEVERITY   CODE     CERTAINTY   OBJECT                             MESSAGE                                                                                                NAME               STEP     FIX NOTE   FIX                                                                                                                                                                                                                LOOK     DOCS
-    Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device and is reserved for no consumer; no pod on a node uses it, and no controller frees it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   <none>   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
+    SEVERITY   CODE     CERTAINTY   OBJECT                             MESSAGE                                                                                                      NAME               STEP     FIX NOTE   FIX                                                                                                                                                                                                                LOOK     DOCS
+    Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device but is reserved for no consumer: no pod on a node uses it, and no controller deallocates it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   <none>   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -358,26 +358,26 @@ fn the_exit_code_is_the_verdict() {
 
 #[test]
 fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
-    dra_snapshot!(check(&["--to-version", "1.36"], "downgrade-prepared-1.37"), @r"
+    dra_snapshot!(check(&["--to-version", "1.36"], "downgrade-prepared-1.37"), @"
     exit_code: 4
     ----- stdout -----
 
     ----- stderr -----
     warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
-    warning: unknown: DRA122 may be missing: the feature gates of kube-apiserver are not known (see --apiserver-feature-gates)
-    warning: PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on
-    warning: the feature gates of kube-scheduler and kube-controller-manager are not known; 1.36 does not start with one that it does not know
+    warning: unknown: DRA122 was not checked for kube-apiserver: its feature gates are unknown (see --apiserver-feature-gates)
+    warning: PodGroups and Workloads are not served; etcd may still contain some from when GenericWorkload was on
+    warning: the feature gates of kube-scheduler and kube-controller-manager are unknown; 1.36 does not start with an unrecognized gate
     No findings in all namespaces before a downgrade to 1.36; some checks could not run
     ");
     dra_snapshot!(
         check(&["--to-version", "1.36", "--feature-gates", "GenericWorkload=false"], "downgrade-prepared-1.37"),
-        @r"
+        @"
     exit_code: 0
     ----- stdout -----
 
     ----- stderr -----
     warning: tests/data/snapshots/downgrade-prepared-1.37.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
-    warning: PodGroups and Workloads are not served; some may lie hidden in etcd from a time when GenericWorkload was on
+    warning: PodGroups and Workloads are not served; etcd may still contain some from when GenericWorkload was on
     No findings in all namespaces before a downgrade to 1.36
     "
     );
@@ -385,14 +385,14 @@ fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
 
 #[test]
 fn a_driver_can_be_asked_about() {
-    dra_snapshot!(check(&["--driver", "gpu.example.com", "--node", "gpu-node-2"], "stale-reservations"), @r"
+    dra_snapshot!(check(&["--driver", "gpu.example.com", "--node", "gpu-node-2"], "stale-reservations"), @"
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                                MESSAGE
-    Error      DRA060   Possible    resourceclaim/default/deleting        holds gpu.example.com/gpu-node-2/gpu-2, used by pod/d
-    Error      DRA060   Possible    resourceclaim/default/pod-recreated   holds gpu.example.com/gpu-node-2/gpu-0, used by pod/again
+    Error      DRA060   Possible    resourceclaim/default/deleting        holds gpu.example.com/gpu-node-2/gpu-2; used by pod/default/d
+    Error      DRA060   Possible    resourceclaim/default/pod-recreated   holds gpu.example.com/gpu-node-2/gpu-0; used by pod/default/again
     Warning    DRA060   Possible    resourceclaim/default/unreserved      holds gpu.example.com/gpu-node-2/gpu-1, but no pod uses it
-    Info       DRA062   Confirmed   driver/gpu.example.com                5 devices can still be allocated, such as gpu.example.com/gpu-node-2/gpu-3: taint them first, so that no pod gets one meanwhile
+    Info       DRA062   Confirmed   driver/gpu.example.com                5 devices can still be allocated, such as gpu.example.com/gpu-node-2/gpu-3: taint them first, so that no new pod gets one
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -407,19 +407,19 @@ fn a_driver_can_be_asked_about() {
     warning: unknown: no slice, claim, class or taint rule names the driver `tpu.example.com`; did you mean `gpu.example.com` or `nic.example.com`?
     Nothing checked in all namespaces: driver/tpu.example.com not found
     ");
-    dra_snapshot!(check(&["--driver", "gpu.example.com", "--only", "DRA061"], "unschedulable-pods"), @r"
+    dra_snapshot!(check(&["--driver", "gpu.example.com", "--only", "DRA061"], "unschedulable-pods"), @"
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                                                MESSAGE
-    Warning    DRA061   Possible    resourceclaim/default/all-incomplete-pool-gpu-sgsh4   request gpu asks for a class that only devices of gpu.example.com belong to; pod/all-incomplete-pool waits for it
-    Warning    DRA061   Possible    resourceclaim/default/cel-error-gpu-jb8xb             request gpu asks for a class that only devices of gpu.example.com belong to; pod/cel-error waits for it
-    Warning    DRA061   Possible    resourceclaim/default/cel-mismatch-gpu-kjdcc          request gpu asks for a class that only devices of gpu.example.com belong to; pod/cel-mismatch waits for it
-    Warning    DRA061   Possible    resourceclaim/default/constraint-conflict-gpu-5qjcg   request gpu asks for a class that only devices of gpu.example.com belong to; pod/constraint-conflict waits for it
-    Warning    DRA061   Possible    resourceclaim/default/not-enough-free-gpu-x4fqs       request gpu asks for a class that only devices of gpu.example.com belong to; pod/not-enough-free waits for it
-    Warning    DRA061   Possible    resourceclaim/default/old-generation-gpu-5m9g7        request gpu asks for a class that only devices of gpu.example.com belong to; pod/old-generation waits for it
-    Warning    DRA061   Possible    resourceclaim/default/tainted-gpu-7t4c4               request gpu asks for a class that only devices of gpu.example.com belong to; pod/tainted waits for it
-    Warning    DRA061   Possible    resourceclaim/default/too-many-gpu-g4ndh              request gpu asks for a class that only devices of gpu.example.com belong to; pod/too-many waits for it
-    Warning    DRA061   Possible    resourceclaim/default/two-requests-gpu-lwk9c          request a asks for a class that only devices of gpu.example.com belong to; pod/two-requests waits for it
+    Warning    DRA061   Possible    resourceclaim/default/all-incomplete-pool-gpu-sgsh4   request gpu needs a class that only driver gpu.example.com serves; pod/default/all-incomplete-pool is pending
+    Warning    DRA061   Possible    resourceclaim/default/cel-error-gpu-jb8xb             request gpu needs a class that only driver gpu.example.com serves; pod/default/cel-error is pending
+    Warning    DRA061   Possible    resourceclaim/default/cel-mismatch-gpu-kjdcc          request gpu needs a class that only driver gpu.example.com serves; pod/default/cel-mismatch is pending
+    Warning    DRA061   Possible    resourceclaim/default/constraint-conflict-gpu-5qjcg   request gpu needs a class that only driver gpu.example.com serves; pod/default/constraint-conflict is pending
+    Warning    DRA061   Possible    resourceclaim/default/not-enough-free-gpu-x4fqs       request gpu needs a class that only driver gpu.example.com serves; pod/default/not-enough-free is pending
+    Warning    DRA061   Possible    resourceclaim/default/old-generation-gpu-5m9g7        request gpu needs a class that only driver gpu.example.com serves; pod/default/old-generation is pending
+    Warning    DRA061   Possible    resourceclaim/default/tainted-gpu-7t4c4               request gpu needs a class that only driver gpu.example.com serves; pod/default/tainted is pending
+    Warning    DRA061   Possible    resourceclaim/default/too-many-gpu-g4ndh              request gpu needs a class that only driver gpu.example.com serves; pod/default/too-many is pending
+    Warning    DRA061   Possible    resourceclaim/default/two-requests-gpu-lwk9c          request a needs a class that only driver gpu.example.com serves; pod/default/two-requests is pending
 
     ----- stderr -----
     warning: tests/data/snapshots/unschedulable-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -429,23 +429,23 @@ fn a_driver_can_be_asked_about() {
 
 #[test]
 fn a_gate_can_be_asked_about() {
-    dra_snapshot!(check(&["--disable-gate", "DRAConsumableCapacity"], "consumable-capacity"), @r"
+    dra_snapshot!(check(&["--disable-gate", "DRAConsumableCapacity"], "consumable-capacity"), @"
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                                     MESSAGE
-    Warning    DRA119   Confirmed   resourceslice/net-node-1-nic.example.com   rdma0, rdma1 of nic.example.com: handed out whole by 1.37 without DRAConsumableCapacity, without regard to capacity; none while somebody has a share
+    Warning    DRA119   Confirmed   resourceslice/net-node-1-nic.example.com   rdma0, rdma1 of driver nic.example.com: 1.37 without DRAConsumableCapacity allocates them as a whole, regardless of capacity, and not at all while shares are allocated
 
     ----- stderr -----
     warning: tests/data/snapshots/consumable-capacity.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     1 warning in all namespaces before disabling DRAConsumableCapacity
     ");
-    dra_snapshot!(check(&["--disable-gate", "DRAAdminAccess"], "admin-access"), @r"
+    dra_snapshot!(check(&["--disable-gate", "DRAAdminAccess"], "admin-access"), @"
     exit_code: 4
     ----- stdout -----
 
     ----- stderr -----
     warning: tests/data/snapshots/admin-access.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
-    warning: unknown: what switching off DRAAdminAccess breaks is not known
+    warning: unknown: it is unknown what turning DRAAdminAccess off breaks
     No findings in all namespaces before disabling DRAAdminAccess; some checks could not run
     ");
 }

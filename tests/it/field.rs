@@ -283,7 +283,7 @@ const CASES: &[Case] = &[
         exits: 0,
         names: &[
             "DRA004",
-            "driver dra.net still publishes for node/a3-1",
+            "driver dra.net still publishes devices for node/a3-1",
             "omits devices in use",
         ],
         never: &["DRA036", "the driver does not run"],
@@ -444,7 +444,7 @@ const CASES: &[Case] = &[
             "#140437",
             "counter engines in board-0",
             "used by devices of claim/default/first",
-            "counts as 1.36.3",
+            "assuming 1.36.3",
             "in 1.37, it fits",
         ],
         never: &["unknown bug"],

@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::command::dra;
+use crate::support::generated;
 
 /// The platforms that releases are built for, in krew's words.
 const PLATFORMS: [(&str, &str); 6] = [
@@ -24,12 +25,17 @@ fn the_krew_manifest_is_one_that_krew_takes() {
     let version = concat!("v", env!("CARGO_PKG_VERSION"));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(".krew.yaml");
     let template = std::fs::read_to_string(file).expect("the manifest is there");
-    // As krew-release-bot fills it in, for archives that do not exist yet.
-    let checksum = format!("\n    sha256: {}", "f".repeat(64));
+    // As krew-release-bot fills it in, for archives that do not exist yet: zeros are well formed and match nothing.
+    let checksum = format!("\n    sha256: \"{}\"", "0".repeat(64));
     let text = template
         .replace("{{ .TagName }}", version)
         .replace("{{addURIAndSha \"", "uri: ")
         .replace("\" .TagName }}", &checksum);
+    let (_, filled) = text
+        .split_once("\napiVersion")
+        .expect("a comment, then the manifest");
+    let about = "# The manifest for krew (https://krew.sigs.k8s.io), made from .krew.yaml. A release fills in the checksums.";
+    generated::check("krew-manifest.yaml", &format!("{about}\napiVersion{filled}"));
     let manifest: Value = serde_saphyr::from_str(&text).expect("the manifest is YAML");
     assert_eq!(
         manifest["apiVersion"],

@@ -283,7 +283,12 @@ fn a_pod_that_has_ended_is_not_lost() {
         let objects = plain(&[claim("k", &holding("n1", "d0", &["p"])), pod("p", "k", &more)]);
         let args = ["simulate", "eviction", "--driver", "d.example.com", "-A"];
         let screen = run_on(&objects, &args, true, Some(120));
-        assert_eq!(screen.stdout.contains("not recreated"), lost, "{phase}: {}", screen.stdout);
+        assert_eq!(
+            screen.stdout.contains("not recreated"),
+            lost,
+            "{phase}: {}",
+            screen.stdout
+        );
     }
 }
 

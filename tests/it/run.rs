@@ -78,7 +78,7 @@ fn silent_watches_are_reported_and_the_answer_is_unknown() {
         (
             "bookmarks of the past",
             Watched::Says(BOOKMARK),
-            "tells of version 5 after 100",
+            "reports version 5 after 100",
         ),
     ];
     for (name, does, expected) in cases {

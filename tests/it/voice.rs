@@ -70,8 +70,10 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
         } else {
             // Examples have the words of the program, which its source shows.
             let is_text = |line: &&str| !line.starts_with("    ");
-            words(&text.lines().filter(is_text).collect::<Vec<_>>().join("
-"))
+            words(&text.lines().filter(is_text).collect::<Vec<_>>().join(
+                "
+",
+            ))
         };
         for (pattern, better) in BANNED.iter().copied().chain(
             rejected

@@ -263,7 +263,7 @@ impl Repair {
     }
 }
 
-/// The first operator of which only one half is there.
+/// The first half of an operator without the other half.
 fn half_operator(text: &str) -> Vec<Edit> {
     let errors = lex(text).errors.into_iter();
     let half = errors.filter_map(|error| {

@@ -127,7 +127,7 @@ pub(super) fn names_device(name: &str, device: &DeviceId) -> bool {
     pool.is_some_and(|rest| rest.is_empty() || rest.strip_suffix('/') == Some(&device.driver))
 }
 
-/// Whether the allocation is restricted to nodes of which this is one.
+/// Whether the allocation is restricted to nodes that include this one.
 fn is_for_node(cluster: &Cluster, claim: &Claim, node: &Str) -> Result<bool, String> {
     let selector = claim
         .status
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_of_a_node_that_is_not_known_are_not_guessed() {
+    fn labels_of_an_unknown_node_are_not_guessed() {
         let cluster = world();
         let filter = ClaimFilter {
             node: Some("node-3".into()),

@@ -36,7 +36,7 @@ pub fn claims(
         && let Some(gap) = cluster.gap(Kind::Pod, "")
     {
         warnings.unknown(
-            "claims that the pod uses without being their consumer may be missing",
+            "claims that the pod uses without being their consumer are not listed",
             gap,
         );
     }

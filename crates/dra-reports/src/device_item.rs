@@ -103,7 +103,7 @@ pub struct HolderItem {
     /// With admin access, which takes nothing from other claims.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub admin_access: bool,
-    /// Pods for which the claim holds it, by name; absent when unknown.
+    /// Pods that the claim is reserved for, by name; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pods: Option<Vec<PodItem>>,
 }

@@ -12,7 +12,7 @@ use dra_rules::health::Health;
 /// What a picture shows of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mark {
-    /// It is held: by which of the map's holders. Several ones are not told apart.
+    /// Index of its holder in the map. Several holders are not distinguished.
     Held(Option<usize>),
     /// It is reported to be broken.
     Unhealthy,
@@ -20,7 +20,7 @@ pub enum Mark {
     Tainted,
     /// No claim holds it, and nothing else can have it.
     Blocked,
-    /// Whether a claim holds it is not known.
+    /// Unknown whether a claim holds it.
     Unknown,
     /// It can be allocated.
     Free,
@@ -58,13 +58,13 @@ pub struct MapHolder {
 /// How far rows are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fold {
-    /// Every row by itself.
+    /// Each row separately.
     None,
     /// Rows whose devices have the same marks in the same order.
     Equal,
     /// Rows that have as many devices of each mark.
     Sorted,
-    /// The same, whoever holds a device.
+    /// The same, without regard to who holds a device.
     Anybody,
 }
 
@@ -203,7 +203,7 @@ impl MapCell {
     }
 }
 
-/// For whom the claim behind `holder` has the device.
+/// Group of the consumer that the claim of `holder` has the device for.
 fn group_of(cluster: &Cluster, by: UsageBy, item: &DeviceItem, holder: &HolderItem) -> UsageGroup {
     if by == UsageBy::Namespace {
         return UsageGroup::Namespace(holder.namespace.clone());
@@ -228,7 +228,7 @@ fn mark(item: &DeviceItem, holder: Option<usize>) -> Mark {
     match item.state {
         DeviceState::Allocated | DeviceState::Shared => Mark::Held(holder),
         DeviceState::Unknown => Mark::Unknown,
-        // Somebody who may only look at it holds it, but nobody publishes it any more.
+        // A claim with admin access holds it, but no slice publishes it any more.
         DeviceState::Free if item.published == Some(false) => Mark::Blocked,
         DeviceState::Free => match item.unavailable.as_slice() {
             [] => Mark::Free,

@@ -77,7 +77,7 @@ pub const DEVICES_NEEDS: [Kind; 5] = [
 
 /// The devices of `cluster` that pass `filter` and that the expression `selects` matches.
 ///
-/// The expression is asked last, as it is the most expensive. With it a device that is not published, of which nothing is known, is
+/// The expression is asked last, as it is the most expensive. With it a device that is not published, and so unknown, is
 /// not listed.
 pub fn devices(
     cluster: &Cluster,
@@ -317,7 +317,7 @@ impl<'a> Listing<'a> {
             .node
             .as_ref()
             .is_some_and(|wanted| node.as_ref() != Some(wanted.name()));
-        // Somebody may hold it without taking it, but what is not published is not allocated.
+        // A claim may hold it without taking it, but what is not published is not allocated.
         if !self.is_named(&id) || elsewhere || self.filter.free {
             return None;
         }

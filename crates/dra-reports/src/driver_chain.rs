@@ -49,7 +49,7 @@ pub enum DriverVerdict {
     Serves,
     /// It publishes nothing, or nothing for nodes that it should serve.
     Broken,
-    /// That is not known.
+    /// Unknown.
     Unknown,
 }
 

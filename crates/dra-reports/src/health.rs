@@ -5,7 +5,7 @@ use serde::Serialize;
 use dra_model::{DeviceId, ResourceHealth};
 use dra_rules::health::{DeviceReport, Health, HealthIndex, Source, Told};
 
-/// What somebody says about a device.
+/// A report about the health of a device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HealthReport {
@@ -71,7 +71,7 @@ fn told_text(told: &Told<'_>) -> String {
                 .iter()
                 .map(|resource| format!("{} is {}", resource.resource_id, resource.health))
                 .collect();
-            format!("which device is which is not known: {}", told.join(", "))
+            format!("unknown which device is which: {}", told.join(", "))
         }
     }
 }

@@ -23,7 +23,7 @@ const KUBELET: &[&str] = &[
     "prepare dynamic resources: NodePrepareResources failed for ResourceClaim c: no such device",
     "prepare dynamic resources: DRA driver d is not registered",
     "prepare dynamic resources: rpc error: code = Unavailable desc = error reading from server: EOF",
-    "prepare dynamic resources: something that is not known",
+    "prepare dynamic resources: something unknown",
     "failed to create containerd task: unresolvable CDI devices d/claim=x",
     "failed to set up sandbox: the network plugin says no",
     "Back-off restarting failed container",
@@ -45,7 +45,7 @@ fn container(dice: &mut Dice) -> Value {
     json!({"name": "main", "ready": dice.one_in(2), "restartCount": dice.below(3), "state": state})
 }
 
-/// Adds a pod on `node-1` with a claim, either of which may be in any state.
+/// Adds a pod on `node-1` with a claim. Each may be in any state.
 fn pod(dice: &mut Dice, world: World, number: usize) -> World {
     let (name, claim) = (format!("p-{number}"), format!("c-{number}"));
     let mut status = json!({
@@ -78,7 +78,7 @@ fn pod(dice: &mut Dice, world: World, number: usize) -> World {
     let claim_status = match dice.below(6) {
         0 => None,
         1 => Some(json!({})),
-        2 => Some(held("a", "somebody-else")),
+        2 => Some(held("a", "another-pod")),
         3 => Some(held("gone", &name)),
         _ => Some(held("a", &name)),
     };

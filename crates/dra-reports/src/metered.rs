@@ -16,7 +16,7 @@ use dra_rules::scheduling::in_order;
 use dra_testing::effort::by_effort;
 use dra_testing::{World, json_of, now};
 
-/// Three devices of two classes, one of which has a costly selector, and a pod that waits for one of them.
+/// Three devices of two classes, one with a costly selector, and a pod that waits for one of them.
 fn cluster() -> Cluster {
     let cel = |expression: &str| json!([{"cel": {"expression": expression}}]);
     let spec = json!({"devices": {"requests": [{"name": "r", "exactly": {
@@ -136,7 +136,7 @@ fn a_check_that_could_not_try_all_selectors_is_not_clean() {
     assert_eq!(whole.len(), 2);
 }
 
-/// One node of three devices, of which two have the size that the claim `c` asks for `count` of, besides another device. The selector
+/// One node of three devices; two have the size that the claim `c` asks for `count` of, besides another device. The selector
 /// fails on a device of a second node, if `fails`.
 fn placeable(count: u32, fails: bool) -> World {
     let other = json!({"name": "s", "exactly": {"deviceClassName": "costly", "allocationMode": "ExactCount", "count": 1}});

@@ -61,7 +61,7 @@ pub enum RoomVerdict {
     Full,
     /// Requests would, but no pod can be scheduled on it.
     Closed,
-    /// That is not known.
+    /// Unknown.
     Unknown,
 }
 
@@ -82,7 +82,7 @@ pub struct DriverRoom {
     pub shared: usize,
     /// No claim holds them, and such a request cannot get them.
     pub blocked: usize,
-    /// Whether a claim holds them is not known.
+    /// Unknown whether a claim holds them.
     pub unknown: usize,
     /// Reported as unhealthy, allocated or not.
     pub unhealthy: usize,
@@ -143,13 +143,13 @@ pub struct ClassRoom {
     /// Devices of it that the node reaches.
     pub devices: usize,
     /// The largest number of devices that a claim with one request for the class gets, by a dry run of the allocator; absent when it is
-    /// not known.
+    /// unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest: Option<u64>,
     /// The number is the most that a claim can have, so that there may be more.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_limit: bool,
-    /// Why it is not known.
+    /// Reasons why it is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -315,7 +315,7 @@ fn largest(most: u64, fits: impl Fn(u64) -> Result<bool, String>) -> Result<u64,
 /// Whether a claim with one request for `count` devices of `class` fits on `node`.
 ///
 /// # Errors
-/// Why that is not known.
+/// Reasons why it is unknown.
 fn fits(
     scheduler: &Scheduler,
     node: &Arc<Node>,

@@ -39,7 +39,7 @@ fn deployment(dice: &mut Dice) -> Deployment {
             unavailable: replicas,
         };
     }
-    // As numbers, or as parts, of which the one is rounded up and the other down.
+    // As numbers, or as percentages: one is rounded up, the other down.
     let (surge, unavailable, written) = match dice.below(4) {
         0 => (1, 0, json!({"maxSurge": 1, "maxUnavailable": 0})),
         1 => (0, 1, json!({"maxSurge": 0, "maxUnavailable": 1})),
@@ -90,7 +90,7 @@ fn pod(
     )
 }
 
-/// A cluster with pods of a Deployment in a rollout and of others, all of which hold devices of one node.
+/// A cluster with pods of a Deployment in a rollout and of others. All hold devices of one node.
 fn cluster(dice: &mut Dice) -> (Cluster, Deployment) {
     let deployment = deployment(dice);
     let devices = 1 + dice.below(6);
@@ -295,7 +295,7 @@ fn wait(cluster: &mut Cluster, of: &Deployment) -> bool {
     panic!("the rollout does not end: surge {}", of.surge);
 }
 
-/// The claims of these tests are named by their pods, and nobody else.
+/// The claims of these tests are named by their pods only.
 fn remove_claim(cluster: &mut Cluster, pod: &Key) {
     let claim = Key::new(pod.namespace.clone(), format!("{}-c", pod.name));
     cluster.apply(Change::Delete(Kind::ResourceClaim, claim));

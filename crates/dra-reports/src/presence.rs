@@ -1,6 +1,6 @@
 //! Whether what a command line names is in the cluster, and what is there instead.
 //!
-//! A verdict about a name that nothing has proves nothing: whoever mistypes a namespace would read that all is well in it.
+//! A verdict about a name that does not exist proves nothing: a mistyped namespace would look clean.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -319,7 +319,7 @@ const SHOW_DRIVERS: [(Kind, &str); 3] = [
     (Kind::DeviceClass, ""),
 ];
 
-/// What has to be read so that [`Mention::Driver`] can be told.
+/// Kinds that must be read to decide [`Mention::Driver`].
 pub const DRIVER_NEEDS: [Kind; 4] = [
     Kind::ResourceSlice,
     Kind::ResourceClaim,

@@ -184,7 +184,7 @@ pub(super) fn end_pods<'p>(namespace: &str, pods: impl IntoIterator<Item = &'p A
     }
 }
 
-/// Deletes pods of one namespace that their controllers recreate. A pod that is not known to be recreated is left to its owner.
+/// Deletes pods of one namespace that their controllers recreate. A pod is left to its owner unless it is sure to be recreated.
 pub(super) fn replace_pods<'p>(
     cluster: &Cluster,
     namespace: &str,

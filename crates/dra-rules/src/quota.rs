@@ -495,8 +495,8 @@ mod tests {
             let (template, refusal) = Quotas::of(&cluster).refused_of_pod(pod)?;
             Some(format!("{} {refusal}", template.metadata.name))
         };
-        let asks = format!("asks for 2 of {GPU}, but of 4 in quota/n/q");
-        let after = "are used, and claims that are made before it take";
+        let asks = format!("requests 2 {GPU}, but quota/n/q has");
+        let after = "of 4 in use, and claims created before it take";
         assert_eq!(
             refused(with("0", false)).unwrap(),
             format!("three {asks} 0 {after} 4")
@@ -507,11 +507,11 @@ mod tests {
         );
         assert_eq!(
             refused(with("3", false)).unwrap(),
-            format!("one {asks} 3 are used")
+            format!("one {asks} 3 of 4 in use")
         );
         // The quota counts the first, though the pod does not name it yet.
         let second = refused(made(with("3", false), "one")).unwrap();
-        assert_eq!(second, format!("two {asks} 3 are used"));
+        assert_eq!(second, format!("two {asks} 3 of 4 in use"));
         assert_eq!(refused(with("3", true)), None);
         assert_eq!(refused(with("3", false).without(Kind::ResourceClaim)), None);
     }

@@ -242,7 +242,7 @@ mod tests {
         for (version, told) in [
             (Some("v1"), ""),
             (Some("v1beta2"), ""),
-            (Some("v1beta2"), "are served in v1beta2 now, and were in v1"),
+            (Some("v1beta2"), "are now served in v1beta2"),
             (None, "devicetaintrules.resource.k8s.io are no longer served"),
         ] {
             let drift = baseline.compare(facts(environment("v1.37.1"), version));
@@ -277,7 +277,7 @@ mod tests {
         };
         assert!(
             told.contains(
-                "DRADeviceTaints of kube-controller-manager is off now (arguments of kube-system/kcm)"
+                "DRADeviceTaints of kube-controller-manager is now off (arguments of kube-system/kcm)"
             ),
             "{told}"
         );
@@ -305,7 +305,7 @@ mod tests {
 
         let mut baseline = Baseline::new(of(36, "v1.36.2"), true);
         assert_eq!(look(&mut baseline, 37, "v1.37.1"), None);
-        assert!(moved(look(&mut baseline, 37, "v1.37.1")).contains("is of Kubernetes 1.37"));
+        assert!(moved(look(&mut baseline, 37, "v1.37.1")).contains("is now Kubernetes 1.37"));
     }
 
     #[test]

@@ -313,7 +313,7 @@ mod tests {
         let error = upgrade(Kind::ResourceClaim, "resource.k8s.io", "v1alpha3", json).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "unsupported version `v1alpha3` of this kind: supported are v1, v1beta2, v1beta1"
+            "unsupported version `v1alpha3` of this kind: supported versions are v1, v1beta2, v1beta1"
         );
     }
 }

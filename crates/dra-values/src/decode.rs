@@ -298,7 +298,11 @@ mod tests {
             assert!(memory > 20 << 20, "{memory}");
         }
         let (both, _) = weighed(|| read().and_then(|()| read()));
-        assert!(both.unwrap_err().to_string().contains("so many parts"));
+        assert!(
+            both.unwrap_err()
+                .to_string()
+                .contains("more than any cluster object")
+        );
         read().unwrap();
     }
 

@@ -34,9 +34,9 @@ Examples:
 
 /// Replace PodGroup with pod reservations before a downgrade
 ///
-/// Without a subcommand, runs all steps. Each write is conditional on the resource version that was read.
+/// Without a subcommand, runs all steps. Writes require the version that was read.
 ///
-/// Exit code 0: only pod reservations remain. 1: other reservations remain. 3: failed. 4: unknown.
+/// Exit code 0: only pod reservations remain. 1: others do. 3: failed. 4: unknown.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true)]

@@ -108,6 +108,6 @@ mod tests {
             })
         );
         let error = changed(object("other"), &remake).unwrap_err();
-        assert_eq!(error.to_string(), "claim/n/c is not what it was: explain again");
+        assert_eq!(error.to_string(), "claim/n/c has changed: run `explain` again");
     }
 }

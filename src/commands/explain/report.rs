@@ -263,7 +263,10 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
             [span(Tone::Strong, format!("  {number}.")), plain(text)],
         );
         // What holds for several fixes is said once.
-        if let Some(note) = fix.note.as_ref().filter(|note| notes.insert(*note)) {
+        // What several fixes share is printed once, where each of them names the object that it recreates.
+        if let Some(note) = &fix.note
+            && (notes.insert(note) || words::recreates(fix).is_none())
+        {
             doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
         }
         if let Some(command) = &fix.command {

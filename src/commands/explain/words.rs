@@ -82,7 +82,7 @@ pub(super) fn proof(fix: &FixItem) -> String {
 }
 
 /// The objects that the fix deletes and recreates, as their specs are immutable.
-fn recreates(fix: &FixItem) -> Option<String> {
+pub(super) fn recreates(fix: &FixItem) -> Option<String> {
     let changed = fix.remakes.iter().filter(|remake| !remake.operations.is_empty());
     let objects = changed.map(|remake| remake.object());
     let objects: Vec<String> = objects.collect();

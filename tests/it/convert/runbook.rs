@@ -64,19 +64,19 @@ fn a_downgrade_is_printed_step_by_step() {
                 to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
       convert   team/team-gpu: podgroups.scheduling.k8s.io/team becomes team-0
     Groups:
-      end       default/both: both-0, both-1; claim both-nic-94rpf created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
+      end       default/both: both-0, both-1; claim/default/both-nic-94rpf created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
       leave     default/conv: conv-0, conv-1
-      end       default/ended: no running pod; claim ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-      end       default/gen: gen-0, gen-1; claim gen-gpu-6lrvq created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
+      end       default/ended: no running pod; claim/default/ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+      end       default/gen: gen-0, gen-1; claim/default/gen-gpu-6lrvq created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
       running   default/mix: mix-0
       running   default/pair: pair-0
       running   default/raw: raw-0, raw-1; not scheduled: raw-late
-      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim sim-gpu-2z6cl created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
+      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-2z6cl created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
       running   team/team: team-0
-    Step 1a: End the groups that cannot go on, while the gates are on:
-      Why:           older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
+    Step 1a: Stop groups that cannot be kept, while the gates are on:
+      Why:           older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; and without the gate no controller frees claims of groups
       Stop:          agree with the owners first
-      Manual steps:  scale the controllers of their pods to 0, or the pods come back and are reserved for their group again; go on once nothing is left in these groups
+      Manual steps:  scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups have no pods left
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
       Decide:
@@ -90,52 +90,52 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
         kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
         kubectl wait --for=delete resourceclaim/sim-gpu-2z6cl --namespace=default --timeout=2m
-    Step 1b: Let members that have no node yet be scheduled, or delete them:
-      Why:           the scheduler reserves for the group when it binds them; afterwards they are scheduled one by one, without their group
+    Step 1b: Schedule members that have no node yet, or delete them:
+      Why:           the scheduler reserves claims for the group when it binds its members; afterwards members are scheduled one by one, without their group
       Stop:          agree with the owners first
-      Manual steps:  PodGroup `default/raw`: wait until they have a node, or delete them: `raw-late`
-                     do not start, scale or restart members of groups from here to the end
+      Manual steps:  podgroup/default/raw: wait until these pods have a node, or delete them: pod/default/raw-late
+                     do not start, scale or restart members of groups from here until the end
       Decide:
         kubectl delete pod/raw-late --namespace=default --ignore-not-found
     Step 2: Convert reservations for groups into lists of pods:
-      Why:       an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
+      Why:       the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group
       Run:
         kubectl dra convert --to-version=1.36 --wait --timeout=10m --yes
       Continue:  on exit code 0 or 1
-    Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
-      Why:           with the gate on, new members and members that end put the entry of the group back
-      Manual steps:  restart every replica, and wait until the old processes have ended and their leases were taken over
-                     GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
+    Step 3: Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager:
+      Why:           with the gate on, new and finished members add the entry of the group again
+      Manual steps:  restart every replica, and wait until the old processes have exited and their leases were taken over
+                     keep GenericWorkload on: without it PodGroups cannot be deleted in step 5
       Restart:       kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
                      kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=true
-    Step 4a: Convert what came back in between:
-      Why:       a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
+    Step 4a: Convert entries that were added in between:
+      Why:       a scheduling attempt that began before the first conversion binds its pod without any entry, and kube-controller-manager adds none for a member of a group
       Run:
         kubectl dra convert --to-version=1.36 --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
       Continue:  on exit code 0 or 1
     Step 4b: Remove entries of other kinds whose owner is gone:
-      Why:           no controller of Kubernetes removes them; from 1.35 down they keep every entry of the claim from being removed
+      Why:           no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them
       Stop:          agree with the owners first
-      Manual steps:  ask the owner of `jobs.batch/sweep`, which claim `default/foreign` is reserved for, or make sure that it is gone
+      Manual steps:  claim/default/foreign is reserved for jobs.batch/default/sweep: ask its owner to remove the entry, or make sure that it is gone
       Decide:
         kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4c: Verify:
-      Why:       from here on no component repairs a list
+      Why:       after this step, no component repairs a list
       Run:
         kubectl dra convert verify
       Continue:  on exit code 0 or 1
     Step 5a: Save and delete Workloads and PodGroups:
-      Why:           an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes ready. Before step 2 this takes the devices from running pods
+      Why:           an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes ready. Before step 2, this takes the devices from running pods
       Manual steps:  where scheduling.k8s.io/v1alpha3 is served, delete CompositePodGroups too
       Run:
         kubectl get podgroups.scheduling.k8s.io,workloads.scheduling.k8s.io -A -o yaml > groups-before-downgrade.yaml
         kubectl delete workloads.scheduling.k8s.io/wl --namespace=default --ignore-not-found --wait=false
         kubectl delete podgroups.scheduling.k8s.io/both podgroups.scheduling.k8s.io/conv podgroups.scheduling.k8s.io/ended podgroups.scheduling.k8s.io/gen podgroups.scheduling.k8s.io/mix podgroups.scheduling.k8s.io/pair podgroups.scheduling.k8s.io/raw podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found --wait=false
         kubectl delete podgroups.scheduling.k8s.io/team --namespace=team --ignore-not-found --wait=false
-    Step 5b: Take the finalizer from PodGroups whose pods run on:
-      Why:           it keeps a PodGroup as long as it has pods
+    Step 5b: Remove the finalizer from PodGroups whose pods keep running:
+      Why:           the finalizer keeps a PodGroup as long as it has pods
       Stop:          finish the manual steps first
-      Manual steps:  only after `kubectl dra convert verify` of step 4 has found nothing: without its PodGroup an entry for it takes the devices from running pods while the gate is on
+      Manual steps:  only after `kubectl dra convert verify` of step 4 has found nothing: an entry for a PodGroup that is gone takes the devices from running pods while the gate is on
       Decide:
         kubectl patch podgroups.scheduling.k8s.io/conv --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
         kubectl patch podgroups.scheduling.k8s.io/mix --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
@@ -144,17 +144,17 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl patch podgroups.scheduling.k8s.io/team --namespace=team --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
       Continue:      on exit code 0 or 1
     Step 6: Save and delete DeviceTaintRules:
-      Why:           1.36 does not serve them by default, and they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler never starts
-      Manual steps:  DeviceTaintRule `drain-node-4` (`example.com/maintenance=:NoExecute`) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
-                     DeviceTaintRule `no-new-nic` (`example.com/reserved=:NoSchedule`) is not enforced from here on: have the driver put the taint into its slices, or cordon the nodes
+      Why:           1.36 does not serve them by default, so they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler never starts
+      Manual steps:  from here on devicetaintrule/drain-node-4 (example.com/maintenance:NoExecute) is not enforced: ask the driver's owner to taint the devices in their slices, or cordon the nodes
+                     from here on devicetaintrule/no-new-nic (example.com/reserved:NoSchedule) is not enforced: ask the driver's owner to taint the devices in their slices, or cordon the nodes
       Run:
         kubectl get devicetaintrules.resource.k8s.io -o yaml > devicetaintrules-before-downgrade.yaml
         kubectl delete devicetaintrules.resource.k8s.io/drain-node-4 devicetaintrules.resource.k8s.io/no-new-nic devicetaintrules.resource.k8s.io/preview --ignore-not-found
-    Step 7: Switch DRAWorkloadResourceClaims and GenericWorkload off in every component:
-      Why:           an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
-      Manual steps:  take scheduling.k8s.io/v1beta1 and v1alpha3 out of --runtime-config of kube-apiserver
-                     take out of --feature-gates of every component what 1.36 does not know: it does not start with it
-                     errors of `check` that remain are about something else than groups: solve them as it says
+    Step 7: Turn DRAWorkloadResourceClaims and GenericWorkload off in every component:
+      Why:           an older API server never becomes ready with GenericWorkload and groups, and a component does not start with an unknown gate
+      Manual steps:  remove scheduling.k8s.io/v1beta1 and v1alpha3 from --runtime-config of kube-apiserver
+                     remove gates unknown to 1.36 from --feature-gates, or components will not start
+                     remaining errors of `check` are not about groups: resolve them as it says
       Restart:       kube-apiserver with DRAWorkloadResourceClaims=false, GenericWorkload=false
                      kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=false
                      kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=false
@@ -162,15 +162,15 @@ fn a_downgrade_is_printed_step_by_step() {
       Run:
         kubectl dra check --to-version=1.36 --fail-on=error -o wide
       Continue:      on exit code 0 or 1 or 4
-    Step 8: Replace the components by those of 1.36:
-      Why:           until here, gates can be switched back and `kubectl dra convert restore` brings lists of claims back; PodGroups and Workloads of step 5 and DeviceTaintRules of step 6 can only be recreated from the saved files, with other UIDs; pods and PodGroups ended in step 1 cannot be brought back
-      Manual steps:  no component may be newer than the API server, so that comes last; drain a node before its kubelet is replaced
+    Step 8: Replace the components with those of 1.36:
+      Why:           until here, gates can be turned on again, and `kubectl dra convert restore` restores the lists of claims; PodGroups and Workloads of step 5 and DeviceTaintRules of step 6 can only be recreated from the saved files, with other UIDs; pods and PodGroups stopped in step 1 cannot be restored
+      Manual steps:  no component may be newer than the API server, so replace that last; drain a node before you replace its kubelet
       Restart:       kubelet 1.36
                      kube-scheduler 1.36
                      kube-controller-manager 1.36
                      kube-apiserver 1.36
-    Step 9: Look at what became of it:
-      Why:       what is found now can still be repaired
+    Step 9: Verify the result:
+      Why:       problems that are found now can still be repaired
       Run:
         kubectl dra convert verify
         kubectl dra check --fail-on=error
@@ -184,7 +184,7 @@ fn a_downgrade_is_printed_step_by_step() {
 #[test]
 fn a_gate_that_goes_off_takes_fewer_steps() {
     let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims"];
-    dra_snapshot!(on(&args, "podgroups", &GATES_ON), @r"
+    dra_snapshot!(on(&args, "podgroups", &GATES_ON), @"
     exit_code: 1
     ----- stdout -----
     x not ready for disabling DRAWorkloadResourceClaims: decisions needed
@@ -202,11 +202,11 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       running   default/llm-workers: llm-0, llm-1, llm-2
       running   default/mix: mix-0, mix-other-name
       running   default/pair: pair-0, pair-1
-      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim sim-gpu-579qp created for PodGroup sim
-    Step 1: End the groups that cannot go on, while the gates are on:
-      Why:           older claim controllers give running pods new claims without devices in the place of one that was made for their group, converted or not; and without the gate no controller frees claims of groups
+      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-579qp created for PodGroup sim
+    Step 1: Stop groups that cannot be kept, while the gates are on:
+      Why:           older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; and without the gate no controller frees claims of groups
       Stop:          agree with the owners first
-      Manual steps:  scale the controllers of their pods to 0, or the pods come back and are reserved for their group again; go on once nothing is left in these groups
+      Manual steps:  scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups have no pods left
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
       Decide:
@@ -214,31 +214,31 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
         kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
         kubectl wait --for=delete resourceclaim/sim-gpu-579qp --namespace=default --timeout=2m
     Step 2: Convert reservations for groups into lists of pods:
-      Why:  an older claim controller never removes the entry of a group: claim, devices and namespace are never freed
+      Why:  the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group
       Run:
         kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --wait --timeout=10m --yes
-    Step 3: Switch DRAWorkloadResourceClaims off in scheduler and controller manager:
-      Why:           with the gate on, new members and members that end put the entry of the group back
-      Manual steps:  restart every replica, and wait until the old processes have ended and their leases were taken over
-                     GenericWorkload stays on: with it off PodGroups cannot be deleted in step 5
+    Step 3: Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager:
+      Why:           with the gate on, new and finished members add the entry of the group again
+      Manual steps:  restart every replica, and wait until the old processes have exited and their leases were taken over
+                     keep GenericWorkload on: without it PodGroups cannot be deleted in step 5
       Restart:       kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
                      kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=true
-    Step 4a: Convert what came back in between:
-      Why:  a scheduling attempt that began before the first conversion binds its pod without any entry, and the controller manager repairs none of a member of a group
+    Step 4a: Convert entries that were added in between:
+      Why:  a scheduling attempt that began before the first conversion binds its pod without any entry, and kube-controller-manager adds none for a member of a group
       Run:
         kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
     Step 4b: Verify:
-      Why:  from here on no component repairs a list
+      Why:  after this step, no component repairs a list
       Run:
         kubectl dra convert verify
-    Step 7: Switch DRAWorkloadResourceClaims off in every component:
-      Why:      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with a gate that it does not know
+    Step 7: Turn DRAWorkloadResourceClaims off in every component:
+      Why:      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with an unknown gate
       Restart:  kube-apiserver with DRAWorkloadResourceClaims=false
                 kube-scheduler with DRAWorkloadResourceClaims=false
                 kube-controller-manager with DRAWorkloadResourceClaims=false
                 kubelet with DRAWorkloadResourceClaims=false
-    Step 9: Look at what became of it:
-      Why:       what is found now can still be repaired
+    Step 9: Verify the result:
+      Why:       problems that are found now can still be repaired
       Run:
         kubectl dra convert verify
         kubectl dra check --fail-on=error
@@ -273,17 +273,17 @@ fn what_is_prepared_is_done() {
         &["--to-version", "1.35"],
         &[version, gates].concat(),
     );
-    insta::assert_snapshot!(outline(&ready).join("\n"), @r"
-    1 End the groups that cannot go on, while the gates are on (done)
+    insta::assert_snapshot!(outline(&ready).join("\n"), @"
+    1 Stop groups that cannot be kept, while the gates are on (done)
     2 Convert reservations for groups into lists of pods (done)
-    3 Switch DRAWorkloadResourceClaims off in scheduler and controller manager (done)
-    4 Convert what came back in between
+    3 Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager (done)
+    4 Convert entries that were added in between
     4 Verify
     5 Save and delete Workloads and PodGroups (done)
     6 Save and delete DeviceTaintRules (done)
-    7 Switch DRAWorkloadResourceClaims and GenericWorkload off in every component
-    8 Replace the components by those of 1.35
-    9 Look at what became of it
+    7 Turn DRAWorkloadResourceClaims and GenericWorkload off in every component
+    8 Replace the components with those of 1.35
+    9 Verify the result
     ");
     let components = &ready["steps"]
         .as_array()

@@ -8,10 +8,10 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 3 nodes
+    Kubernetes v1.37.1 (assumed), 3 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   15/24    63%    9      4
       nic.example.com   8/24     33%    16     6
     Usage:
@@ -20,15 +20,10 @@ fn a_cluster_fits_on_one_screen() {
       training    nic.example.com   8        33%     0
       inference   gpu.example.com   2        8%      0
       default     gpu.example.com   1        4%      1
-    Claims:
-      STATE                CLAIMS
-      pending              1
-      allocated,reserved   8
-    Pods With Devices:
-      STAGE     PODS
-      Running   7
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             1 pending; 8 allocated,reserved
+    Pods With Devices:  7 Running
+
+    More: kubectl dra status --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -36,36 +31,20 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:  v1.37.1 (assumed)
-    Kubelets:    v1.37.1 on 2 nodes
+    Kubernetes v1.37.1 (assumed), 2 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   8/16     50%    8      5
       nic.example.com   2/16     13%    14     8
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE
       default     gpu.example.com   8        50%
       default     nic.example.com   2        13%
-    Claims:
-      STATE                CLAIMS
-      allocated,reserved   6
-    Pods With Devices:
-      STAGE         PODS
-      Reserved      1
-      Running       9
-      Unpreparing   1
-      Gone          1
-    Findings:    none
-    Feature Gates:
-      GATE                        COMPONENT                 ENABLED   EVIDENCE
-      DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims
-      DRAWorkloadResourceClaims   kube-scheduler            true      objects: podgroup/default/llm-workers has claims
-      DRAWorkloadResourceClaims   kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
-      DRAWorkloadResourceClaims   kubelet                   true      objects: pod/default/llm-0 runs with a claim of its PodGroup
-      GenericWorkload             kube-apiserver            true      objects: podgroup/default/llm-workers exists
-      GenericWorkload             kube-scheduler            true      objects: podgroup/default/llm-workers has claims
-      GenericWorkload             kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
-      All others have the defaults of the release (assumed).
+    Claims:             6 allocated,reserved
+    Pods With Devices:  1 Reserved, 9 Running, 1 Unpreparing, 1 Gone
+
+    More: kubectl dra status --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/podgroups.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -73,30 +52,23 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 2 nodes
+    Kubernetes v1.37.1 (assumed), 2 nodes; 2 errors, 5 warnings: kubectl dra check
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   6/16     38%    10     5
       nic.example.com   0/16     0%     16     8
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE   IDLE
       default     gpu.example.com   6        38%     3
-    Idle:           3 devices of 3 claims without a running pod
-                    claim/default/pod-done: 1 device, allocated 46m ago
-                    claim/default/pod-gone: 1 device, allocated 46m ago
-                    claim/default/unreserved: 1 device, allocated 46m ago
-    Claims:
-      STATE                        CLAIMS
-      allocated                    1
-      allocated,reserved           4
-      deleted,allocated,reserved   1
-    Pods With Devices:
-      STAGE     PODS   STUCK
-      Running   3      1
-      Gone      1      0
-    Findings:       2 errors, 5 warnings (see kubectl dra check)
-    Feature Gates:  defaults of the release (assumed)
+    Idle:               3 devices of 3 claims without a running pod
+                        claim/default/pod-done: 1 device, allocated 46m ago
+                        claim/default/pod-gone: 1 device, allocated 46m ago
+                        claim/default/unreserved: 1 device, allocated 46m ago
+    Claims:             1 allocated; 4 allocated,reserved; 1 deleted,allocated,reserved
+    Pods With Devices:  3 Running (1 stuck), 1 Gone
+
+    More: kubectl dra status --from tests/data/snapshots/stale-reservations.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -104,26 +76,20 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "device-taints-marked"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 2 nodes
+    Kubernetes v1.37.1 (assumed), 2 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE   TAINTED
-      gpu.example.com   7/16     44%    0      0           16
-      nic.example.com   0/16     0%     16     8           0
-      gpu.example.com: 9 devices that no claim holds cannot be allocated
+      DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
+      gpu.example.com   7/16     44%    0      0          9 taint
+      nic.example.com   0/16     0%     16     8          0
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE
       default     gpu.example.com   6        38%
       batch       gpu.example.com   1        6%
-    Claims:
-      STATE                CLAIMS
-      allocated,reserved   7
-    Pods With Devices:
-      STAGE         PODS
-      Running       3
-      Unpreparing   5
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             7 allocated,reserved
+    Pods With Devices:  3 Running, 5 Unpreparing
+
+    More: kubectl dra status --from tests/data/snapshots/device-taints-marked.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/device-taints-marked.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -131,24 +97,19 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "consumable-capacity"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 1 node
+    Kubernetes v1.37.1 (assumed), 1 node; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE   SHARED
-      nic.example.com   1.8/2    90%    0      0           2
+      DRIVER            IN USE   USED   FREE   ONE NODE   SHARED
+      nic.example.com   1.8/2    90%    0      0          2
       nic.example.com: 18G of 20G bandwidth, 6 of 8 vfs used
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE   PENDING
       default     nic.example.com   6        90%     2
-    Claims:
-      STATE                CLAIMS
-      pending              2
-      allocated,reserved   5
-    Pods With Devices:
-      STAGE     PODS
-      Running   5
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             2 pending; 5 allocated,reserved
+    Pods With Devices:  5 Running
+
+    More: kubectl dra status --from tests/data/snapshots/consumable-capacity.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/consumable-capacity.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -156,25 +117,19 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "partitionable"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 1 node
+    Kubernetes v1.37.1 (assumed), 1 node; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
-      gpu.example.com   0.75/1   75%    2      2
-      gpu.example.com: 5 devices that no claim holds cannot be allocated
+      DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
+      gpu.example.com   0.75/1   75%    2      2          5 counters
       gpu.example.com: 60Gi of 80Gi memory used
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE   PENDING
       default     gpu.example.com   3        75%     2
-    Claims:
-      STATE                CLAIMS
-      pending              2
-      allocated,reserved   3
-    Pods With Devices:
-      STAGE     PODS
-      Running   3
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             2 pending; 3 allocated,reserved
+    Pods With Devices:  3 Running
+
+    More: kubectl dra status --from tests/data/snapshots/partitionable.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/partitionable.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -182,26 +137,20 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "unschedulable-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 4 nodes
+    Kubernetes v1.37.1 (assumed), 4 nodes; 5 errors, 6 warnings: kubectl dra check
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE   TAINTED
-      gpu.example.com   6/21     29%    2      1           9
-      nic.example.com   0/16     0%     16     8           0
+      DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
+      gpu.example.com   6/21     29%    2      1          9 taint, 4 pool incomplete
+      nic.example.com   0/16     0%     16     8          0
       gpu.example.com: 1 pool is incomplete
-      gpu.example.com: 13 devices that no claim holds cannot be allocated
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE   PENDING
       default     gpu.example.com   6        29%     10
-    Claims:
-      STATE                CLAIMS
-      pending              10
-      allocated,reserved   2
-    Pods With Devices:
-      STAGE     PODS
-      Running   2
-    Findings:       5 errors, 6 warnings (see kubectl dra check)
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             10 pending; 2 allocated,reserved
+    Pods With Devices:  2 Running
+
+    More: kubectl dra status --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/unschedulable-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -213,24 +162,20 @@ fn claims_of_one_namespace_are_counted() {
     dra_snapshot!(look(&["status", "-n", "training"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:     v1.37.1 (assumed)
-    Kubelets:       v1.37.1 on 3 nodes
+    Kubernetes v1.37.1 (assumed), 3 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   15/24    63%    9      4
       nic.example.com   8/24     33%    16     6
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE
       training    gpu.example.com   12       50%
       training    nic.example.com   8        33%
-    Claims:
-      STATE                CLAIMS
-      allocated,reserved   5
-    Pods With Devices:
-      STAGE     PODS
-      Running   4
-    Findings:       none
-    Feature Gates:  defaults of the release (assumed)
+    Claims:             5 allocated,reserved
+    Pods With Devices:  4 Running
+
+    More: kubectl dra status -n training --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/bound-pods.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
@@ -242,37 +187,20 @@ fn gates_are_shown_with_their_evidence() {
     dra_snapshot!(look(&["status", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes:  v1.37.1 (assumed)
-    Kubelets:    v1.37.1 on 2 nodes
+    Kubernetes v1.37.1 (assumed), 2 nodes; no findings
+
     Drivers:
-      DRIVER            IN USE   USED   FREE   ON A NODE
+      DRIVER            IN USE   USED   FREE   ONE NODE
       gpu.example.com   8/16     50%    8      5
       nic.example.com   2/16     13%    14     8
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE
       default     gpu.example.com   8        50%
       default     nic.example.com   2        13%
-    Claims:
-      STATE                CLAIMS
-      allocated,reserved   6
-    Pods With Devices:
-      STAGE         PODS
-      Reserved      1
-      Running       9
-      Unpreparing   1
-      Gone          1
-    Findings:    none
-    Feature Gates:
-      GATE                        COMPONENT                 ENABLED   EVIDENCE
-      DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims
-      DRAWorkloadResourceClaims   kube-scheduler            true      flag
-      DRAWorkloadResourceClaims   kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
-      DRAWorkloadResourceClaims   kubelet                   true      objects: pod/default/llm-0 runs with a claim of its PodGroup
-      GenericWorkload             kube-apiserver            true      flag
-      GenericWorkload             kube-scheduler            true      flag
-      GenericWorkload             kube-controller-manager   true      flag
-      GenericWorkload             kubelet                   true      flag
-      All others have the defaults of the release (assumed).
+    Claims:             6 allocated,reserved
+    Pods With Devices:  1 Reserved, 9 Running, 1 Unpreparing, 1 Gone
+
+    More: kubectl dra status --feature-gates GenericWorkload=true --scheduler-feature-gates DRAWorkloadResourceClaims=true --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T11:00:00Z --details
 
     ----- stderr -----
     warning: tests/data/snapshots/podgroups.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)

@@ -19,20 +19,21 @@ fn a_node_is_drained_of_its_devices_pods() {
     dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 5 pods end within 30s: 5 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 5 pods would be evicted within 30s: 5 are not recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD                            ENDS   GONE                THEN
-    batch/plain                    0s     30s    ##########   lost: no controller
-    default/sharer-0               0s     30s    ##########   lost: no controller
-    default/sharer-1               0s     30s    ##########   lost: no controller
-    default/tolerates-20s          0s     30s    ##########   lost: no controller
-    default/tolerates-any-effect   0s     30s    ##########   lost: no controller
+    POD                            EVICTED   GONE   AFTERWARDS
+    batch/plain                    now       30s    not recreated (no controller)
+    default/sharer-0               now       30s    not recreated (no controller)
+    default/sharer-1               now       30s    not recreated (no controller)
+    default/tolerates-20s          now       30s    not recreated (no controller)
+    default/tolerates-any-effect   now       30s    not recreated (no controller)
 
     4 claims release 4 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: batch/plain, default/sharer-0, default/sharer-1 and 2 more
-    the conditions of rules, and every event: -o wide
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
+    `kubectl drain` would refuse pods without a controller (--force): batch/plain, default/sharer-0, default/sharer-1 and 2 more
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+
+    More: kubectl dra simulate eviction --kubernetes-version 1.37 --node gpu-node-2 --from tests/data/snapshots/device-taints-before.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
     simulation only; nothing was changed
@@ -54,19 +55,19 @@ fn wide_shows_every_event() {
     dra_snapshot!(simulate(&args, "device-taints-before", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 4 pods end within 50s: 4 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 4 pods would be evicted within 50s: 4 are not recreated
+    simulated taint example.com/unhealthy:NoExecute (change with --key)
 
-    POD                            ENDS   GONE                THEN
-    default/sharer-0               0s     30s    ######....   lost: no controller
-    default/sharer-1               0s     30s    ######....   lost: no controller
-    default/tolerates-any-effect   0s     30s    ######....   lost: no controller
-    default/tolerates-20s          20s    50s    ##########   lost: no controller
+    POD                            EVICTED   GONE   AFTERWARDS
+    default/sharer-0               now       30s    not recreated (no controller)
+    default/sharer-1               now       30s    not recreated (no controller)
+    default/tolerates-any-effect   now       30s    not recreated (no controller)
+    default/tolerates-20s          20s       50s    not recreated (no controller)
 
     3 claims release 3 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/sharer-0, default/sharer-1, default/tolerates-any-effect and 1 more
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
-    Start:                     2026-11-21T10:13:20Z
+    `kubectl drain` would refuse pods without a controller (--force): default/sharer-0, default/sharer-1, default/tolerates-any-effect and 1 more
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+    Start:                          2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                            NODE         GRACE   OWNER    PRIORITY   REPLACEMENT   REASONS
       0s      2026-11-21T10:13:20Z   default/sharer-0               gpu-node-2   30s     <none>   0          none          rule/kubectl-dra-simulated
@@ -91,14 +92,14 @@ fn wide_shows_every_event() {
       50s     PodGone         default/tolerates-20s                    <none>
       50s     ClaimReleased   default/tolerates-20s-gpu-2rgld          gpu.example.com/gpu-node-2/gpu-1
       50s     ClaimDeleted    default/tolerates-20s-gpu-2rgld          <none>
-    Claims released:
+    Claims Released:
       AFTER   CLAIM                                    DEVICES                            REMOVED
       30s     default/shared                           gpu.example.com/gpu-node-2/gpu-2   no
       30s     default/tolerates-any-effect-gpu-tjwq4   gpu.example.com/gpu-node-2/gpu-3   yes
       50s     default/tolerates-20s-gpu-2rgld          gpu.example.com/gpu-node-2/gpu-1   yes
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
+    Tolerating Permanently:         <none>
+    Not Evicted By The Controller:  <none>
+    Disruption Budgets:             <none>
     Rules:
       RULE                    AFTER   STATUS   REASON                MESSAGE
       kubectl-dra-simulated   0s      True     PodsPendingEviction   5 pods need to be evicted in 2 different namespaces.
@@ -116,20 +117,21 @@ fn work_in_progress_continues() {
     dra_snapshot!(simulate(&args, "taint-rules-noexecute", "2026-11-21T10:13:42Z"), @"
     exit_code: 0
     ----- stdout -----
-    x 2 pods end within 60m: 2 are lost
+    x 2 pods would be evicted within 60m: 2 are not recreated
     because of rule/drain-all
 
-    POD                     ENDS   GONE                THEN
-    default/tolerates-15s   12s    42s    #.........   lost: no controller
-    default/tolerates-1h    59m    60m    ##########   lost: no controller
+    POD                     EVICTED   GONE   AFTERWARDS
+    default/tolerates-15s   12s       42s    not recreated (no controller)
+    default/tolerates-1h    59m       60m    not recreated (no controller)
 
     5 claims release 5 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/tolerates-15s, default/tolerates-1h
-    the conditions of rules, and every event: -o wide
+    `kubectl drain` would refuse pods without a controller (--force): default/tolerates-15s, default/tolerates-1h
     Tolerations:
       POD                     CLAIM                     DEVICE                             TAINT            TOLERATED
       default/tolerates-15s   tolerates-15s-gpu-rbv2w   gpu.example.com/gpu-node-2/gpu-1   rule/drain-all   until 2026-11-21T10:13:54Z
       default/tolerates-1h    tolerates-1h-gpu-ffpjk    gpu.example.com/gpu-node-1/gpu-2   rule/drain-all   until 2026-11-21T11:13:39Z
+
+    More: kubectl dra simulate eviction --kubernetes-version 1.37 --toleration-report --from tests/data/snapshots/taint-rules-noexecute.yaml --now 2026-11-21T10:13:42Z --details
 
     ----- stderr -----
     simulation only; nothing was changed
@@ -142,19 +144,20 @@ fn owners_and_extended_resources_are_reported() {
     dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 4 pods end within 30s: 2 would wait for devices, 2 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 4 pods would be evicted within 30s: 2 are recreated, but pending, 2 are not recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD                    ENDS   GONE                THEN
-    training/sweep-glg98   0s     30s    ##########   job/sweep: waits, fits nowhere
-    training/sweep-krgjp   0s     30s    ##########   job/sweep: waits, fits nowhere
-    training/trainer-0     0s     30s    ##########   lost: no controller
-    training/trainer-1     0s     30s    ##########   lost: no controller
+    POD                    EVICTED   GONE   AFTERWARDS
+    training/sweep-glg98   now       30s    job/sweep recreates it, but it is pending: no node fits
+    training/sweep-krgjp   now       30s    job/sweep recreates it, but it is pending: no node fits
+    training/trainer-0     now       30s    not recreated (no controller)
+    training/trainer-1     now       30s    not recreated (no controller)
 
     5 claims release 20 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: training/trainer-0, training/trainer-1
-    the conditions of rules, and every event: -o wide
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
+    `kubectl drain` would refuse pods without a controller (--force): training/trainer-0, training/trainer-1
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+
+    More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com -n training --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
     warning: all 2 pods of job/training/sweep are evicted
@@ -163,19 +166,20 @@ fn owners_and_extended_resources_are_reported() {
     dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 4 pods end within 30s: 4 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 4 pods would be evicted within 30s: 4 are not recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD                      ENDS   GONE                THEN
-    default/explicit         0s     30s    ##########   lost: no controller
-    default/implicit         0s     30s    ##########   lost: no controller
-    default/mixed            0s     30s    ##########   lost: no controller
-    default/two-containers   0s     30s    ##########   lost: no controller
+    POD                      EVICTED   GONE   AFTERWARDS
+    default/explicit         now       30s    not recreated (no controller)
+    default/implicit         now       30s    not recreated (no controller)
+    default/mixed            now       30s    not recreated (no controller)
+    default/two-containers   now       30s    not recreated (no controller)
 
     5 claims release 7 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/explicit, default/implicit, default/mixed and 1 more
-    the conditions of rules, and every event: -o wide
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
+    `kubectl drain` would refuse pods without a controller (--force): default/explicit, default/implicit, default/mixed and 1 more
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+
+    More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --from tests/data/snapshots/extended-resource.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
     simulation only; nothing was changed
@@ -288,15 +292,15 @@ fn replacements_go_where_the_dry_run_lets_them() {
     dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 1 pod ends within 30s: 1 can restart
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 1 pod would be evicted within 30s: 1 is recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD                    ENDS   GONE                THEN
-    training/sweep-glg98   0s     30s    ##########   job/sweep: fits on gpu-node-3
+    POD                    EVICTED   GONE   AFTERWARDS
+    training/sweep-glg98   now       30s    job/sweep recreates it: fits on gpu-node-3
 
     1 claim releases 4 devices
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
-    Start:                     2026-11-21T10:13:20Z
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+    Start:                          2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                    NODE         GRACE   OWNER                PRIORITY   REPLACEMENT          REASONS
       0s      2026-11-21T10:13:20Z   training/sweep-glg98   gpu-node-2   30s     job/sweep (1 of 2)   0          fits on gpu-node-3   rule/kubectl-dra-simulated-1,rule/kubectl-dra-simulated-2
@@ -312,12 +316,12 @@ fn replacements_go_where_the_dry_run_lets_them() {
       30s     PodGone         training/sweep-glg98                 <none>
       30s     ClaimReleased   training/sweep-glg98-devices-m9x2c   gpu.example.com/gpu-node-2/gpu-2, nic.example.com/gpu-node-2/rdma2, gpu.example.com/gpu-node-2/gpu-3, nic.example.com/gpu-node-2/rdma3
       30s     ClaimDeleted    training/sweep-glg98-devices-m9x2c   <none>
-    Claims released:
+    Claims Released:
       AFTER   CLAIM                                DEVICES                                                                                                                               REMOVED
       30s     training/sweep-glg98-devices-m9x2c   gpu.example.com/gpu-node-2/gpu-2,nic.example.com/gpu-node-2/rdma2,gpu.example.com/gpu-node-2/gpu-3,nic.example.com/gpu-node-2/rdma3   yes
-    Tolerating for good:       <none>
-    Missed by the controller:  <none>
-    Disruption budgets:        <none>
+    Tolerating Permanently:         <none>
+    Not Evicted By The Controller:  <none>
+    Disruption Budgets:             <none>
     Rules:
       RULE                      AFTER   STATUS   REASON                MESSAGE
       kubectl-dra-simulated-1   0s      True     PodsPendingEviction   3 pods need to be evicted in 3 different namespaces.
@@ -335,49 +339,51 @@ fn groups_are_members_where_they_are_known() {
     dra_snapshot!(simulate(&["--driver", "gpu.example.com", gates], "podgroups", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 10 pods end within 30s: 1 had ended already, 9 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 10 pods would be evicted within 30s: 1 had already finished, 9 are not recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD                      ENDS   GONE                THEN
-    default/llm-0            0s     30s    ##########   lost: no controller
-    default/llm-1            0s     30s    ##########   lost: no controller
-    default/mix-0            0s     30s    ##########   lost: no controller
-    default/mix-1            0s     0s     ..........   had ended already
-    default/mix-other-name   0s     30s    ##########   lost: no controller
-    default/pair-0           0s     30s    ##########   lost: no controller
-    default/pair-1           0s     30s    ##########   lost: no controller
-    default/sim-0            0s     30s    ##########   lost: no controller
-    default/sim-1            0s     30s    ##########   lost: no controller
-    default/solo             0s     30s    ##########   lost: no controller
+    POD                      EVICTED   GONE   AFTERWARDS
+    default/llm-0            now       30s    not recreated (no controller)
+    default/llm-1            now       30s    not recreated (no controller)
+    default/mix-0            now       30s    not recreated (no controller)
+    default/mix-1            now       now    had already finished
+    default/mix-other-name   now       30s    not recreated (no controller)
+    default/pair-0           now       30s    not recreated (no controller)
+    default/pair-1           now       30s    not recreated (no controller)
+    default/sim-0            now       30s    not recreated (no controller)
+    default/sim-1            now       30s    not recreated (no controller)
+    default/solo             now       30s    not recreated (no controller)
 
     2 claims release 2 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/llm-0, default/llm-1, default/mix-0 and 7 more
-    the conditions of rules, and every event: -o wide
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
+    `kubectl drain` would refuse pods without a controller (--force): default/llm-0, default/llm-1, default/mix-0 and 7 more
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+
+    More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --kcm-feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
     simulation only; nothing was changed
     ");
-    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @r"
+    dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "podgroups-gates-off", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 3 pods end within 30s: 3 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 3 pods would be evicted within 30s: 3 are not recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD                ENDS   GONE                THEN
-    default/conv-0     0s     30s    ##########   lost: no controller
-    default/conv-1     0s     30s    ##########   lost: no controller
-    default/llm-late   0s     30s    ##########   lost: no controller
+    POD                EVICTED   GONE   AFTERWARDS
+    default/conv-0     now       30s    not recreated (no controller)
+    default/conv-1     now       30s    not recreated (no controller)
+    default/llm-late   now       30s    not recreated (no controller)
 
     1 claim releases 1 device
-    the controller misses pod/default/llm-0: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
-    the controller misses pod/default/llm-1: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
-    the controller misses pod/default/llm-2: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
-    the controller misses pod/default/sim-0: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
-    the controller misses pod/default/sim-1: its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/conv-0, default/conv-1, default/llm-late
-    the conditions of rules, and every event: -o wide
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
+    not evicted: pod/default/llm-0 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
+    not evicted: pod/default/llm-1 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
+    not evicted: pod/default/llm-2 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
+    not evicted: pod/default/sim-0 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
+    not evicted: pod/default/sim-1 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
+    `kubectl drain` would refuse pods without a controller (--force): default/conv-0, default/conv-1, default/llm-late
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+
+    More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --from tests/data/snapshots/podgroups-gates-off.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
     warning: this depends on DRAWorkloadResourceClaims, assumed off in kube-controller-manager (the default of the release): if it is on, 5 pods are evicted as well: pod/default/llm-0, pod/default/llm-1, pod/default/llm-2 and 2 more
@@ -390,7 +396,7 @@ fn no_pod_goes_without_a_taint() {
     dra_snapshot!(simulate(&["--fail-on-eviction"], "device-taints-before", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    ok no pod ends
+    ok no pod would be evicted
 
     ----- stderr -----
     simulation only; nothing was changed
@@ -475,19 +481,20 @@ fn older_releases_do_what_they_did() {
     dra_snapshot!(of(&[gates]), @"
     exit_code: 0
     ----- stdout -----
-    x 3 pods end within 30s: 1 had ended already, 2 are lost
-    as if the devices that the flags choose were tainted (--key: with another taint)
+    x 3 pods would be evicted within 30s: 1 had already finished, 2 are not recreated
+    simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
-    POD            ENDS   GONE                THEN
-    default/d      0s     30s    ##########   lost: no controller
-    default/done   0s     0s     ..........   had ended already
-    default/f      0s     30s    ##########   lost: no controller
+    POD            EVICTED   GONE   AFTERWARDS
+    default/d      now       30s    not recreated (no controller)
+    default/done   now       now    had already finished
+    default/f      now       30s    not recreated (no controller)
 
     2 claims release 2 devices
-    the controller misses pod/default/again: its claim is not reserved for it
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/done, default/f
-    the conditions of rules, and every event: -o wide
-    as a rule that evicts no pod yet: add `--emit-rule | kubectl apply -f -`
+    not evicted: pod/default/again (its claim is not reserved for it)
+    `kubectl drain` would refuse pods without a controller (--force): default/d, default/done, default/f
+    To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -
+
+    More: kubectl dra simulate eviction --driver gpu.example.com --kubernetes-version 1.35 --kcm-feature-gates=DRADeviceTaints=true,DRADeviceTaintRules=true --from tests/data/snapshots/stale-reservations.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
     simulation only; nothing was changed

@@ -85,7 +85,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-99=k:NoExecute"]), @"
     exit_code: 4
     ----- stdout -----
-    !! cannot tell whether pods are evicted: see the warnings
+    !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
     warning: no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
@@ -105,13 +105,13 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
         "--kubernetes-version",
         "1.37",
     ];
-    dra_snapshot!(dra(&[&args[..], &file].concat()), @r"
+    dra_snapshot!(dra(&[&args[..], &file].concat()), @"
     exit_code: 4
     ----- stdout -----
     Object:     claim/default/shared
     As If:      --taint gpu.example.com/gpu-node-1/gpu-99=k:NoExecute
     Result:     Unknown
-    Exactness:  by the rules that are known here; kube-scheduler may answer otherwise
+    Exactness:  by the known rules; kube-scheduler may decide otherwise
     Unknown:    no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
 
     ----- stderr -----
@@ -120,11 +120,11 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     dra_snapshot!(simulate(&["--device", "gpu-99"]), @"
     exit_code: 4
     ----- stdout -----
-    !! cannot tell whether pods are evicted: see the warnings
+    !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
     warning: no slice publishes a device `*/*/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
-    warning: devicetaintrule/kubectl-dra-simulated selects no published or allocated device
+    warning: devicetaintrule/kubectl-dra-simulated matches no published or allocated device
     simulation only; nothing was changed
     ");
 }
@@ -153,11 +153,11 @@ fn taints_of_an_unknown_driver_have_no_verdict() {
     dra_snapshot!(simulate(&["--driver", "tpu.example.com"]), @"
     exit_code: 4
     ----- stdout -----
-    !! cannot tell whether pods are evicted: see the warnings
+    !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
     warning: no slice publishes a device `tpu.example.com/*/*`, and no claim holds one; did you mean `gpu.example.com` or `nic.example.com`?
-    warning: devicetaintrule/kubectl-dra-simulated selects no published or allocated device
+    warning: devicetaintrule/kubectl-dra-simulated matches no published or allocated device
     simulation only; nothing was changed
     ");
     let selector = json!({"driver": "tpu.example.com"});
@@ -165,10 +165,10 @@ fn taints_of_an_unknown_driver_have_no_verdict() {
     insta::assert_snapshot!(with_rule(&rule), @"
     exit_code: 4
     ----- stdout -----
-    !! cannot tell whether pods are evicted: see the warnings
+    !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
-    warning: devicetaintrule/tpus selects no published or allocated device
+    warning: devicetaintrule/tpus matches no published or allocated device
     simulation only; nothing was changed
     ");
     let without =
@@ -176,10 +176,10 @@ fn taints_of_an_unknown_driver_have_no_verdict() {
     insta::assert_snapshot!(with_rule(&without), @"
     exit_code: 4
     ----- stdout -----
-    !! cannot tell whether pods are evicted: see the warnings
+    !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
-    warning: devicetaintrule/none has no deviceSelector and selects nothing
+    warning: devicetaintrule/none has no deviceSelector, so it matches no device
     simulation only; nothing was changed
     ");
 }
@@ -243,16 +243,17 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     insta::assert_snapshot!(look(&["simulate", "eviction"]), @"
     exit_code: 0
     ----- stdout -----
-    x 3 pods end within 30s: 3 are lost
+    x 3 pods would be evicted within 30s: 3 are not recreated
     because of rule/gone, slice/node-d below k, slice/node-d beyond k
 
-    POD        ENDS   GONE                THEN
-    n/below    0s     30s    ##########   lost: no controller
-    n/beyond   0s     30s    ##########   lost: no controller
-    n/gone     0s     30s    ##########   lost: no controller
+    POD        EVICTED   GONE   AFTERWARDS
+    n/below    now       30s    not recreated (no controller)
+    n/beyond   now       30s    not recreated (no controller)
+    n/gone     now       30s    not recreated (no controller)
 
-    `kubectl drain` would refuse pods without a controller, unless --force is given: n/below, n/beyond, n/gone
-    the conditions of rules, and every event: -o wide
+    `kubectl drain` would refuse pods without a controller (--force): n/below, n/beyond, n/gone
+
+    More: kubectl dra simulate eviction --from FILE --now 2026-11-21T10:13:20Z --kubernetes-version 1.37 --complete --details
 
     ----- stderr -----
     warning: claim/n/beyond tolerates a taint for more than 9223372036 seconds, which overflows in Kubernetes: its pods may be evicted immediately
@@ -306,6 +307,6 @@ fn a_terminal_shows_what_is_unknown() {
     std::fs::write(&file, list.to_string()).expect("the file can be written");
     assert_eq!(
         seen(file.to_str().expect("UTF-8")),
-        "!! cannot tell whether pods are evicted: see the warnings"
+        "!! unknown whether a pod would be evicted: see the warnings"
     );
 }

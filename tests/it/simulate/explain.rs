@@ -139,42 +139,42 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     insta::assert_snapshot!(all, @"
     unschedulable-pods cel-mismatch: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
-      - leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu (smallest)
+      - remove `device.attributes['gpu.example.com'].model == 'B200'` from request gpu of template/default/cel-mismatch (smallest)
     unschedulable-pods cel-error: Error
       Error PoolIncomplete NoDevices
-      - leave out `device.attributes['gpu.example.com'].firmware == '1.2'` in template/default/cel-error request gpu (smallest)
+      - remove `device.attributes['gpu.example.com'].firmware == '1.2'` from request gpu of template/default/cel-error (smallest)
     unschedulable-pods too-many: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices
-      - ask for 1 in template/default/too-many request gpu (smallest)
+      - reduce request gpu of template/default/too-many from 9 to 1 (smallest)
     unschedulable-pods not-enough-free: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
-      - ask for 1 in template/default/not-enough-free request gpu (smallest)
-      - end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
-      - tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu (smallest)
-      - tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu (smallest)
-      - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
-      - have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+      - reduce request gpu of template/default/not-enough-free from 3 to 1 (smallest)
+      - delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
+      - tolerate device taint example.com/unhealthy:NoExecute in request gpu of template/default/not-enough-free (smallest)
+      - tolerate device taint example.com/unhealthy:NoSchedule in request gpu of template/default/not-enough-free (smallest)
+      - ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+      - ask the driver's owner to remove taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods tainted: DoesNotFit
       TooFewDevices InUse ClassSelector Tainted PoolIncomplete NoDevices RequestSelector
-      - ask for 4 in template/default/tainted request gpu (smallest)
-      - tolerate the device taint example.com/unhealthy:NoExecute in template/default/tainted request gpu (smallest)
-      - have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
+      - reduce request gpu of template/default/tainted from 8 to 4 (smallest)
+      - tolerate device taint example.com/unhealthy:NoExecute in request gpu of template/default/tainted (smallest)
+      - ask the driver's owner to remove taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (smallest)
     unschedulable-pods constraint-conflict: DoesNotFit
       TooFewDevices InUse Tainted ClassSelector PoolIncomplete NoDevices RequestSelector
-      - ask for 1 in template/default/constraint-conflict request gpu (smallest)
+      - reduce request gpu of template/default/constraint-conflict from 2 to 1 (smallest)
     unschedulable-pods two-requests: DoesNotFit
       NotTogether InUse RequestSelector ClassSelector TooFewDevices Tainted PoolIncomplete NoDevices
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; end the pods that use claim/default/on-node-1: holder (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b; end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request b; end the pods that use claim/default/on-node-1: holder (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; tolerate the device taint example.com/unhealthy:NoSchedule in template/default/two-requests request a (smallest)
-      - leave out `device.attributes['gpu.example.com'].index == 6` in template/default/two-requests request a; have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; delete pod/default/holder, which uses claim/default/on-node-1 (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request b of template/default/two-requests; delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request b of template/default/two-requests; delete pod/default/holder, which uses claim/default/on-node-1 (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; tolerate device taint example.com/unhealthy:NoSchedule in request a of template/default/two-requests (smallest)
+      - remove `device.attributes['gpu.example.com'].index == 6` from request a of template/default/two-requests; ask the driver's owner to remove taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-1 (smallest)
     unschedulable-pods missing-class: DoesNotFit
       ClassMissing
       - create deviceclass/tpu.example.com (unproven)
-      - name class gpu.example.com in template/default/missing-class request gpu (smallest)
-      - name class nic.example.com in template/default/missing-class request gpu (smallest)
+      - use class gpu.example.com in request gpu of template/default/missing-class (smallest)
+      - use class nic.example.com in request gpu of template/default/missing-class (smallest)
     unschedulable-pods missing-claim: Waits
       ClaimMissing
       - create claim/default/nowhere (unproven)
@@ -183,102 +183,102 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
       - create resourceclaimtemplate/default/no (unproven)
     unschedulable-pods all-incomplete-pool: Error
       TooFewDevices InUse RequestSelector ClassSelector Error
-      - ask for 1 in template/default/all-incomplete-pool request gpu (smallest)
+      - reduce request gpu of template/default/all-incomplete-pool from all devices to 1 (smallest)
     unschedulable-pods old-generation: DoesNotFit
       TooFewDevices InUse RequestSelector ClassSelector PoolIncomplete NoDevices
-      - ask for 1 in template/default/old-generation request gpu (smallest)
+      - reduce request gpu of template/default/old-generation from 2 to 1 (smallest)
     unschedulable-pods wrong-node: DoesNotFit
       NodeAffinity AllocatedElsewhere
-      - leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/wrong-node (smallest)
     consumable-capacity nine: DoesNotFit
       TooFewDevices CapacityPolicy
-      - ask for 2G of bandwidth in template/default/nine request nic (smallest)
+      - reduce bandwidth in request nic of template/default/nine from 9G to 2G (smallest)
     consumable-capacity six-2: DoesNotFit
       TooFewDevices CapacityExhausted
-      - ask for 2G of bandwidth in template/default/six request nic (smallest)
-      - end the pods that use claim/default/six-0-nic-j8kc9: six-0 (smallest)
-      - end the pods that use claim/default/six-1-nic-bl6l7: six-1 (smallest)
+      - reduce bandwidth in request nic of template/default/six from 6G to 2G (smallest)
+      - delete pod/default/six-0, which uses claim/default/six-0-nic-j8kc9 (smallest)
+      - delete pod/default/six-1, which uses claim/default/six-1-nic-bl6l7 (smallest)
     partitionable large: DoesNotFit
       TooFewDevices RequestSelector InUse CounterExhausted
-      - leave out `device.attributes['gpu.example.com'].profile == '3g.40gb'` in template/default/large request gpu (smallest)
-      - end the pods that use claim/default/best-0-gpu-zzrc5: best-0 (smallest)
+      - remove `device.attributes['gpu.example.com'].profile == '3g.40gb'` from request gpu of template/default/large (smallest)
+      - delete pod/default/best-0, which uses claim/default/best-0-gpu-zzrc5 (smallest)
     partitionable whole: DoesNotFit
       TooFewDevices CounterExhausted InUse RequestSelector
-      - leave out `device.attributes['gpu.example.com'].profile == 'full'` in template/default/whole request gpu (smallest)
+      - remove `device.attributes['gpu.example.com'].profile == 'full'` from request gpu of template/default/whole (smallest)
     extended-resource too-many: DoesNotFit
       TooFewDevices InUse ClassSelector
-      - ask for 5 of example.com/gpu in container main of pod/default/too-many (smallest)
+      - reduce example.com/gpu in container main of pod/default/too-many from 9 to 5 (smallest)
     podgroups sim-late: DoesNotFit
       NodeAffinity
-      - leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/sim-late (smallest)
     downgrade-groups-1.37 raw-late: DoesNotFit
       NodeAffinity
-      - leave out the node selector on kubernetes.io/hostname in pod/default/raw-late (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/raw-late (smallest)
     downgrade-groups-1.37 sim-late: DoesNotFit
       NodeAffinity
-      - leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/sim-late (smallest)
     downgrade-groups-1.36 raw-late: DoesNotFit
       NodeAffinity
-      - leave out the node selector on kubernetes.io/hostname in pod/default/raw-late (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/raw-late (smallest)
     downgrade-groups-1.36 sim-late: DoesNotFit
       NodeAffinity
-      - leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/sim-late (smallest)
     downgrade-groups-1.35 raw-late: DoesNotFit
       NodeAffinity
-      - leave out the node selector on kubernetes.io/hostname in pod/default/raw-late (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/raw-late (smallest)
     downgrade-groups-1.35 sim-late: Waits
       ClaimNotOwned
-      - delete pod/default/sim-late and create it again, so that it gets claims of its own; leave out the node selector on kubernetes.io/hostname in pod/default/sim-late (smallest)
+      - delete and recreate pod/default/sim-late, so that it gets its own claims; remove node selector kubernetes.io/hostname from pod/default/sim-late (smallest)
     binding-conditions waits: DoesNotFit
       BindingFailed ReleasedByScheduler
-      - wait until the scheduler deallocates claim/default/waits-gpu-27ljm, which no other pod uses (smallest)
-      - have driver gpu.example.com attach the device in time (unproven)
+      - wait until kube-scheduler deallocates claim/default/waits-gpu-27ljm, which no other pod uses (smallest)
+      - get driver gpu.example.com to attach the device in time (unproven)
     downgrade-features-1.37 waits: Fits
       BindingPending NodeAffinity
-      - wait until the driver reports condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb as true (unproven)
+      - wait until the driver sets condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb to true (unproven)
     downgrade-features-1.37 listed-0: DoesNotFit
       NodeAffinity TooFewDevices InUse RequestSelector
-      - leave out `device.attributes['list.example.com'].numa == 0` in claim/default/listed request d (smallest)
-      - end the pods that use claim/default/derived: derived-0 (smallest)
+      - remove `device.attributes['list.example.com'].numa == 0` from request d of claim/default/listed (smallest)
+      - delete pod/default/derived-0, which uses claim/default/derived (smallest)
     downgrade-features-1.36 listed-0: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - leave out `device.attributes['list.example.com'].numa == 0` in claim/default/listed request d; end the pods that use claim/default/new-list-gpu-mwnhk: new-list (smallest)
+      - remove `device.attributes['list.example.com'].numa == 0` from request d of claim/default/listed; delete pod/default/new-list, which uses claim/default/new-list-gpu-mwnhk (smallest)
     downgrade-features-1.36 new-ext: DoesNotFit
       TooFewDevices InUse NodeAffinity
-      - end the pods that use claim/default/ext-0-extended-resources-lcwxl: ext-0 (smallest)
-      - end the pods that use claim/default/new-anywhere-gpu-zm45f: new-anywhere (smallest)
-      - end the pods that use claim/default/new-gpu-gpu-nz2wj: new-gpu (smallest)
+      - delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
+      - delete pod/default/new-anywhere, which uses claim/default/new-anywhere-gpu-zm45f (smallest)
+      - delete pod/default/new-gpu, which uses claim/default/new-gpu-gpu-nz2wj (smallest)
     downgrade-features-1.36 new-fabric: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - end the pods that use claim/default/attached-gpu-5f7t9: attached (smallest)
-      - end the pods that use claim/default/waits-gpu-w7cpb: waits (smallest)
+      - delete pod/default/attached, which uses claim/default/attached-gpu-5f7t9 (smallest)
+      - delete pod/default/waits, which uses claim/default/waits-gpu-w7cpb (smallest)
     downgrade-features-1.36 new-four: DoesNotFit
       NodeAffinity TooFewDevices CapacityExhausted
-      - ask for 2G of bandwidth in template/default/four request nic (smallest)
-      - end the pods that use claim/default/four-0-nic-xrn2w: four-0 (smallest)
-      - end the pods that use claim/default/four-1-nic-cf8wx: four-1 (smallest)
+      - reduce bandwidth in request nic of template/default/four from 4G to 2G (smallest)
+      - delete pod/default/four-0, which uses claim/default/four-0-nic-xrn2w (smallest)
+      - delete pod/default/four-1, which uses claim/default/four-1-nic-cf8wx (smallest)
     downgrade-features-1.36 new-taint: DoesNotFit
       NodeAffinity TooFewDevices InUse Tainted
-      - ask for 1 in template/default/any-taint request d (smallest)
-      - end the pods that use claim/default/skips: skips-0 (smallest)
+      - reduce request d of template/default/any-taint from 2 to 1 (smallest)
+      - delete pod/default/skips-0, which uses claim/default/skips (smallest)
     downgrade-features-1.36 waits: Fits
       BindingPending NodeAffinity
-      - wait until the driver reports condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb as true (unproven)
+      - wait until the driver sets condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb to true (unproven)
     downgrade-features-1.35 listed-0: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - leave out `device.attributes['list.example.com'].numa == 0` in claim/default/listed request d; end the pods that use claim/default/new-list-gpu-wxmsb: new-list (smallest)
+      - remove `device.attributes['list.example.com'].numa == 0` from request d of claim/default/listed; delete pod/default/new-list, which uses claim/default/new-list-gpu-wxmsb (smallest)
     downgrade-features-1.35 new-best: DoesNotFit
       NodeAffinity TooFewDevices PartitionableDevicesOff InUse RequestSelector
     downgrade-features-1.35 new-ext: DoesNotFit
       NodeResourcesFit NodeAffinity
     downgrade-features-1.35 new-fabric: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - leave out the node selector on kubernetes.io/hostname in pod/default/new-fabric; end the pods that use claim/default/ext-0-extended-resources-lcwxl: ext-0 (smallest)
-      - leave out the node selector on kubernetes.io/hostname in pod/default/new-fabric; end the pods that use claim/default/new-anywhere-gpu-vgpsw: new-anywhere (smallest)
-      - leave out the node selector on kubernetes.io/hostname in pod/default/new-fabric; end the pods that use claim/default/new-gpu-gpu-4r76d: new-gpu (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/ext-0, which uses claim/default/ext-0-extended-resources-lcwxl (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/new-anywhere, which uses claim/default/new-anywhere-gpu-vgpsw (smallest)
+      - remove node selector kubernetes.io/hostname from pod/default/new-fabric; delete pod/default/new-gpu, which uses claim/default/new-gpu-gpu-4r76d (smallest)
     downgrade-features-1.35 new-four: DoesNotFit
       NodeAffinity TooFewDevices InUse
-      - end the pods that use claim/default/four-0-nic-xrn2w: four-0; end the pods that use claim/default/four-1-nic-cf8wx: four-1 (smallest)
+      - delete pod/default/four-0, which uses claim/default/four-0-nic-xrn2w; delete pod/default/four-1, which uses claim/default/four-1-nic-cf8wx (smallest)
     downgrade-features-1.35 new-mig: DoesNotFit
       NodeAffinity TooFewDevices RequestSelector InUse PartitionableDevicesOff
     ");
@@ -289,95 +289,90 @@ fn an_explanation_goes_down_to_each_device() {
     dra_snapshot!(on(&["explain", "pod/cel-mismatch"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    x pod/default/cel-mismatch waits: none of 21 devices of class gpu.example.com has model B200: there is A100-SXM4-80GB and H100-SXM5-80GB
+    x pod/default/cel-mismatch is pending: none of 21 devices of class gpu.example.com has model B200; published values: A100-SXM4-80GB and H100-SXM5-80GB
 
     Nodes:
-      NODE                    WANTED   MATCH   IN USE   TAINTED   USABLE
-      gpu-node-1,gpu-node-2   1        0       0        0         0
-      gpu-node-4              1        0       0        0         0
-      gpu-node-1,gpu-node-2: model is "H100-SXM5-80GB"
-      gpu-node-4: model is "A100-SXM4-80GB"
-      gpu-node-3: pool incomplete, 1 of 2 slices
+      NODE                    WANTED   AVAILABLE   WHY
+      gpu-node-1,gpu-node-2   1        0           model is "H100-SXM5-80GB"
+      gpu-node-4              1        0           model is "A100-SXM4-80GB"
+      gpu-node-3                                   pool incomplete: 1 of 2 slices
 
-    Whether waiting helps is not known: pool gpu.example.com/gpu-node-3 cannot be used as it is; elsewhere it never helps: with every device free and untainted it does not fit either
+    Waiting will not help: it does not fit even with every device available and untainted (unknown for pool gpu.example.com/gpu-node-3, which is incomplete or invalid)
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
 
-    What would help:
-      1. leave out `device.attributes['gpu.example.com'].model == 'B200'` in template/default/cel-mismatch request gpu (tested: fits on gpu-node-1,gpu-node-4; gets gpu-6, model is "H100-SXM5-80GB")
-         kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
+    Fix:
+      1. remove `device.attributes['gpu.example.com'].model == 'B200'` from request gpu of template/default/cel-mismatch (tested: fits on gpu-node-1,gpu-node-4; gets gpu-6, model is "H100-SXM5-80GB"; recreates template/default/cel-mismatch)
          template specs are immutable: this deletes and recreates template/default/cel-mismatch, also for later claims
+         kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
+
+    More: kubectl dra explain pod/cel-mismatch --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
 
     ----- stderr -----
     "#);
     dra_snapshot!(on(&["explain", "pod/not-enough-free"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    x pod/default/not-enough-free waits: no node has 3 usable H100-SXM5-80GB
+    x pod/default/not-enough-free is pending: no node has 3 available H100-SXM5-80GB devices
 
     Nodes:
-      NODE         WANTED   MATCH   IN USE   TAINTED   USABLE
-      gpu-node-1   3        8       6        1         1
-      gpu-node-2   3        8       0        8         0
-      gpu-node-4   3        0       0        0         0
-      gpu-node-4: model is "A100-SXM4-80GB"
-      gpu-node-3: pool incomplete, 1 of 2 slices
+      NODE         WANTED   AVAILABLE   WHY
+      gpu-node-1   3        1           6 in use, 1 tainted
+      gpu-node-2   3        0           8 tainted
+      gpu-node-4   3        0           model is "A100-SXM4-80GB"
+      gpu-node-3                        pool incomplete: 1 of 2 slices
 
-    Waiting helps: gpu-node-1 has enough when pod/default/fills-node-1 ends
+    Fits on gpu-node-1 once pod/default/fills-node-1 finishes
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
-    Note: other equally small changes may exist
+    Note: other changes of the same size may exist
 
-    What would help:
-      1. ask for 1 in template/default/not-enough-free request gpu (tested: fits on gpu-node-1)
+    Fix:
+      1. reduce request gpu of template/default/not-enough-free from 3 to 1 (tested: fits on gpu-node-1; recreates template/default/not-enough-free)
+         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
-      2. end the pods that use claim/default/fills-node-1-gpu-5c9lh: fills-node-1 (tested: fits on gpu-node-1)
+      2. delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (tested: fits on gpu-node-1)
          kubectl delete pod/fills-node-1 --namespace=default
-      3. tolerate the device taint example.com/unhealthy:NoExecute in template/default/not-enough-free request gpu (tested: fits on gpu-node-2; risky: devices reported unhealthy)
-         kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoExecute","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
-      4. tolerate the device taint example.com/unhealthy:NoSchedule in template/default/not-enough-free request gpu (tested: fits on gpu-node-2; risky: devices reported unhealthy)
-         kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/tolerations","value":[{"effect":"NoSchedule","key":"example.com/unhealthy","operator":"Exists"}]}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
-         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
-      5. have the driver lift the taint example.com/unhealthy:NoExecute from the devices of pool gpu.example.com/gpu-node-2 (tested: fits on gpu-node-2; risky: devices reported unhealthy)
-         the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
-      6. have the driver lift the taint example.com/unhealthy:NoSchedule from the devices of pool gpu.example.com/gpu-node-2 (tested: fits on gpu-node-2; risky: devices reported unhealthy)
-         the driver gpu.example.com publishes the taint example.com/unhealthy: whoever runs the driver has it lifted
+      4 more, risky: devices reported unhealthy
+
+    More: kubectl dra explain pod/not-enough-free --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
 
     ----- stderr -----
     "#);
     dra_snapshot!(on(&["explain", "pod/wrong-node"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    x pod/default/wrong-node waits: claim/default/on-node-1 is allocated for node gpu-node-1, which the pod's node selector or affinity rules out
+    x pod/default/wrong-node is pending: claim/default/on-node-1 is allocated on node/gpu-node-1, which the pod's node selector or affinity excludes
 
     Nodes:
-      gpu-node-1,gpu-node-3,gpu-node-4: node(s) didn't match Pod's node affinity/selector
-      gpu-node-2: claim/default/on-node-1 is allocated for node gpu-node-1
+      NODE                               WHY
+      gpu-node-1,gpu-node-3,gpu-node-4   node(s) didn't match Pod's node affinity/selector
+      gpu-node-2                         claim/default/on-node-1 is allocated on node/gpu-node-1
 
-    Whether waiting helps is not known: it fits on gpu-node-2 with every device free and untainted, but whose end suffices was not found
+    Unknown whether waiting helps: it fits on gpu-node-2 with every device available and untainted, but it is unknown which pods would have to finish
 
     Scheduler: 0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
 
-    What would help:
-      1. leave out the node selector on kubernetes.io/hostname in pod/default/wrong-node (tested: fits on gpu-node-1)
+    Fix:
+      1. remove node selector kubernetes.io/hostname from pod/default/wrong-node (tested: fits on gpu-node-1; recreates pod/default/wrong-node)
+         pod specs are immutable: this deletes and recreates pod/default/wrong-node
          kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
-         what is changed of a pod needs another one: pod/default/wrong-node is made again
+
+    More: kubectl dra explain pod/wrong-node --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
 
     ----- stderr -----
     "#);
     dra_snapshot!(on(&["explain", "pod/missing-template"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    !! pod/default/missing-template waits: resource claim template default/no not found, from which claims of pod/default/missing-template are made
+    !! pod/default/missing-template is pending: resourceclaimtemplate/default/no not found; pod/default/missing-template needs it for its claims
 
     Reason: pod "default/missing-template": ResourceClaim not created yet
-    Event: FailedResourceClaimCreation (resource_claim, 8 times since 2026-11-21T10:12:37Z, last at 2026-11-21T10:12:37Z): PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
+    Event: FailedResourceClaimCreation (resource_claim, 8×, first at 2026-11-21T10:12:37Z, last at 2026-11-21T10:12:37Z): PodResourceClaim gpu: resource claim template "no": resourceclaimtemplate.resource.k8s.io "no" not found
 
-    What would help:
+    Fix:
       1. create resourceclaimtemplate/default/no (not tested)
-         the owner of the pod decides what its claims are to ask for
+         ask the owner of the pod what its claims should request
 
     ----- stderr -----
     "#);
@@ -388,7 +383,7 @@ fn scheduled_and_schedulable_pods_are_reported_as_such() {
     dra_snapshot!(on(&["explain", "pod/notebook"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    ok pod/default/notebook: the pod runs on gpu-node-2 with gpu.example.com/gpu-node-2/gpu-1
+    ok pod/default/notebook: the pod is running on gpu-node-2 with gpu.example.com/gpu-node-2/gpu-1
 
     ----- stderr -----
     ");
@@ -405,7 +400,7 @@ fn scheduled_and_schedulable_pods_are_reported_as_such() {
     ok claim/default/spare: fits on 3 of 3 nodes
 
     ----- stderr -----
-    `spare` is claim/default/spare: no such pod
+    `spare` is claim/default/spare; there is no such pod
     ");
 }
 
@@ -423,26 +418,26 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
     dra_snapshot!(on(&["explain", "-f", &path], "bound-pods"), @"
     exit_code: 1
     ----- stdout -----
-    x claim/default/big does not get its devices: no node has 6 usable devices of class gpu.example.com
+    x claim/default/big gets no devices: no node has 6 available devices of class gpu.example.com
 
     Nodes:
-      NODE                    WANTED   MATCH   IN USE   TAINTED   USABLE
-      gpu-node-2,gpu-node-3   6        8       4        0         4
-      gpu-node-1              6        8       7        0         1
+      NODE                    WANTED   AVAILABLE   WHY
+      gpu-node-2,gpu-node-3   6        4           4 in use
+      gpu-node-1              6        1           7 in use
 
-    Waiting helps: gpu-node-1, gpu-node-2 or gpu-node-3 has enough when any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more ends
+    Fits on gpu-node-1, gpu-node-2 or gpu-node-3 once any one of pod/training/sweep-glg98, pod/training/sweep-krgjp, pod/training/trainer-0 and 1 more finishes
 
     Scheduler: 0/3 nodes are available: 3 cannot allocate all claims. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.
 
-    What would help:
-      1. ask for 4 in claim/default/big request gpu (tested: fits on gpu-node-2,gpu-node-3)
+    Fix:
+      1. reduce request gpu of claim/default/big from 6 to 4 (tested: fits on gpu-node-2,gpu-node-3)
          claim/default/big does not exist yet: change its manifest
-      2. end the pods that use claim/training/sweep-glg98-devices-m9x2c: sweep-glg98 (tested: fits on gpu-node-2)
-         whoever owns them decides, once the manifest is applied
-      3. end the pods that use claim/training/sweep-krgjp-devices-875gq: sweep-krgjp (tested: fits on gpu-node-3)
-         whoever owns them decides, once the manifest is applied
-      4. end the pods that use claim/training/trainer-0-devices-w8cxl: trainer-0 (tested: fits on gpu-node-3)
-         whoever owns them decides, once the manifest is applied
+      2. delete pod/training/sweep-glg98, which uses claim/training/sweep-glg98-devices-m9x2c (tested: fits on gpu-node-2)
+         ask the owners of these pods before applying the manifest
+      3. delete pod/training/sweep-krgjp, which uses claim/training/sweep-krgjp-devices-875gq (tested: fits on gpu-node-3)
+      1 more
+
+    More: kubectl dra explain -f /tmp/.tmpE2Xf4L/manifest.yaml --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
 
     ----- stderr -----
     ");
@@ -481,8 +476,8 @@ fn with_few_rights_the_unknown_is_named() {
     let run = dra(&args).run().exits(4);
     // A file has no rights that could be granted.
     assert!(!run.stderr.contains("kubectl-dra-viewer"), "{}", run.stderr);
-    insta::assert_snapshot!(run.stdout, @r"
-    !! pod/default/too-many is unknown: which node can take it is not known without nodes, deviceclasses, resourceslices: 1 malformed object
+    insta::assert_snapshot!(run.stdout, @"
+    !! pod/default/too-many: unknown which node fits without nodes, deviceclasses, resourceslices: 1 malformed object
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     ");
@@ -596,11 +591,11 @@ fn what_keeps_requests_from_being_served_together_is_what_the_search_met() {
         limits(&large, &wants(&[("a", 2)], model(&["a"]))),
         limits(&two, &wants(&[("a", 3)], model(&["a"]))),
     ];
-    insta::assert_snapshot!(told.concat().join("\n"), @r"
-    NotTogether [- - -] the devices that are left do not suffice for requests a, b together; without any one of these the others fit
-    Constraint [- - -] the devices that are left do not meet constraint #0 of claim/default/wanted (matchAttribute d.example.com/model): d.example.com/node-1/g0 has A, d.example.com/node-1/g1 has B; without it the claims fit
-    CounterExhausted [2 1 3] the devices that are taken first leave too little of counter slices in memory (wants 2, 1 of 3 left) in pool d.example.com/node-1 for the next; without the limits of shared counters the claims fit
-    TooFewDevices [3 2 2] wants 3, and 2 of 2 devices could be taken
+    insta::assert_snapshot!(told.concat().join("\n"), @"
+    NotTogether [- - -] the remaining devices are not enough for requests a, b together; without any one of them the others fit
+    Constraint [- - -] the remaining devices do not meet constraint #0 of claim/default/wanted (matchAttribute d.example.com/model): d.example.com/node-1/g0 has A, d.example.com/node-1/g1 has B; without it the claims fit
+    CounterExhausted [2 1 3] the devices allocated first leave too little of counter slices in memory (needs 2, 1 of 3 left) in pool d.example.com/node-1 for the next; without shared counter limits the claims fit
+    TooFewDevices [3 2 2] requests 3, and 2 of 2 devices are available
     ");
 }
 

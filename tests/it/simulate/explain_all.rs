@@ -54,14 +54,14 @@ fn nothing_waits_where_everything_has_its_devices() {
     dra_snapshot!(on(&["explain", "-n", "training"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    ok nothing waits for devices in namespace training (-A: in all)
+    ok nothing is pending for devices in namespace training (-A: all namespaces)
 
     ----- stderr -----
     ");
     dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    ok nothing waits for devices
+    ok nothing is pending for devices
 
     ok claim/default/spare: fits on 3 of 3 nodes
 
@@ -88,11 +88,11 @@ fn a_node_is_explained_by_its_remaining_room() {
     Devices:
       DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
       gpu.example.com   10        2      3        0        5         0
-      gpu.example.com: blocked by CountersExhausted (5)
+      gpu.example.com: unavailable because of CountersExhausted (5)
     Requests:
       CLASS             DEVICES   LARGEST REQUEST
       gpu.example.com   10        2
-    Not looked at:  CPU, memory, ports and other demands of pods
+    Not considered:  CPU, memory, ports, other pod requirements
 
     ----- stderr -----
     ");
@@ -105,12 +105,12 @@ fn a_node_is_explained_by_its_remaining_room() {
       DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
       gpu.example.com   8         0      4        0        4         0
       nic.example.com   8         8      0        0        0         0
-      gpu.example.com: blocked by Tainted (4)
+      gpu.example.com: unavailable because of Tainted (4)
     Requests:
       CLASS             DEVICES   LARGEST REQUEST
       gpu.example.com   8         0
       nic.example.com   8         8
-    Not looked at:  CPU, memory, ports and other demands of pods
+    Not considered:  CPU, memory, ports, other pod requirements
 
     ----- stderr -----
     ");
@@ -169,17 +169,17 @@ fn objects_are_named_as_for_kubectl() {
     ----- stdout -----
 
     ----- stderr -----
-    error: missing node name
+    error: `node` needs a name
 
-    hint: use `node NAME`; without a name, explains everything pending
+    hint: write `node NAME`, or no kind and no name for everything pending
     ");
     dra_snapshot!(on(&["explain", "pod/a", "pod/b"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: cannot explain more than one object
+    error: only one object can be explained at a time
 
-    hint: use `pod NAME` or `pod/NAME`; without a name, explains everything pending
+    hint: write `pod NAME` or `pod/NAME`, or no name for everything pending
     ");
 }

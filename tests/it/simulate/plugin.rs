@@ -80,7 +80,7 @@ const ROWS: &[Row<'_>] = &[
         command: &["explain", "pod/app"],
         exit: 1,
         facts: &[("/verdict", "Waits"), ("/fixes/0/kind", "CreateTemplate")],
-        first: "resource claim template default/app-res not found",
+        first: "resourceclaimtemplate/default/app-res not found",
         says: &[],
         never: &["kubectl delete"],
     },
@@ -89,8 +89,8 @@ const ROWS: &[Row<'_>] = &[
         command: &["explain", "pod/app"],
         exit: 1,
         facts: &[("/verdict", "Waits"), ("/reasons/0/code", "ClaimNotOwned")],
-        first: "its status names claim/default/app-res, which was made for an earlier pod of its name",
-        says: &["the claim controller is to make another claim from template/default/tmpl"],
+        first: "its status names claim/default/app-res, which was created for an earlier pod with the same name",
+        says: &["the claim controller will create another claim from template/default/tmpl"],
         never: &[
             "kubectl delete",
             "another owner",
@@ -116,9 +116,9 @@ const ROWS: &[Row<'_>] = &[
             ("/reasons/0/code", "ClaimMissing"),
             ("/fixes/0/kind", "RecreatePod"),
         ],
-        first: "its status names claim/default/app-res, which does not exist any more",
+        first: "its status names claim/default/app-res, which no longer exists",
         says: &[
-            "the claim controller is to make another claim from template/default/tmpl, with another name",
+            "the claim controller will create another claim from template/default/tmpl, under another name",
             "restart kube-controller-manager",
         ],
         never: &["create claim/default/app-res", "CreateClaim"],
@@ -853,7 +853,9 @@ fn claims_that_are_not_made_yet() {
         assert_eq!(report["verdict"], "Waits");
         assert!(!text.contains("template default/app-res not found"), "{text}");
         assert!(
-            text.contains("will name claim/default/app-res, which was created for the pod, in the pod's status"),
+            text.contains(
+                "will name claim/default/app-res, which was created for the pod, in the pod's status"
+            ),
             "{text}"
         );
     }
@@ -881,13 +883,13 @@ fn claims_that_are_not_made_yet() {
     // Of an earlier pod, of another one, and of none; with a claim beside it that is to be adopted; without the template.
     let name = "04-claim-of-an-earlier-pod";
     for (changes, expected, fits) in [
-        (vec![], "made for an earlier pod of its name", true),
+        (vec![], "created for an earlier pod with the same name", true),
         (
             vec![(
                 "      name: app\n      uid: pod-old",
                 "      name: other\n      uid: pod-other",
             )],
-            "made for Pod other",
+            "created for Pod other",
             true,
         ),
         (
@@ -895,7 +897,7 @@ fn claims_that_are_not_made_yet() {
                 "    ownerReferences:\n    - apiVersion: v1\n      controller: true\n      kind: Pod\n      name: app\n      uid: pod-old\n",
                 "",
             )],
-            "was not made for it",
+            "was not created for it",
             true,
         ),
         (
@@ -903,7 +905,7 @@ fn claims_that_are_not_made_yet() {
                 "    name: tmpl\n    namespace: default",
                 "    name: gone\n    namespace: default",
             )],
-            "resource claim template default/tmpl not found",
+            "resourceclaimtemplate/default/tmpl not found",
             false,
         ),
     ] {

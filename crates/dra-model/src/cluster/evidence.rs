@@ -134,7 +134,7 @@ struct Shown<'c> {
 }
 
 impl Shown<'_> {
-    /// Notes the gate, and those without which it cannot be on.
+    /// Notes the gate, and those that it needs.
     fn shows(&mut self, component: Component, gate: Gate, what: impl Fn() -> String) {
         for needed in gate.needs() {
             self.gates.entry((component, *needed)).or_insert_with(&what);

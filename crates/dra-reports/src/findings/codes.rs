@@ -214,7 +214,7 @@ codes! {
     KubeletTooOld = "DRA085", "kubelet-too-old", Error, Now, [ResourceClaim, Pod, Node, Event],
         "A kubelet lacks a feature that a claim needs";
     StartUnexplained = "DRA086", "start-unexplained", Warning, Now, [ResourceClaim, Pod, Event],
-        "The kubelet cannot start or terminate a pod, and devices are not known to be the cause";
+        "The kubelet cannot start or terminate a pod, and the cause may not be its devices";
     NodeNotReady = "DRA087", "node-not-ready", Warning, Now, [ResourceClaim, Pod, Node],
         "Pods with devices do not start or terminate, because their node is not ready";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],

@@ -1,4 +1,4 @@
-//! One finding: what is wrong with which object, how sure that is, and what to do.
+//! One finding: the object, the problem, its certainty, and the fix.
 
 use std::cmp::Reverse;
 use std::fmt;

@@ -42,7 +42,7 @@ fn of_claim<'a>(look: &mut Look<'a>, stages: &Stages<'a>, claim: &Claim) {
         match status_of(cluster, claim, entry) {
             Ok(EntryStatus::Running | EntryStatus::Pending | EntryStatus::Group) => waiting.push(entry),
             Ok(EntryStatus::Done | EntryStatus::Gone | EntryStatus::OtherUid) => {}
-            // Whether what is not known runs is not known either.
+            // Unknown whether what is unknown runs.
             Ok(EntryStatus::UnknownKind | EntryStatus::Unknown) | Err(_) => return,
         }
     }

@@ -675,7 +675,7 @@ mod tests {
                     .to_owned()
             )]
         );
-        // Where it runs, it may have found nothing; and where it does not, nobody may want it.
+        // Where it runs, it may have found nothing; and where it does not, it may not be wanted there.
         assert!(told(with(none(), Some("True"))).is_empty());
         assert!(told(with(none(), None)).is_empty());
         // Another DaemonSet.

@@ -165,7 +165,7 @@ impl<'a> SelectorCheck<'a> {
     fn run(mut self, look: &mut Look<'a>) {
         self.classes(look);
         if look.is_hidden(Kind::DeviceClass, "") {
-            // Devices of a class that is not known are not known either, but what does not compile never does.
+            // Devices of an unknown class are unknown, but a selector that does not compile never does.
             self.of_class.clear();
         }
         let askers: Vec<_> = askers(look).collect();

@@ -150,7 +150,7 @@ fn request<'a>(
     }
 }
 
-/// The service accounts that a driver runs with: those of DaemonSets' pods on the nodes for which it publishes, which may create slices and
+/// The service accounts that a driver runs with: those of DaemonSets' pods on the nodes that it publishes for, which may create slices and
 /// are called like the driver, or are the only ones that may and there is no other driver.
 fn accounts(cluster: &Cluster, access: &Access<'_>, driver: &str) -> BTreeSet<Account> {
     let nodes: BTreeSet<&Str> = cluster

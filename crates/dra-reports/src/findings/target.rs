@@ -41,7 +41,7 @@ impl Target {
     /// The release 1.`to` (absent: the one that runs), with `disabled` gates off and `gates` as given; others as the release has them.
     ///
     /// # Errors
-    /// When `to` is no older release, or one that is not known.
+    /// When `to` is no older release, or an unknown one.
     pub fn new(
         environment: &Environment,
         to: Option<u32>,

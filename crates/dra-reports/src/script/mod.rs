@@ -47,7 +47,7 @@ pub struct NoCommand {
 enum Why {
     #[error("it is empty")]
     Empty,
-    #[error("it stands for a folder")]
+    #[error("it stands for a directory")]
     Dots,
     #[error("a name has no `/`")]
     Slash,
@@ -178,7 +178,7 @@ impl Command {
         words.iter().fold(self, |command, word| command.arg(word))
     }
 
-    /// `FLAG=VALUE`. What the value means is for whoever parses the flag: it must take any, or refuse it.
+    /// `FLAG=VALUE`. What the value means is for the parser of the flag: it must take any, or refuse it.
     #[must_use]
     pub fn option(self, flag: &'static str, value: &str) -> Self {
         self.word(flag, format!("{flag}={value}"), value, fault_of_word(value))
@@ -317,7 +317,7 @@ impl Command {
 
 /// Why `word` can be no argument that a shell line carries.
 fn fault_of_word(word: &str) -> Option<Why> {
-    // Linux takes 128 KiB, of which four bytes for each one may be needed in a line.
+    // Linux takes 128 KiB. Each byte may need four in a line.
     const MOST: usize = 100_000;
     if word.contains('\0') {
         Some(Why::Nul)
@@ -330,7 +330,7 @@ fn fault_of_word(word: &str) -> Option<Why> {
     }
 }
 
-/// Why nothing can be called `name` in an argument: `KIND/NAME` is split at `/`, and paths of the API at folders.
+/// Why nothing can be called `name` in an argument: `KIND/NAME` is split at `/`, and paths of the API at directories.
 fn fault_of_name(name: &str) -> Option<Why> {
     match name {
         "" => Some(Why::Empty),
@@ -497,7 +497,7 @@ impl Script {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct View {
-    /// A command that runs as it stands: a line for a POSIX shell.
+    /// A command that runs unchanged: a line for a POSIX shell.
     command: String,
     #[serde(flatten)]
     arguments: Arguments,

@@ -82,7 +82,7 @@ pub(crate) fn assert_exact(scripts: &[Script]) {
     assert!(shells > 0 || cfg!(windows), "no shell");
 }
 
-/// The lines as one text, none of which has more than so many columns unless it has one word.
+/// The lines as one text. None has more than so many columns unless it has one word.
 fn joined(lines: &[String], columns: usize) -> String {
     let is_word =
         |line: &String| !line.trim().trim_end_matches(" \\").contains(' ') || line.contains(['\'', '"', '>']);
@@ -287,11 +287,11 @@ fn what_would_mean_something_else_gives_no_command_but_a_note() {
         ),
         (
             ".",
-            "no command: \".\" cannot be given as the name of a node, since it stands for a folder",
+            "no command: \".\" cannot be given as the name of a node, since it stands for a directory",
         ),
         (
             "..",
-            "no command: \"..\" cannot be given as the name of a node, since it stands for a folder",
+            "no command: \"..\" cannot be given as the name of a node, since it stands for a directory",
         ),
         (
             "a/b",

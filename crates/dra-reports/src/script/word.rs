@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-/// A word as it stands in a line for a POSIX shell.
+/// A word as written in a line for a POSIX shell.
 pub(super) struct Quoted<'w>(pub(super) &'w str);
 
 fn is_plain(byte: u8) -> bool {

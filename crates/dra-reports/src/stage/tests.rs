@@ -714,7 +714,7 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
 
 /// The kubelet does not tell that a pod has ended before drivers have taken its devices back.
 #[test]
-fn a_pod_that_has_ended_by_itself_is_not_said_to_run() {
+fn a_finished_pod_is_not_said_to_run() {
     let ended = |policy: &str, code: i32| {
         let state = json!({"terminated": {"exitCode": code, "finishedAt": "2026-11-21T11:50:30Z"}});
         scene()
@@ -852,7 +852,7 @@ fn a_pod_waits_for_its_device_to_be_attached() {
 
 /// The scheduler gives up what failed, and gives the same device out again unless something keeps it from that.
 #[test]
-fn a_device_that_cannot_be_attached_is_kept_from_being_given_out_again() {
+fn a_device_that_cannot_be_attached_is_not_allocated_again() {
     let unbound = |pod: &mut Value| pod["spec"]["nodeName"] = json!(null);
     let fails = |claim: &mut Value| {
         claim["allocation"]["devices"]["results"][0]["bindingConditions"] = json!(["attached"]);

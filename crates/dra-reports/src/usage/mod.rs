@@ -226,8 +226,8 @@ struct Balance {
 impl Measures {
     /// Those of `pool`, whose counters are added to `sums`.
     ///
-    /// A counter that each device takes all of, such as one for a position on the GPU, is either free or used up. So it is one of
-    /// which devices take parts that tells how much of a set is used, and of several the one of which most is. A set without such a
+    /// A counter that each device takes all of, such as one for a position on the GPU, is either free or used up. So a
+    /// counter that devices take parts of shows how much of a set is used; of several, the one that is used most. A set without such a
     /// counter is used as its counters are on average.
     pub(super) fn of(pool: &Pool<'_>, facts: &PoolFacts, sums: &mut UnitSums) -> Self {
         // By name, and so are the counters of each.

@@ -568,5 +568,10 @@ fn a_simulation_that_goes_in_circles_gives_up_and_says_so() {
     )));
     let report = super::report(&mut world, false);
     assert!(report.gave_up);
-    assert!(report.warnings.iter().any(|warning| warning.contains("gave up")));
+    assert!(
+        report
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("the simulation stopped at"))
+    );
 }

@@ -231,7 +231,7 @@ mod tests {
         assert!(
             error
                 .hint()
-                .is_some_and(|hint| hint.contains("directories in it are not read"))
+                .is_some_and(|hint| hint.contains("subdirectories are not read"))
         );
     }
 

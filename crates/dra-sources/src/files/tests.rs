@@ -235,7 +235,7 @@ fn errors_name_the_file_the_place_and_a_way_out() {
     for (source, message, hint) in [
         (
             bundled(&truncated[..truncated.len() - 4]),
-            "`file` is cut off: its gzip data ends after",
+            "`file` is truncated: its gzip data ends after",
             Some("copy or download the file again"),
         ),
         (
@@ -256,7 +256,7 @@ fn errors_name_the_file_the_place_and_a_way_out() {
         (
             bundled("items:\n- a: b: c\n"),
             "`file` is not valid YAML at line 2, column 7: ",
-            Some("correct the file"),
+            Some("fix the file"),
         ),
         (
             bundled(b"kind: \xff".to_vec()),

@@ -398,11 +398,11 @@ mod tests {
             ),
             (
                 format!("users:\n- name: u\n  user:\n    token: {SECRET}\n    token: {SECRET}\n"),
-                "twice",
+                "duplicate field",
             ),
             (
                 format!("users:\n- name: u\n  user:\n    {SECRET}: {SECRET}\n    {SECRET}: {SECRET}\n"),
-                "twice",
+                "duplicate field",
             ),
             (
                 format!("users:\n- name: u\n  user:\n    token: *{SECRET}\n"),

@@ -216,10 +216,7 @@ fn refusals_without_end_become_a_gap_or_an_error_with_a_remedy() {
 
         let error = load(&address, &Needs::none().require(Kind::ResourceClaim)).unwrap_err();
         let hint = error.hint().unwrap();
-        assert!(
-            hint.contains("cannot read these objects from etcd"),
-            "{error}: {hint}"
-        );
+        assert!(hint.contains("cannot decode these objects"), "{error}: {hint}");
     }
 }
 
@@ -249,7 +246,7 @@ fn a_list_that_breaks_off_is_asked_for_once_more() {
         "half a list is no list"
     );
     assert!(
-        gap_of(&loaded).contains("the answer ended early"),
+        gap_of(&loaded).contains("the response ended early"),
         "{}",
         gap_of(&loaded)
     );
@@ -267,7 +264,7 @@ fn a_list_that_ends_too_early_without_an_error_of_the_connection_is_noticed() {
     let (address, _) = serve(|_, _| json(&CLAIMS[..CLAIMS.len() - 3]));
     let loaded = load(&address, &claims()).unwrap();
     assert!(
-        gap_of(&loaded).contains("the answer ended early"),
+        gap_of(&loaded).contains("the response ended early"),
         "{}",
         gap_of(&loaded)
     );
@@ -278,7 +275,7 @@ fn silence_is_a_gap_and_not_a_hang() {
     for reply in [|| Reply::Silence, || Reply::Stall(CLAIMS[..60].to_owned())] {
         let (address, _) = serve(move |_, _| reply());
         let loaded = load(&address, &claims()).unwrap();
-        assert!(gap_of(&loaded).contains("no answer for"), "{}", gap_of(&loaded));
+        assert!(gap_of(&loaded).contains("no response for"), "{}", gap_of(&loaded));
     }
 }
 
@@ -313,7 +310,7 @@ fn a_page_of_html_is_no_api_server() {
     assert!(
         error
             .to_string()
-            .contains("does not answer like a Kubernetes API server"),
+            .contains("does not respond like a Kubernetes API server"),
         "{error}"
     );
     let (address, _) = serve(|_, _| Reply::Answer(502, "", "<html>Bad gateway</html>".to_owned()));
@@ -342,7 +339,7 @@ fn where_only_a_namespace_may_be_read_it_is_and_the_rest_is_a_gap() {
     assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
     assert_eq!(
         gap_of(&loaded),
-        "user `alice` must be allowed to list resourceclaims.resource.k8s.io by a ClusterRole"
+        "user `alice` needs a ClusterRole to list resourceclaims.resource.k8s.io"
     );
     assert!(loaded.cluster.gap(Kind::ResourceClaim, "default").is_none());
 }
@@ -529,7 +526,7 @@ fn credentials_that_stay_refused_end_the_watch() {
     assert_eq!(told.len(), 2, "the same trouble is told once: {told:?}");
     assert!(told[0].starts_with("refused: "), "{told:?}");
     assert!(
-        told[1].ends_with("does not accept the credentials: Unauthorized"),
+        told[1].ends_with("rejected the credentials: Unauthorized"),
         "{told:?}"
     );
     assert!(told[1].starts_with("end: "), "{told:?}");
@@ -724,7 +721,7 @@ fn pages_without_end_are_no_answer() {
     });
     let loaded = load(&address, &claims()).unwrap();
     assert!(
-        gap_of(&loaded).contains("must allow to list"),
+        gap_of(&loaded).contains("you need a ClusterRole to list"),
         "{}",
         gap_of(&loaded)
     );

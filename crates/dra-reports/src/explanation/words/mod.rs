@@ -120,16 +120,14 @@ pub(super) fn warning(warning: &Warning) -> String {
         often,
         last,
     } = warning;
-    let Some(often) = often else {
+    let often = often.as_ref().map(self::often);
+    let last = last.map(|last| format!("last at {last}"));
+    let who = Some(component.to_string()).filter(|component| !component.is_empty());
+    let who: Vec<String> = who.into_iter().chain(often).chain(last).collect();
+    if who.is_empty() {
         return format!("{reason}: {message}");
-    };
-    let who = if component.is_empty() {
-        String::new()
-    } else {
-        format!("{component}, ")
-    };
-    let last = last.map_or_else(String::new, |last| format!(", last at {last}"));
-    format!("{reason} ({who}{}{last}): {message}", self::often(often))
+    }
+    format!("{reason} ({}): {message}", who.join(", "))
 }
 
 /// For how long a scheduler has tried in vain, where it has more than once.

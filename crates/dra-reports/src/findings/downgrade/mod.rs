@@ -1,7 +1,7 @@
 //! What breaks when the control plane is downgraded to an older release, or when a gate is turned off.
 //!
 //! Each rule is a row of a table that was measured: the control plane of 1.37.1 was replaced by real binaries of 1.36.4, 1.35.8 and
-//! 1.34.10 on the same data. `order` is the step by which a finding has to be solved: 1 groups with generated claims are stopped, gates on;
+//! 1.34.10 on the same data. `order` is the step that must resolve a finding: 1 groups with generated claims are stopped, gates on;
 //! 2 convert; 3 the claim gate is turned off in scheduler and controller-manager; 4 convert again; 5 PodGroups and Workloads are deleted;
 //! 6 taint rules are deleted; 7 all gates off; 8 the downgrade itself. All of it comes before the first component is changed.
 

@@ -400,7 +400,11 @@ fn one_backup_belongs_to_one_conversion() {
     let busy = |journal: &str| {
         let error = Record::open(paths(journal), &head()).expect_err("it is running");
         assert!(matches!(error, RecordError::Busy { .. }), "{error:?}");
-        assert!(message(&error).contains("name other files"), "{error}");
+        assert!(
+            message(&error).contains("choose other files"),
+            "{}",
+            message(&error)
+        );
         assert!(!paths("k").journal.exists());
     };
     busy("k");
