@@ -537,7 +537,7 @@ const CASES: &[Case] = &[
         exits: 0,
         names: &[
             "gpu-0, whose taint gpu.nvidia.com/xid=79:NoSchedule",
-            "counts as on in kube-scheduler",
+            "assumed on in kube-scheduler",
         ],
         never: &["kube-controller-manager"],
     },

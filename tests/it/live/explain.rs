@@ -132,7 +132,7 @@ fn profiles_are_read_from_config_maps_of_kube_system() {
         let notes = report["notes"].to_string();
         (
             report["exactness"].clone(),
-            notes.contains("scheduler packed decides"),
+            notes.contains("scheduler packed is another scheduler"),
         )
     };
     assert_eq!(doubt(&[]), (json!("FitOnly"), true));

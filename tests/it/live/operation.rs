@@ -234,7 +234,7 @@ fn dead_connections_are_noticed_and_replaced() {
     let operated = Operated::start(&user, &[&proxy]);
     tunnel.forget_connections();
     cluster.create(&claim("one", claim_spec([gpu()])));
-    operated.wait_for_log("no answer for 40 s");
+    operated.wait_for_log("no response for 40 s");
     operated.wait_for(
         "/metrics",
         "dynamic_resource_allocation_resource_claims{allocated=\"false\",admin_access=\"false\",source=\"\"} 1\n",
@@ -412,7 +412,7 @@ fn without_what_the_rules_need_nothing_begins() {
     cluster.reconfigure(|options| options.set_runtime_config(none));
     let without_claims = cluster.kubectl_dra(run).run().exits(3);
     assert!(
-        without_claims.stderr.contains("no longer serves them"),
+        without_claims.stderr.contains("does not serve them"),
         "{}",
         without_claims.stderr
     );

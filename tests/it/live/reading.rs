@@ -68,9 +68,9 @@ fn what_one_may_not_read_is_a_stated_gap() {
     let viewer = cluster.user("viewer").with_role("view");
     let status = viewer.kubectl_dra(["status"]).run().exits(0);
     assert!(
-        status.stderr.contains(
-            "user `viewer` must be allowed to list resourceslices.resource.k8s.io by a ClusterRole"
-        ),
+        status
+            .stderr
+            .contains("user `viewer` needs a ClusterRole to list resourceslices.resource.k8s.io"),
         "{}",
         status.stderr
     );
@@ -117,7 +117,7 @@ fn every_refusal_names_a_remedy() {
         ),
         (
             vec!["--kubeconfig=/dev/null", &server, &authority, "--token=expired"],
-            "does not accept the credentials: Unauthorized",
+            "rejected the credentials: Unauthorized",
             "log in again",
         ),
         (

@@ -162,7 +162,7 @@ fn a_snapshot_says_what_it_lacks() {
         .exits(0);
     assert!(
         run.stderr
-            .contains("warning: resourceslices are missing: user `snapshot-viewer` must be"),
+            .contains("warning: resourceslices are missing: user `snapshot-viewer` needs"),
         "{}",
         run.stderr
     );

@@ -174,7 +174,7 @@ fn what_has_ended_stays_for_a_finalizer_and_goes_as_advised() {
     let found = wait_for("the claim is told to stay", || {
         check().filter(|item| {
             let message = item["message"].as_str().unwrap_or_default();
-            message.contains("finalizer gpu.example.com/cleanup keeps the pod")
+            message.contains("keeps the finalizer gpu.example.com/cleanup")
         })
     });
     let command = found["fix"].as_str();
