@@ -125,7 +125,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
                 word.get_or_insert_default();
             }
             (None, ' ') => words.extend(word.take()),
-            (None, '#' | '|') if word.is_none() => break,
+            (None, '#' | '|' | '>') if word.is_none() => break,
             _ => word.get_or_insert_default().push(character),
         }
     }
@@ -226,7 +226,7 @@ fn every_command_line_of_every_page_is_understood() {
         let text = std::fs::read_to_string(&page).expect("a page");
         for line in command_lines(&text) {
             let (line, _) = line.split_once(" 2>").unwrap_or((&line, ""));
-            let words = words(line.split(['>', '<']).next().unwrap_or_default());
+            let words = words(&line);
             // A rejected line may be the subject of a page.
             if words.is_empty() || !tried.insert(words.clone()) {
                 continue;

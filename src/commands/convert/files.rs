@@ -126,10 +126,8 @@ fn converted(before: &Cluster, plan: &Plan) -> Cluster {
 fn places(ctx: &Ctx, out: Option<PathBuf>, force: bool) -> anyhow::Result<(&[String], Destination)> {
     let names = successor::read_twice(ctx)?;
     let out = out.ok_or_else(|| {
-        UsageError::new("--from needs --out FILE").hint(
-            "a conversion of files \
-                                                                                  writes a new file",
-        )
+        UsageError::new("`--from` also requires `--out FILE`")
+            .hint("the converted objects are written to a new file")
     })?;
     let out = Destination::of(&out)?;
     if !force {
