@@ -93,17 +93,17 @@ fn every_refusal_names_a_remedy() {
         (
             vec!["--context=other"],
             "context `other` does not exist",
-            "contexts that exist: `test`",
+            "existing contexts: `test`",
         ),
         (
             vec!["--cluster=other"],
             "cluster `other` does not exist",
-            "clusters that exist: `test`",
+            "existing clusters: `test`",
         ),
         (
             vec!["--user=other"],
             "user `other` does not exist",
-            "users that exist: `admin`",
+            "existing users: `admin`",
         ),
         (
             vec!["--server=https://127.0.0.1:1"],
