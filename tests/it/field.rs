@@ -638,7 +638,7 @@ const CASES: &[Case] = &[
         exits: 2,
         names: &[
             "ResourceClass was removed in Kubernetes 1.31: use DeviceClass",
-            "`v1alpha2` is not a version",
+            "unsupported version `v1alpha2`",
             "v1, v1beta2, v1beta1",
             "spec.resourceClaims[0].source",
             "`resourceClaimName`",
