@@ -651,7 +651,7 @@ const CASES: &[Case] = &[
         file: "all-without-admin-access",
         exits: 1,
         names: &[
-            "wants all 4 devices of class gpu.nvidia.com of gke-1",
+            "requests all 4 devices of class gpu.nvidia.com of gke-1",
             "pod/requester",
             "adminAccess: true",
         ],
