@@ -15,7 +15,7 @@ use dra_model::{Cluster, Component, Evidence, Gate, Key, Stage};
 use dra_testing::effort::by_effort;
 use dra_testing::{Dice, World};
 
-/// Gates of kube-scheduler that an allocation can depend on.
+/// Gates of kube-scheduler that an allocation can depend on. Listed apart from those that the program tries, so that one missing there shows.
 const GATES: [Gate; 13] = [
     Gate::DRAAdminAccess,
     Gate::DRAConsumableCapacity,

@@ -262,7 +262,6 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
             INDENT.len(),
             [span(Tone::Strong, format!("  {number}.")), plain(text)],
         );
-        // What holds for several fixes is said once.
         // What several fixes share is printed once, where each of them names the object that it recreates.
         if let Some(note) = &fix.note
             && (notes.insert(note) || words::recreates(fix).is_none())
