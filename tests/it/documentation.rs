@@ -233,7 +233,7 @@ fn every_command_line_of_every_page_is_understood() {
         let text = std::fs::read_to_string(&page).expect("a page");
         for line in command_lines(&text) {
             let (line, _) = line.split_once(" 2>").unwrap_or((&line, ""));
-            let words = words(&line);
+            let words = words(line);
             // A rejected line may be the subject of a page.
             if words.is_empty() || !tried.insert(words.clone()) {
                 continue;
