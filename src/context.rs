@@ -20,6 +20,7 @@ use tokio::sync::watch;
 
 use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
 use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
+use dra_reports::script::Carried;
 use dra_sources::VersionSettings;
 use dra_sources::live::{self, Connection, Live, OwnersWanted};
 
@@ -46,6 +47,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Option<Duration>,
     /// `--now`; the clock's time otherwise.
     pub(crate) now: Option<Time>,
+    /// The flags that printed commands repeat.
+    pub(crate) carried: Carried,
     pub(crate) output: Options,
 }
 

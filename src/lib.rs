@@ -67,6 +67,7 @@ mod shell {
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(mut settings, command)) => {
                 settings.output.typed = cli::printable(&args);
+                dra_reports::script::carry(settings.carried.clone());
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
                 let result = run(*command, &ctx);
                 end_programs();

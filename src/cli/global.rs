@@ -12,6 +12,7 @@ use clap::{Args, ValueHint};
 use crate::context::{Scope, Settings, SourceSetting};
 use crate::output::{Color, Format, Options, SortBy};
 use dra_model::Time;
+use dra_reports::script::Carried;
 use dra_sources::live::{Connection, Impersonation};
 use dra_sources::{GateSetting, MinorVersion, VersionSettings};
 
@@ -383,8 +384,26 @@ struct VersionArgs {
 }
 
 impl GlobalArgs {
+    /// The flags that printed commands repeat.
+    fn carried(&self) -> Carried {
+        let SelectionArgs {
+            from, complete, now, ..
+        } = &self.selection;
+        let mut source: Vec<String> = from.iter().map(|from| format!("--from={from}")).collect();
+        if *complete {
+            source.push("--complete".to_owned());
+        }
+        source.extend(now.map(|now| format!("--now={now}")));
+        source.extend(self.versions.flags());
+        Carried {
+            connection: self.connection.flags(),
+            source,
+        }
+    }
+
     /// The settings that the flags amount to.
     pub(crate) fn resolve(self) -> Settings {
+        let carried = self.carried();
         let Self {
             selection,
             output,
@@ -436,6 +455,7 @@ impl GlobalArgs {
             versions: versions.resolve(),
             now,
             timeout: timeout.filter(|timeout| !timeout.is_zero()),
+            carried,
             output: Options {
                 format,
                 no_headers,
@@ -451,7 +471,66 @@ impl GlobalArgs {
     }
 }
 
+impl VersionArgs {
+    /// The flags, as they are typed.
+    fn flags(&self) -> Vec<String> {
+        let version = self.kubernetes_version.as_ref().map(|(minor, patch)| {
+            let patch = patch.map_or_else(String::new, |patch| format!(".{patch}"));
+            format!("--kubernetes-version={}.{}{patch}", minor.major, minor.minor)
+        });
+        let gates = [
+            ("--feature-gates", &self.gates),
+            ("--scheduler-feature-gates", &self.scheduler_gates),
+            ("--kcm-feature-gates", &self.controller_manager_gates),
+            ("--apiserver-feature-gates", &self.api_server_gates),
+            ("--kubelet-feature-gates", &self.kubelet_gates),
+        ];
+        let gates = gates.into_iter().filter(|(_, gates)| !gates.is_empty());
+        let gates = gates.map(|(flag, gates)| {
+            let gates = gates.iter().map(|gate| format!("{}={}", gate.name, gate.enabled));
+            format!("{flag}={}", gates.collect::<Vec<_>>().join(","))
+        });
+        version.into_iter().chain(gates).collect()
+    }
+}
+
 impl ConnectionArgs {
+    /// The flags that say which cluster and who asks, as they are typed. Secrets are left out: they do not belong in a printed command.
+    fn flags(&self) -> Vec<String> {
+        fn path(path: Option<&OsString>) -> Option<&str> {
+            path.and_then(|path| path.to_str())
+        }
+        let single = [
+            ("--kubeconfig", path(self.kubeconfig.as_ref())),
+            ("--context", self.context.as_deref()),
+            ("--cluster", self.cluster.as_deref()),
+            ("--user", self.user.as_deref()),
+            ("--server", self.server.as_deref()),
+            ("--tls-server-name", self.tls_server_name.as_deref()),
+            (
+                "--certificate-authority",
+                path(self.certificate_authority.as_ref()),
+            ),
+            ("--client-certificate", path(self.client_certificate.as_ref())),
+            ("--client-key", path(self.client_key.as_ref())),
+            ("--as", self.impersonated_user.as_deref()),
+            ("--as-uid", self.impersonated_uid.as_deref()),
+        ];
+        let single = single
+            .into_iter()
+            .filter_map(|(flag, value)| Some((flag, value?)));
+        let groups = self
+            .impersonated_groups
+            .iter()
+            .map(|group| ("--as-group", group.as_str()));
+        let flags = single.chain(groups).filter(|(_, value)| !value.is_empty());
+        let mut flags: Vec<String> = flags.map(|(flag, value)| format!("{flag}={value}")).collect();
+        if self.insecure_skip_tls_verify {
+            flags.push("--insecure-skip-tls-verify".to_owned());
+        }
+        flags
+    }
+
     fn resolve(self) -> Connection {
         let Self {
             kubeconfig,

@@ -40,7 +40,7 @@ use clap::ValueEnum;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
-use crate::output::Format;
+use crate::output::{Export, Format};
 use dra_reports::findings::Counts;
 
 pub(crate) use completion::{Find, Lookup, lookup};
@@ -190,7 +190,13 @@ impl Accepts {
     };
     /// The command prints a report that is no list.
     pub(crate) const REPORT: Self = Self {
-        formats: &[Format::Table, Format::Wide, Format::Json, Format::Yaml],
+        formats: &[
+            Format::Table,
+            Format::Wide,
+            Format::Json,
+            Format::Yaml,
+            Format::Export(Export::Markdown),
+        ],
         ..Self::NOTHING
     };
     /// The command prints a report that is no list, and that names objects.
@@ -206,6 +212,7 @@ impl Accepts {
             Format::Json,
             Format::Yaml,
             Format::Name,
+            Format::Export(Export::Markdown),
         ],
         exports: false,
         list: true,
@@ -227,7 +234,8 @@ impl Accepts {
     pub(crate) fn formats(self) -> Vec<Format> {
         let exports = Format::value_variants()
             .iter()
-            .filter(|format| self.exports && matches!(format, Format::Export(_)));
+            .filter(|format| self.exports && matches!(format, Format::Export(_)))
+            .filter(|format| !self.formats.contains(format));
         self.formats.iter().chain(exports).copied().collect()
     }
 
@@ -273,8 +281,10 @@ impl Accepts {
             });
             return Err(error.hint(format!("supported formats: {}", names.join(", "))));
         }
-        if output.details && output.format != Format::Table {
-            return Err(UsageError::new("`--details` cannot be used with `-o`"));
+        let is_for_people = matches!(output.format, Format::Table | Format::Export(Export::Markdown));
+        if output.details && !is_for_people {
+            let error = UsageError::new("`--details` cannot be used with `-o`, except with `-o markdown`");
+            return Err(error);
         }
         // A list of names has no headers, so that it comes out as asked: scripts give both to kubectl, too.
         if output.no_headers && !matches!(output.format, Format::Table | Format::Wide | Format::Name) {

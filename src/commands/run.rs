@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// Time after which a write is overdue [default: 30s]
+    /// Age from which a write is overdue [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 
@@ -75,7 +75,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     writing: writing::Flags,
 
-    /// Log format on stderr: text or json
+    /// Log format: text or json
     #[arg(
         long,
         hide_possible_values = true,
@@ -85,7 +85,7 @@ pub(crate) struct Args {
     )]
     log_format: LogFormat,
 
-    /// Serve health and metrics, for example on `:8080`
+    /// Serve health and metrics, such as on `:8080`
     ///
     /// Serves /healthz, /readyz and /metrics.
     #[arg(long, value_name = "ADDRESS", value_parser = listening)]

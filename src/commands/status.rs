@@ -3,10 +3,12 @@
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, span};
+use dra_allocator::devices::Unavailable;
 use dra_model::Kind;
 use dra_reports::findings::Counts;
+use dra_reports::script::Command;
 use dra_reports::stage::StageCount;
-use dra_reports::{ClusterStatus, DriverStatus, GateLine, STATUS_NEEDS, StateCount};
+use dra_reports::{ClusterStatus, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount};
 
 use super::usage::{self, By};
 use super::{Accepts, objects, presence, threads};
@@ -77,11 +79,15 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
         let mut reasons: Vec<_> = driver.unavailable_reasons.iter().collect();
         reasons.sort_by_key(|count| std::cmp::Reverse(count.devices));
         let reasons = reasons.into_iter();
-        let reasons = reasons.map(|count| format!("{} {}", count.devices, count.reason.in_words()));
-        if driver.unavailable_reasons.is_empty() {
-            cell.unless_zero(Tone::Plain, 0);
-        } else {
-            cell.toned(Tone::Notice, reasons.collect::<Vec<_>>().join(", "));
+        let reasons = reasons.map(|count| format!("{} {}", count.devices, unavailable(count.reason)));
+        let reasons: Vec<String> = reasons.collect();
+        match (driver.devices.unavailable, reasons.as_slice()) {
+            (_, []) => cell.unless_zero(Tone::Plain, 0),
+            // Those in use are no part of the unavailable ones.
+            (count, [_]) if count == driver.unavailable_reasons[0].devices => {
+                cell.toned(Tone::Notice, &reasons[0]);
+            }
+            (count, reasons) => cell.toned(Tone::Notice, format_args!("{count}: {}", reasons.join(", "))),
         }
     }),
     Column::inner_wide("TAINTED", |driver, cell| {
@@ -91,6 +97,17 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
         cell.unless_zero(Tone::Bad, driver.devices.unhealthy as u64);
     }),
 ];
+
+/// What devices are that cannot be allocated for this reason.
+fn unavailable(reason: Unavailable) -> &'static str {
+    match reason {
+        Unavailable::Tainted => "tainted",
+        Unavailable::CountersExhausted => "out of counters",
+        Unavailable::PoolIncomplete => "in incomplete pools",
+        Unavailable::PoolInvalid => "in invalid pools",
+        Unavailable::Incompatible | Unavailable::GateOff | Unavailable::SliceIgnored => reason.in_words(),
+    }
+}
 
 /// A number of devices that is known only when it is known who holds each.
 fn use_of<C>(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, C>) {
@@ -135,7 +152,8 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
     headline(status, &mut doc);
     let versions = status.kubelets.iter();
     let versions = versions.map(|kubelet| format!("{} on {}", kubelet.version, nodes(kubelet.nodes)));
-    if page.is_wide() || status.kubelets.len() > 1 {
+    let is_server = |kubelet: &KubeletCount| kubelet.version == *status.version;
+    if page.is_wide() || !status.kubelets.iter().all(is_server) {
         doc.list("Kubelets", versions);
     }
     doc.section("Drivers", |section| {
@@ -237,10 +255,10 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
         0 => "no findings".to_owned(),
         _ => super::words_of(&status.findings),
     };
-    let more = match (errors + warnings + infos, status.findings_are_incomplete) {
-        (0, false) => "",
-        (_, false) => ": kubectl dra check",
-        (_, true) => " so far, some checks could not run: kubectl dra check",
+    let incomplete = if status.findings_are_incomplete {
+        " so far, some checks were incomplete"
+    } else {
+        ""
     };
     doc.line(
         2,
@@ -248,10 +266,15 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
             span(Tone::Strong, "Kubernetes "),
             span(Tone::Plain, format!("{}{assumed}{size}; ", status.version)),
             span(tone, findings),
-            span(Tone::Plain, more),
+            span(Tone::Plain, incomplete),
         ],
-    )
-    .gap();
+    );
+    if (errors + warnings + infos > 0 || status.findings_are_incomplete)
+        && let Ok(check) = Command::dra("check").here().done()
+    {
+        doc.command("Findings: ", &check);
+    }
+    doc.gap();
 }
 
 fn nodes(count: usize) -> String {

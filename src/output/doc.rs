@@ -27,7 +27,7 @@ const LEAST_VALUE: usize = 24;
 /// Lines and sections in the order they were added.
 #[derive(Debug, Default)]
 pub(crate) struct Doc {
-    blocks: Vec<Block>,
+    pub(super) blocks: Vec<Block>,
 }
 
 /// A piece of a line.
@@ -40,9 +40,9 @@ pub(crate) fn span(tone: Tone, text: impl fmt::Display) -> Span {
 
 /// A line of a value.
 #[derive(Debug)]
-struct ValueLine {
+pub(super) struct ValueLine {
     tone: Tone,
-    text: String,
+    pub(super) text: String,
     /// True if users copy it, so that it is never wrapped.
     copied: bool,
 }
@@ -58,7 +58,7 @@ impl ValueLine {
 }
 
 #[derive(Debug)]
-enum Block {
+pub(super) enum Block {
     Field {
         key: String,
         lines: Vec<ValueLine>,
@@ -71,6 +71,11 @@ enum Block {
     Text(String),
     /// Spans of one line, and how far what does not fit into it is indented below it.
     Line {
+        spans: Vec<Span>,
+        hanging: usize,
+    },
+    /// Something to do, with a box to tick, and how far what does not fit into its line is indented behind the box.
+    Task {
         spans: Vec<Span>,
         hanging: usize,
     },
@@ -185,6 +190,17 @@ impl Doc {
         // What is in a piece stays in its line.
         let spans = spans.map(|(tone, text)| (tone, sanitize::for_cell(&text).into_owned()));
         self.blocks.push(Block::Line {
+            spans: spans.collect(),
+            hanging,
+        });
+        self
+    }
+
+    /// Something to do: a line with a box to tick. What does not fit into the line is indented by `hanging` columns behind the box.
+    pub(crate) fn task(&mut self, hanging: usize, spans: impl IntoIterator<Item = Span>) -> &mut Self {
+        let spans = spans.into_iter();
+        let spans = spans.map(|(tone, text)| (tone, sanitize::for_cell(&text).into_owned()));
+        self.blocks.push(Block::Task {
             spans: spans.collect(),
             hanging,
         });
@@ -335,6 +351,14 @@ impl Writer<'_, '_> {
                     table.print(self.gate, indent, true, self.page, &mut Widths::default())?;
                 }
                 Block::Line { spans, hanging } => self.spans(spans, indent, *hanging)?,
+                Block::Task { spans, hanging } => {
+                    const BOX: &str = "[ ] ";
+                    let spans: Vec<Span> = [span(Tone::Plain, BOX)]
+                        .into_iter()
+                        .chain(spans.iter().cloned())
+                        .collect();
+                    self.spans(&spans, indent + INDENT, BOX.len() + hanging)?;
+                }
                 Block::Verbatim(text) => {
                     for line in text.split('\n') {
                         self.line(indent, line)?;

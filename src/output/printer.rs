@@ -22,7 +22,7 @@ use super::sort::{SortBy, SortError};
 use super::stream::Stream;
 use super::styles::{Color, Styles, Terminal, Tone};
 use super::table::{Table, Widths};
-use super::{json, log, yaml};
+use super::{json, log, markdown, yaml};
 use dra_reports::script::Script;
 
 /// Output options of the user.
@@ -170,16 +170,32 @@ impl Printer {
                 gate.document(Notation::Yaml, |out| yaml::to_writer(out, &document))
             }),
             Format::Export(Export::Sarif) => self.on(stream, |gate| {
-                let text = report.export(Export::Sarif);
+                let text = report.export(Export::Sarif).unwrap_or_default();
                 gate.document(Notation::Json, |out| out.write_all(text.as_bytes()))
             }),
-            Format::Export(format) => self.on(stream, |gate| gate.text(&report.export(format))),
+            Format::Export(format) => {
+                let text = report.export(format).unwrap_or_else(|| self.markdown(&report));
+                self.on(stream, |gate| gate.text(&text))
+            }
             Format::Name => self.on(stream, |gate| {
                 report.names().iter().try_for_each(|name| {
                     gate.text(&sanitize::for_cell(name))?;
                     gate.text("\n")
                 })
             }),
+        }
+    }
+
+    /// The report as Markdown, as much of it as a terminal gets.
+    fn markdown<R: Report>(&self, report: &R) -> String {
+        let detail = if self.options.details {
+            Detail::Wide
+        } else {
+            Detail::Normal
+        };
+        match report.view(Page::endless(detail, true)) {
+            View::Table(table) => markdown::of_table(&table),
+            View::Doc(doc) => markdown::of_doc(&doc, self.more().as_ref()),
         }
     }
 

@@ -17,9 +17,9 @@ pub(crate) trait Report: Serialize {
     /// not fitted to the page here is fitted by the printer: columns without a value are left out, text is wrapped.
     fn view(&self, page: Page) -> View;
 
-    /// Returns what the formats of other programs are made of. Only asked of commands that offer them.
-    fn export(&self, _format: Export) -> String {
-        String::new()
+    /// Returns the report in the format of another program. Without an answer, Markdown is made of the view.
+    fn export(&self, _format: Export) -> Option<String> {
+        None
     }
 
     /// Returns what `-o name` prints, one per line. Only asked of commands that offer the format.

@@ -174,6 +174,10 @@ impl Table {
         self.ends.is_empty()
     }
 
+    pub(super) fn headers(&self) -> &[&'static str] {
+        &self.headers
+    }
+
     fn rows(&self) -> usize {
         self.ends.len().checked_div(self.headers.len()).unwrap_or(0)
     }
@@ -248,7 +252,7 @@ impl Table {
     }
 
     /// The texts of all cells, row by row.
-    fn cells(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn cells(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |end| {
             let text = &self.text[start..*end];

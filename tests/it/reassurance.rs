@@ -173,7 +173,6 @@ fn what_the_scheduler_does_automatically_is_what_waiting_helps() {
         );
         let text = report.to_string();
         assert!(!text.contains("unknown whether waiting helps"), "{report:#}");
-        assert!(!text.contains("nothing to do but wait"), "{report:#}");
     }
 }
 
@@ -333,7 +332,7 @@ fn an_event_that_says_why_is_not_denied() {
                 "{}",
                 run.stdout
             );
-            assert!(!run.stdout.contains("no event"), "{}", run.stdout);
+            assert!(!run.stdout.contains("kubelet event"), "{}", run.stdout);
         }
     }
 }
@@ -362,7 +361,7 @@ fn a_file_is_not_answered_as_a_cluster_with_few_rights() {
             let run = run_on(&objects, args, false, columns);
             let all = format!("{}\n{}", run.stdout, run.stderr);
             assert!(
-                !all.contains("ClusterRole") && !all.contains("may not read"),
+                !all.contains("ClusterRole") && !all.contains("needs a Role"),
                 "{args:?}: {all}"
             );
             let unread: Vec<&str> = all

@@ -129,7 +129,10 @@ fn a_table_does_not_say_that_all_is_well_where_nothing_was_seen() {
     run.signal(Signal::INT);
     let run = run.finish().exits(4);
     let said = format!("{}{}", run.stdout, run.stderr);
-    assert!(said.contains("follow the rules"), "{said}");
+    assert!(
+        said.contains("Cannot tell whether the built-in controllers follow the rules"),
+        "{said}"
+    );
 }
 
 /// Whoever sees nothing of the built-in controllers has not seen that they are off.

@@ -627,7 +627,9 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
             }
         }
     }
-    let invocation = dra(&["nodes"]).env("TERM", "xterm").env("NO_COLOR", "1");
+    let invocation = dra(&["status", "--from", "example:nothing"])
+        .env("TERM", "xterm")
+        .env("NO_COLOR", "1");
     let said = invocation.run_on_screen(60, Screen::Stderr).stderr;
     insta::assert_snapshot!(said.replace('\r', ""), @r"
     error: unknown command `nodes`
@@ -814,7 +816,7 @@ fn what_a_downgrade_costs_comes_first() {
     ");
     // It is about the whole, and about reservations.
     let part = top("check --to-version 1.36 --only DRA101");
-    assert!(!part.contains("\n  end"), "{part}");
+    assert!(!part.contains("\n  stop"), "{part}");
     let other = top("check --disable-gate DRADeviceTaints");
     assert!(!other.contains("\nNext: "), "{other}");
     let blocking = shown("convert plan --to-version 1.36 --only-blocking", "downgrade");

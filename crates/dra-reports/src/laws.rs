@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use crate::allocation::Settings;
 use crate::explain_all;
 use crate::explanation::{ClusterVerdict, Explanation, explain_pod};
+use crate::findings::{CheckRequest, check};
 use crate::stage::StageCount;
 use dra_allocator::Budget;
-use dra_model::{Cluster, Kind, Str};
+use dra_model::{Cluster, Kind, Pod, Str};
 use dra_rules::kubelet::{Cause, Stages};
 use dra_testing::effort::by_effort;
 use dra_testing::{Dice, World, now};
@@ -127,6 +128,11 @@ fn holds(dice: &mut Dice) -> Result<(), TestCaseError> {
         .flat_map(|item| &item.pods)
         .map(|pod| &pod.name)
         .collect();
+    let findings = check(&cluster, &CheckRequest::now(now())).items;
+    let is_found = |pod: &Pod| {
+        let mut evidence = findings.iter().flat_map(|finding| &finding.evidence);
+        evidence.any(|(kind, key)| *kind == Kind::Pod && *key == pod.key())
+    };
     let mut stuck = 0;
     for pod in cluster.pods() {
         let found = stages.pod(pod).expect("it has a claim");
@@ -141,6 +147,7 @@ fn holds(dice: &mut Dice) -> Result<(), TestCaseError> {
             "{what}"
         );
         stuck += usize::from(found.is_stuck());
+        prop_assert!(!found.is_stuck() || is_found(pod), "{what}");
         prop_assert!(!found.is_stuck() || listed.contains(&pod.metadata.name), "{what}");
         if let Some(known) = &found.stuck {
             // What is not recognized leaves it open, and a pod that runs with a device that is gone from the slices lacks nothing.

@@ -144,7 +144,7 @@ pub(super) fn claim_is_recreated(claim: &Key) -> String {
 
 pub(super) fn template_is_recreated(template: &Key) -> String {
     format!(
-        "template specs are immutable: this deletes and recreates template/{template}, also for later claims"
+        "template specs are immutable: this deletes and recreates template/{template}, and the change applies to later claims, too"
     )
 }
 
@@ -314,7 +314,7 @@ pub(super) const UNKNOWN_STATUS: [(Kind, &str); 5] = [
     (Kind::Node, "only nodes named in slices are known"),
 ];
 
-pub(super) const MORE_FINDINGS: &str = "some checks could not run";
+pub(super) const MORE_FINDINGS: &str = "some checks were incomplete";
 
 pub(super) fn nodes_not_counted(driver: &Str, why: &dyn std::fmt::Display) -> String {
     format!("some nodes of driver {driver} are not counted: {why}")

@@ -37,7 +37,7 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
         show(&mut doc, page, block);
     }
     if let Some(first) = list.items.first() {
-        let command = about(first.code, "--explain", &[]);
+        let command = text_of(Command::dra("check").option("--explain", first.code.facts().code));
         doc.gap().remark(format_args!("More: {command}"));
     }
     if !list.suppressed.is_empty() {
@@ -137,7 +137,8 @@ fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
         },
         |rest| {
             let rest = counted(rest.len(), "more", "more");
-            format!("{INDENT}{rest}: {}", about(code, "--only", WIDE))
+            let all = Command::dra("check").here().option("--only", code.facts().code);
+            format!("{INDENT}{rest}: {}", text_of(all.args(&["-o", "wide"])))
         },
     );
     if is_shared {
@@ -145,16 +146,9 @@ fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
     }
 }
 
-/// Arguments for `-o wide`.
-const WIDE: &[&str] = &["-o", "wide"];
-
-/// `check` with a flag that takes a code.
-fn about(code: Code, flag: &'static str, more: &[&'static str]) -> String {
-    let command = Command::dra("check")
-        .option(flag, code.facts().code)
-        .args(more)
-        .done();
-    command.map(|script| script.to_string()).unwrap_or_default()
+fn text_of(command: Command) -> String {
+    let script = command.done();
+    script.map(|script| script.to_string()).unwrap_or_default()
 }
 
 /// All that is said of what to do.

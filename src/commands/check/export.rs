@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::{Checked, FailOn};
-use crate::output::counted;
+use crate::output::{counted, markdown_code, markdown_text};
 use dra_reports::findings::{Code, Finding, Severity};
 
 /// Returns what is wrong, and what to do, in one text.
@@ -239,14 +239,17 @@ pub(super) fn github(report: &Checked) -> String {
 /// Markdown for a comment or an issue.
 pub(super) fn markdown(report: &Checked) -> String {
     let list = &report.list;
-    let mut text = format!("## Findings of kubectl-dra\n\n{}\n", cell(&report.verdict));
+    let mut text = format!(
+        "## Findings of kubectl-dra\n\n{}\n",
+        markdown_text(&report.verdict)
+    );
     if !list.items.is_empty() {
         text.push_str("\n| Severity | Code | Object | Message | Fix |\n|---|---|---|---|---|\n");
         for finding in &list.items {
             let fix = finding
                 .fix
                 .as_ref()
-                .map(|fix| code(&fix.to_string()))
+                .map(|fix| markdown_code(&fix.to_string()))
                 .unwrap_or_default();
             let _ = writeln!(
                 text,
@@ -255,23 +258,23 @@ pub(super) fn markdown(report: &Checked) -> String {
                 finding.code,
                 finding.docs,
                 finding.name,
-                code(&finding.object.to_string()),
-                cell(&finding.message.to_string()),
+                markdown_code(&finding.object.to_string()),
+                markdown_text(&finding.message.to_string()),
             );
         }
     }
     if !list.unknown.is_empty() {
         text.push_str("\nUnknown:\n\n");
         for unknown in &list.unknown {
-            let _ = writeln!(text, "- {}", cell(unknown));
+            let _ = writeln!(text, "- {}", markdown_text(unknown));
         }
     }
     if !list.suppressed.is_empty() {
         let number = counted(list.suppressed.len(), "finding", "findings");
         let _ = writeln!(text, "\nSuppressed: {number}\n");
         for item in &list.suppressed {
-            let (finding, reason) = (&item.finding, cell(&item.reason));
-            let object = code(&finding.object.to_string());
+            let (finding, reason) = (&item.finding, markdown_text(&item.reason));
+            let object = markdown_code(&finding.object.to_string());
             let _ = writeln!(
                 text,
                 "- {} {object} until {}: {reason}",
@@ -280,33 +283,6 @@ pub(super) fn markdown(report: &Checked) -> String {
         }
     }
     text
-}
-
-/// Text in a cell of a table: nothing in it is markup.
-fn cell(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\r' => safe.push(' '),
-            '<' => safe.push_str("&lt;"),
-            '&' => safe.push_str("&amp;"),
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '!' | '@' => {
-                safe.push('\\');
-                safe.push(c);
-            }
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
-/// Text as code in a cell, between more backticks than it has in a row.
-fn code(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let text = text.replace('|', "\\|").replace(['\n', '\r'], " ");
-    let space = if longest > 0 { " " } else { "" };
-    format!("{fence}{space}{text}{space}{fence}")
 }
 
 impl FailOn {

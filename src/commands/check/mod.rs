@@ -217,7 +217,7 @@ impl Downgrade {
             ..conversion::Options::default()
         };
         let plan = planned(cluster, &request.selection, &options);
-        let command = Command::dra("convert").arg("plan");
+        let command = Command::dra("convert").here().arg("plan");
         let command = match target {
             conversion::Target::Minor(minor) => command.option("--to-version", &format!("1.{minor}")),
             conversion::Target::GateOff(gate) => command.option("--disable-gate", gate.name()),
@@ -244,13 +244,13 @@ impl Report for Checked {
         }
     }
 
-    fn export(&self, format: Export) -> String {
-        match format {
+    fn export(&self, format: Export) -> Option<String> {
+        Some(match format {
             Export::Sarif => export::sarif(self),
             Export::Junit => export::junit(self),
             Export::Github => export::github(self),
             Export::Markdown => export::markdown(self),
-        }
+        })
     }
 
     fn names(&self) -> Vec<String> {
@@ -634,7 +634,7 @@ fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> S
     let unknown = if report.unknown.is_empty() {
         ""
     } else {
-        "; some checks could not run"
+        "; some checks were incomplete"
     };
     let Counts {
         errors: 0,

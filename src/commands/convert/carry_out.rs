@@ -46,7 +46,7 @@ pub(super) struct Work<'a> {
 pub(super) fn check(ctx: &Ctx, consent: &ConsentArgs) -> Result<(), UsageError> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         let error = UsageError::new("cannot write claims: `--from` reads files");
-        return Err(error.hint("kubectl dra convert plan --from shows what would be written"));
+        return Err(error.hint("`kubectl dra convert plan --from FILE` shows what would be written"));
     }
     if !consent.yes && consent.dry_run == DryRun::None && !ctx.printer().can_ask() {
         let error = UsageError::new("cannot ask for confirmation: standard input is not a terminal");
@@ -293,7 +293,7 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
     }
     if half_released > 0 {
         let claims = counted(half_released, "claim that", "claims that");
-        text += &format!("\n  {claims} an earlier run deallocated will lose the finalizer");
+        text += &format!("\n  {claims} that an earlier run deallocated will lose the finalizer");
     }
     if convert + release + half_released == 0 {
         text += "\n  nothing can be written now";

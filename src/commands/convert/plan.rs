@@ -6,9 +6,11 @@ use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
+use crate::output::{
+    Cell, Column, Export, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted,
+};
 use dra_reports::conversion::{
-    ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, planned,
+    ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, Step, planned,
 };
 
 use dra_rules::reservation::conversion::ClaimGate;
@@ -34,6 +36,8 @@ Examples:
 /// say why, TO RESOLVE in `-o wide` what to do. Covers all namespaces by default. Changes nothing. The JSON output is the input of
 /// `convert apply --plan`.
 ///
+/// With a target, the steps are a checklist; `--step` shows one with its commands, `--details` all. `-o markdown` is for an issue.
+///
 /// Exit code 1: other reservations than pods remain. 4: some objects could not be read, and there is no plan.
 #[derive(Debug, clap::Args)]
 #[command(before_help = EXAMPLES)]
@@ -47,6 +51,10 @@ pub(super) struct Args {
     /// Show only what blocks: unconverted claims, groups to stop or schedule, and steps that need a decision
     #[arg(long)]
     only_blocking: bool,
+
+    /// Show only this step of a downgrade, such as `1a`
+    #[arg(long, value_name = "STEP", conflicts_with = "only_blocking")]
+    step: Option<String>,
 }
 
 pub(in crate::commands) const COLUMNS: &[Column<PlannedClaim>] = &[
@@ -85,7 +93,19 @@ pub(in crate::commands) struct Planned {
     #[serde(skip)]
     pub(super) cost: Option<DowngradeCost>,
     #[serde(skip)]
-    pub(super) only_blocking: bool,
+    pub(super) shown: Shown,
+}
+
+/// How much of the steps is shown.
+#[derive(Debug, Default)]
+pub(super) enum Shown {
+    /// All steps.
+    #[default]
+    All,
+    /// Those in which something has to be decided.
+    Blocking,
+    /// The one with this name.
+    Step(String),
 }
 
 impl From<ConversionPlan> for Planned {
@@ -93,7 +113,7 @@ impl From<ConversionPlan> for Planned {
         Self {
             plan,
             cost: None,
-            only_blocking: false,
+            shown: Shown::All,
         }
     }
 }
@@ -102,7 +122,7 @@ impl Planned {
     /// The claims that are shown.
     pub(super) fn claims(&self) -> impl Iterator<Item = &PlannedClaim> {
         let claims = self.plan.claims.iter();
-        claims.filter(|claim| !self.only_blocking || !claim.writes())
+        claims.filter(|claim| !matches!(self.shown, Shown::Blocking) || !claim.writes())
     }
 }
 
@@ -151,9 +171,25 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         selection,
         planning,
         only_blocking,
+        step,
     } = args;
-    if only_blocking && !matches!(ctx.settings().output.format, Format::Table | Format::Wide) {
-        let error = UsageError::new("`--only-blocking` applies to table output only");
+    let shown = match step {
+        Some(step) => Shown::Step(step),
+        None if only_blocking => Shown::Blocking,
+        None => Shown::All,
+    };
+    let flag = match shown {
+        Shown::All => None,
+        Shown::Blocking => Some("--only-blocking"),
+        Shown::Step(_) => Some("--step"),
+    };
+    let format = ctx.settings().output.format;
+    let is_for_people = matches!(
+        format,
+        Format::Table | Format::Wide | Format::Export(Export::Markdown)
+    );
+    if let Some(flag) = flag.filter(|_| !is_for_people) {
+        let error = UsageError::new(format!("`{flag}` applies to table output only"));
         return Err(error
             .hint("remove it: other formats contain the whole plan, as `convert apply --plan` needs it")
             .into());
@@ -175,25 +211,37 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if let SourceSetting::Cluster(_) = ctx.settings().source {
         plan.cluster_uid = ctx.live().await?.cluster_uid().await?;
     }
+    if let Shown::Step(step) = &shown {
+        let names = Step::names(&plan.steps);
+        if !names.contains(step) {
+            return Err(no_step(step, &names).into());
+        }
+    }
     let outcome = outcome(&plan);
     warn(ctx, &plan);
     let (verdict, empty) = (verdict(&plan.summary), plan.claims.is_empty());
     let known = plan.unknown.is_empty();
     let target = options.target;
     let cost = target.and_then(|target| DowngradeCost::of(&cluster, &plan, target));
-    ctx.print(Planned {
-        plan,
-        cost,
-        only_blocking,
-    })?;
+    ctx.print(Planned { plan, cost, shown })?;
     if known {
         ctx.printer().note(if empty {
-            "All claims are reserved for pods only"
+            "no claim is reserved for anything other than pods"
         } else {
             &verdict
         });
     }
     Ok(outcome)
+}
+
+/// A step that the plan does not have.
+fn no_step(step: &str, names: &[String]) -> UsageError {
+    let error = UsageError::new(format!("the plan has no step `{step}`"));
+    if names.is_empty() {
+        error.hint("only a plan with `--to-version` or `--disable-gate` for all claims has steps")
+    } else {
+        error.hint(format!("steps: {}", names.join(", ")))
+    }
 }
 
 /// Reports unknown assumptions of the plan.
@@ -204,8 +252,8 @@ pub(super) fn warn(ctx: &Ctx, plan: &ConversionPlan) {
     // To claims of other kinds the gate does not matter.
     if plan.claim_gate == ClaimGate::Assumed && plan.claims.len() > plan.summary.keep {
         ctx.warn(
-            "DRAWorkloadResourceClaims is unknown for kube-scheduler and kube-controller-manager and assumed \
-            on: set it with `--scheduler-feature-gates` and `--kcm-feature-gates`",
+            "assuming that DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager: set it with \
+            `--scheduler-feature-gates` and `--kcm-feature-gates`",
         );
     }
 }

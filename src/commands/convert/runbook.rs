@@ -22,12 +22,11 @@ pub(super) fn blocks(group: &GroupPlan) -> bool {
     group.decision == Decision::Drain || !group.pending.is_empty()
 }
 
-/// The steps, or those in which something has to be decided.
-pub(super) fn steps(doc: &mut Doc, plan: &ConversionPlan, only_blocking: bool) {
-    for (name, step) in Step::names(&plan.steps).iter().zip(&plan.steps) {
-        if only_blocking && (step.done || !step.confirm) {
-            continue;
-        }
+/// The steps that `shows` takes, by their names.
+pub(super) fn steps(doc: &mut Doc, plan: &ConversionPlan, shows: impl Fn(&str, &Step) -> bool) {
+    let names = Step::names(&plan.steps);
+    let steps = names.iter().zip(&plan.steps);
+    for (name, step) in steps.filter(|(name, step)| shows(name, step)) {
         let done = if step.done { " (nothing to do)" } else { "" };
         doc.section(&format!("Step {name}: {}{done}", step.title), |section| {
             fill(section, step);
@@ -56,7 +55,7 @@ fn fill(section: &mut Doc, step: &Step) {
         } else {
             "agree with the owners first"
         };
-        section.toned("Stop", Tone::Notice, first);
+        section.toned("First", Tone::Notice, first);
     }
     if !step.manual.is_empty() {
         section.list("Manual steps", &step.manual);

@@ -47,7 +47,7 @@ pub(super) fn findings(doc: &mut Doc, page: Page, found: &ObjectFindings) {
 
 /// The command that tells why it waits, if its name can be written.
 pub(super) fn why(doc: &mut Doc, kind: Kind, identity: &Identity) {
-    let command = Command::dra("explain").object(kind, &identity.name);
+    let command = Command::dra("explain").here().object(kind, &identity.name);
     if let Ok(command) = command.namespace(&identity.namespace).done() {
         doc.command("Why: ", &command);
     }

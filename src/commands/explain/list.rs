@@ -68,9 +68,9 @@ impl Report for ExplanationList {
 fn none(list: &ExplanationList) -> String {
     match &list.namespace {
         Some(namespace) => {
-            format!("nothing is pending for devices in namespace {namespace} (-A: all namespaces)")
+            format!("no pod or claim is pending for devices in namespace {namespace} (-A: all namespaces)")
         }
-        None => "nothing is pending for devices".to_owned(),
+        None => "no pod or claim is pending for devices".to_owned(),
     }
 }
 
@@ -124,7 +124,7 @@ fn explain(target: &Target) -> Option<Script> {
         "ResourceClaim" => Kind::ResourceClaim,
         _ => return None,
     };
-    let command = Command::dra("explain").object(kind, &target.name);
+    let command = Command::dra("explain").here().object(kind, &target.name);
     command.namespace(&target.namespace).done().ok()
 }
 

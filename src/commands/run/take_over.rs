@@ -37,7 +37,7 @@ pub(super) struct Flags {
     #[arg(long, value_name = "CONTROLLER", value_delimiter = ',', value_parser = controller, requires = "take_over", help_heading = HEADING)]
     controllers: Vec<ControllerName>,
 
-    /// Watch this long before taking over
+    /// Watch this long first
     ///
     /// Detects whether the built-in controllers are disabled.
     #[arg(long, value_name = "DURATION", default_value = OBSERVE, value_parser = duration, requires = "take_over", help_heading = HEADING)]

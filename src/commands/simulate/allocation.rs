@@ -405,7 +405,7 @@ impl Report for AllocationReport {
             doc.field("Exactness", exactness);
         }
         if let Some(message) = &self.message {
-            doc.field("kube-scheduler", message);
+            doc.field("Predicted Message", message);
         }
         if !self.unknown.is_empty() {
             doc.list("Unknown", &self.unknown);
@@ -491,7 +491,7 @@ fn explain(report: &AllocationReport) -> Option<Script> {
     } else {
         Kind::ResourceClaim
     };
-    let command = Command::dra("explain").object(kind, &only.name);
+    let command = Command::dra("explain").here().object(kind, &only.name);
     let command = command.namespace(&only.namespace).done().ok()?;
     (report.result == Fit::DoesNotFit).then_some(command)
 }

@@ -86,7 +86,7 @@ fn a_file_with_nothing_in_it_is_an_error_wherever_it_lies() {
 #[test]
 fn unread_files_of_a_directory_may_be_of_any_kind() {
     let run = ask(FITS, &["folder-ndjson/"]).exits(1);
-    assert!(!run.stderr.contains("ignoring"), "{}", run.stderr);
+    assert!(!run.stderr.contains("not read"), "{}", run.stderr);
     assert!(
         !ask(&["devices", "--free"], &["folder-ndjson/"])
             .stdout
@@ -108,14 +108,14 @@ fn unread_files_of_a_directory_may_be_of_any_kind() {
         let folder = with_cluster();
         std::fs::write(folder.path().join(name), "").expect("a file");
         let run = fits_in(folder.path()).exits(4);
-        let told = format!("{name}: is ignored: it is not a .yaml");
+        let told = format!("{name}: not read: it is not a .yaml");
         assert!(run.stderr.contains(&told), "{name}: {}", run.stderr);
     }
     for name in ["more", "more.yaml", ".git"] {
         let folder = with_cluster();
         std::fs::create_dir(folder.path().join(name)).expect("a folder");
         let run = fits_in(folder.path()).exits(4);
-        let told = format!("{name}: is ignored: it is a subdirectory");
+        let told = format!("{name}: subdirectory, not read");
         assert!(run.stderr.contains(&told), "{name}: {}", run.stderr);
     }
     let folder = with_cluster();

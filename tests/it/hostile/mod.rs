@@ -156,7 +156,7 @@ fn places_without_objects_are_reported() {
     error: directory `other` contains no .yaml, .yml, .json, .ndjson or .jsonl files (plain, .gz or .zst)
     hint: name files with other extensions explicitly
     devices other --strict: 3
-    error: other/notes.txt: is ignored: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst); name it with another --from, or move it out of the directory
+    error: other/notes.txt: not read: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst); name it with another --from, or move it out of the directory
     hint: without --strict the object is skipped
     "#);
 }

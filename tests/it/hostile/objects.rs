@@ -295,44 +295,44 @@ fn objects_that_cannot_be_are_named() {
     hint: without --strict the object is skipped
     ## a time that is none
     status time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     warning: claims and free devices are unknown: resourceclaims could not be read: 1 malformed object
     claims, reserved time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     devices time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     warning: whether a device is free is unknown: resourceclaims could not be read: 1 malformed object
     taints time.json: 0
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check time.json: 4
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     warning: unknown: 45 codes from DRA001 to DRA090 were not checked: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
-    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     warning: resourceclaims could not be read: 1 malformed object
     devices time.json --strict: 3
-    error: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
+    error: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: is not an RFC 3339 time
     hint: without --strict the object is skipped
     ## two of a name
     status duplicates.json: 0
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: claims and free devices are unknown: resourceclaims in namespace/n could not be read: several objects share this name and differ
+    warning: claims and free devices are unknown: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     claims, reserved duplicates.json: 0
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
     devices duplicates.json: 0
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: whether a device is free is unknown: resourceclaims in namespace/n could not be read: several objects share this name and differ
+    warning: whether a device is free is unknown: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     taints duplicates.json: 0
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: several objects share this name and differ
+    warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: unknown: 45 codes from DRA001 to DRA090 were not checked everywhere: resourceclaims in namespace/n could not be read: several objects share this name and differ
+    warning: unknown: 45 codes from DRA001 to DRA090 were not checked everywhere: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     1 error, 1 warning in all namespaces; some checks could not run
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: resourceclaims in namespace/n could not be read: several objects share this name and differ
+    warning: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     devices duplicates.json --strict: 3
     error: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
     hint: without --strict the object is skipped

@@ -184,7 +184,7 @@ fn claims_of_one_namespace_are_counted() {
 
 #[test]
 fn gates_are_shown_with_their_evidence() {
-    dra_snapshot!(look(&["status", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @"
+    dra_snapshot!(look(&["status", "--details", "--feature-gates", "GenericWorkload=true", "--scheduler-feature-gates", "DRAWorkloadResourceClaims=true"], "podgroups"), @"
     exit_code: 0
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 2 nodes; no findings

@@ -94,6 +94,7 @@ const NOT_RUN: &[(&str, &str)] = &[
         "DRA087",
         "no command: an administrator finds out what keeps the node from being ready",
     ),
+    ("DRA088", "no command: the owner of the pod fixes its container"),
     ("DRA080", "live::after_bind runs it beside a real kubelet"),
     ("DRA081", "no command: only the driver can prepare the devices"),
     ("DRA082", "no command: the kubelet goes on by itself"),

@@ -111,7 +111,7 @@ fn with_the_role_view_the_unknown_is_named() {
         .kubectl_dra(["explain", "pod/too-many", "-n", "team"])
         .run()
         .exits(1);
-    assert!(run.stdout.contains(" to 7"), "{}", run.stdout);
+    assert!(run.stdout.contains("from 9 to 7"), "{}", run.stdout);
 }
 
 /// A second scheduler's configuration is in a ConfigMap, as its Deployment mounts it: a snapshot keeps what it says.

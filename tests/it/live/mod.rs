@@ -22,6 +22,7 @@ mod names;
 mod node;
 mod older;
 mod operation;
+mod owned_remedies;
 mod owners;
 mod placement;
 mod rbac;

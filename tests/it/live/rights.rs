@@ -152,9 +152,9 @@ fn same(run: &Run, all: &Run) -> bool {
 
 fn names_the_gap(run: &Run, resource: &str) -> bool {
     let said = format!("{}{}", run.stdout, run.stderr);
-    ["to list", "you need", "cannot list", "could not be read"]
+    [&format!("to list {resource}"), "cannot list", "could not be read"]
         .iter()
-        .any(|words| said.contains(words))
+        .any(|words| said.contains(*words))
         && said.contains(resource)
 }
 

@@ -282,7 +282,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     Warning    DRA042   Confirmed   devicetaintrule/empty    sets no effect, so it neither evicts pods nor keeps them off
     Warning    DRA042   Confirmed   resourceslice/node-d     later has a taint with an unknown effect: k:Later
     Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it matches no device
-    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, which matches no device of 1 pool: it has no effect until such a device is published
+    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, but no device matches in 1 pool: it has no effect until such a device is published
 
     ----- stderr -----
     6 warnings, 2 infos in all namespaces

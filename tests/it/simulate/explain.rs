@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Manifest, NOW, on};
 use crate::support::cluster::Recorded;
-use crate::support::command::{dra, dra_snapshot};
+use crate::support::command::{dra, dra_snapshot, seen};
 use crate::support::process::Run;
 use crate::support::schema::assert_valid;
 
@@ -415,7 +415,8 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
 ",
     );
     let path = manifest.path().display().to_string();
-    dra_snapshot!(on(&["explain", "-f", &path], "bound-pods"), @"
+    let seen = seen(on(&["explain", "-f", &path], "bound-pods").run()).replace(&path, "FILE");
+    insta::assert_snapshot!(seen, @"
     exit_code: 1
     ----- stdout -----
     x claim/default/big gets no devices: no node has 6 available devices of class gpu.example.com
@@ -433,11 +434,11 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
       1. reduce request gpu of claim/default/big from 6 to 4 (tested: fits on gpu-node-2,gpu-node-3)
          claim/default/big does not exist yet: change its manifest
       2. delete pod/training/sweep-glg98, which uses claim/training/sweep-glg98-devices-m9x2c (tested: fits on gpu-node-2)
-         ask the owners of these pods before applying the manifest
+         ask the owner of the pod first: the manifest is not applied yet
       3. delete pod/training/sweep-krgjp, which uses claim/training/sweep-krgjp-devices-875gq (tested: fits on gpu-node-3)
       1 more
 
-    More: kubectl dra explain -f /tmp/.tmpE2Xf4L/manifest.yaml --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
+    More: kubectl dra explain -f FILE --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
 
     ----- stderr -----
     ");

@@ -54,14 +54,14 @@ fn nothing_waits_where_everything_has_its_devices() {
     dra_snapshot!(on(&["explain", "-n", "training"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    ok nothing is pending for devices in namespace training (-A: all namespaces)
+    ok no pod or claim is pending for devices in namespace training (-A: all namespaces)
 
     ----- stderr -----
     ");
     dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    ok nothing is pending for devices
+    ok no pod or claim is pending for devices
 
     ok claim/default/spare: fits on 3 of 3 nodes
 

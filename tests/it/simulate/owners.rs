@@ -237,6 +237,47 @@ fn pods_of_the_same_owner_are_neither_deleted_nor_waited_for() {
     }
 }
 
+#[test]
+fn pods_that_wait_for_each_other_are_the_cause() {
+    let domain = owner("resource.nvidia.com/v1beta1", "ComputeDomain", "imex");
+    let mut all = object(&domain, &Value::Null);
+    all["spec"] = json!({"numNodes": 2, "channel": {"resourceClaimTemplate": {"name": "one"}}});
+    all["status"] = json!({"status": "NotReady", "nodes": [{"name": "node-1", "status": "Ready"}]});
+    let (none, nobody) = (json!({}), Value::Null);
+    let first = |phase: &str| {
+        let mut first = pod("first", (&nobody, &none), 2, &["gpu-0", "gpu-1"]);
+        first[0]["status"]["phase"] = json!(phase);
+        first
+    };
+    let with = |first: Vec<Value>, domain: Option<&Value>| {
+        let objects = machine().into_iter().chain(first);
+        file(
+            objects
+                .chain(pod("second", (&nobody, &none), 1, &[]))
+                .chain(domain.cloned()),
+        )
+    };
+    let (text, report) = said(
+        &["explain", "pod/second", "-n", "n"],
+        &with(first("Pending"), Some(&all)),
+    );
+    for part in [
+        "pod/n/first holds them and cannot start without this pod, because ComputeDomain imex starts its pods when all have nodes",
+        "waiting will not help: pod/n/first holds what it needs",
+    ] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("kubectl delete pod"), "{text}");
+    assert_eq!(report["waiting"]["helps"], "kept", "{report:#}");
+    assert_eq!(report["verdict"], "DoesNotFit", "{report:#}");
+    // One that runs waits for nobody, nor does one of no domain.
+    for (first, domain) in [(first("Running"), Some(&all)), (first("Pending"), None)] {
+        let (_, report) = said(&["explain", "pod/second", "-n", "n"], &with(first, domain));
+        assert_ne!(report["waiting"]["helps"], "kept", "{report:#}");
+    }
+}
+
 fn workload(api_version: &str, kind: &str, name: &str, replicas: usize, more: Value) -> Value {
     let mut spec = json!({"replicas": replicas, "selector": {"matchLabels": {"app": name}},
         "template": {"metadata": {"labels": {"app": name}}, "spec": {
@@ -380,7 +421,10 @@ fn side_effects_are_reported_for_every_fix_in_every_form() {
                 let block = plain(block);
                 if let Some(note) = fix["note"].as_str() {
                     // What several fixes share is written out once, and named by each.
-                    let is_named = noted.contains(&note) && block.contains("; recreates template/default/");
+                    let remade = note.split_once("recreates ");
+                    let remade = remade.and_then(|(_, rest)| rest.split([',', ';', ' ']).next());
+                    let is_named = noted.contains(&note)
+                        && remade.is_some_and(|remade| block.contains(&format!("; recreates {remade}")));
                     assert!(
                         is_named || block.contains(&plain(note)),
                         "{object}: {note}\n{text}"

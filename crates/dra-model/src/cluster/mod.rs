@@ -729,7 +729,7 @@ impl Lists {
                 kind: twin.kind,
                 namespace: twin.key.namespace.clone(),
                 except: Str::default(),
-                reason: "several objects share this name and differ".to_owned(),
+                reason: "several objects have the same name but different content".to_owned(),
             });
         }
         environment.gaps.sort();

@@ -13,6 +13,7 @@ mod report;
 pub(crate) mod words;
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use dra_allocator::devices::Features;
@@ -35,7 +36,8 @@ pub(super) use group::GANG;
 
 pub use packing::{Exhausted, Packing, Placed, pack};
 pub use report::{
-    AllocationReport, ClaimAllocation, Fit, NodeResult, NodeScore, OpenRequest, Placement, Target,
+    AllocationReport, AssumedRelease, ClaimAllocation, Fit, NodeResult, NodeScore, OpenRequest, Placement,
+    Target,
 };
 
 /// Objects to simulate.
@@ -128,12 +130,16 @@ const GATES: [Gate; 15] = [
 pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> AllocationReport {
     let mut report = alone(cluster, units, settings);
     let known = report.result;
-    let otherwise = otherwise(cluster, units, |_| known, settings);
+    let of_cause = |never: &Infallible| match *never {};
+    let otherwise = otherwise(cluster, of_cause, |other| {
+        Other::verdict(known, alone(other, units, settings).result)
+    });
     report.notes.extend(otherwise.notes());
     if otherwise.is_doubtful() {
         report.exactness = Exactness::FitOnly;
     }
     report.assumed_gates = otherwise.gates;
+    report.assumed_release = otherwise.release;
     if let Some(order) = otherwise.order {
         report.result = Fit::Unknown;
         report.exactness = Exactness::FitOnly;
@@ -147,8 +153,8 @@ pub fn allocation(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> 
 pub(super) struct Otherwise {
     /// Gates that nothing shows, where the other value changes the answer.
     pub(super) gates: Vec<AssumedGate>,
-    /// The release, where only objects show it and the newest one has another answer: a sentence.
-    release: Option<String>,
+    /// The release, where only objects show it and the newest one has another answer.
+    pub(super) release: Option<AssumedRelease>,
     /// The order of the scheduler's list of slices, where another one changes the answer.
     pub(super) order: Option<String>,
 }
@@ -157,7 +163,8 @@ impl Otherwise {
     /// What there is to say beside the answer.
     pub(super) fn notes(&self) -> impl Iterator<Item = String> {
         let gates = self.gates.iter().map(AssumedGate::text);
-        self.release.clone().into_iter().chain(gates)
+        let release = self.release.iter().map(words::depends_on_release);
+        release.chain(gates)
     }
 
     /// Returns whether something speaks against what the answer takes for given.
@@ -170,14 +177,33 @@ impl Otherwise {
 /// Pools that are tried in other orders.
 const MOST_POOLS: usize = 4;
 
-/// Judges `units` on the clusters that `cluster` may be for all that is known. `known` is asked for the answer on `cluster` itself,
-/// where there is anything to compare it with.
-pub(super) fn otherwise(
+/// Another answer.
+#[derive(PartialEq)]
+pub(super) enum Other<C> {
+    /// Another verdict.
+    Verdict(Fit),
+    /// The same verdict, that it does not fit, for another cause.
+    Cause(C),
+}
+
+impl<C> Other<C> {
+    /// The verdict `fit`, where it is decided and differs from what is `known`.
+    pub(super) fn verdict(known: Fit, fit: Fit) -> Option<Self> {
+        (fit != known && fit.words().is_some()).then_some(Self::Verdict(fit))
+    }
+}
+
+/// Asks for the answer on the clusters that `cluster` may be for all that is known. `differs` returns it where it is not that on `cluster`;
+/// `of_cause` is the sentence of a cause.
+pub(super) fn otherwise<C: PartialEq>(
     cluster: &Cluster,
-    units: &Units,
-    known: impl Fn(&Cluster) -> Fit,
-    settings: &Settings<'_>,
+    of_cause: impl Fn(&C) -> String,
+    differs: impl Fn(&Cluster) -> Option<Other<C>>,
 ) -> Otherwise {
+    let say = |other: &Other<C>| match other {
+        Other::Verdict(fit) => fit.words().unwrap_or_default().to_owned(),
+        Other::Cause(cause) => words::neither(&of_cause(cause)),
+    };
     let components = [Component::Scheduler, Component::ControllerManager];
     let hanging = Hanging::of(cluster, &GATES, &components);
     let pools = disagreeing_pools(cluster);
@@ -186,26 +212,25 @@ pub(super) fn otherwise(
     let is_guessed = environment.release_evidence == ReleaseEvidence::Objects;
     let newest =
         (is_guessed && environment.version < Version::LATEST).then(|| cluster.with_release(Version::LATEST));
-    if hanging.is_empty() && pools.is_empty() && newest.is_none() {
-        return found;
-    }
-    let known = known(cluster);
-    let differs = |other: &Cluster| {
-        let fit = alone(other, units, settings).result;
-        (fit != known && fit.words().is_some()).then_some(fit)
-    };
-    let in_newest = newest.as_ref().and_then(differs).and_then(Fit::words);
+    let in_newest = newest.as_ref().and_then(&differs);
     let release = format!("{}.{}", Version::LATEST.major, Version::LATEST.minor);
-    found.release = in_newest
-        .map(|otherwise| words::depends_on_release(&environment.version.to_string(), &release, otherwise));
+    found.release = in_newest.as_ref().map(|otherwise| AssumedRelease {
+        version: environment.version.to_string(),
+        newest: release.clone(),
+        otherwise: say(otherwise),
+    });
     for hanging in hanging {
-        let with = |hanging: &Hanging, cluster| differs(&hanging.otherwise(cluster)).and_then(Fit::words);
+        let with = |hanging: &Hanging, cluster| differs(&hanging.otherwise(cluster));
         let here = with(&hanging, cluster);
         let newest = newest.as_ref().and_then(|newest| with(&hanging, newest));
         let otherwise = match (here, newest) {
-            (Some(here), Some(newest)) if here != newest => format!("{here}, and in {release} {newest}"),
-            (Some(here), _) => here.to_owned(),
-            (None, Some(newest)) if in_newest != Some(newest) => format!("{newest} in {release}"),
+            (Some(here), Some(newest)) if here != newest => {
+                words::here_and_in(&say(&here), &release, &say(&newest))
+            }
+            (Some(here), _) => say(&here),
+            (None, Some(newest)) if in_newest.as_ref() != Some(&newest) => {
+                words::only_in(&release, &say(&newest))
+            }
             (None, _) => continue,
         };
         let mut deciding = hanging.of_each();
@@ -219,10 +244,13 @@ pub(super) fn otherwise(
         found.gates.extend(gates);
     }
     for (pool, counts) in pools.into_iter().take(MOST_POOLS) {
-        let differing = counts
-            .iter()
-            .find_map(|count| differs(&with_count(cluster, &pool, *count)));
-        if differing.is_some() {
+        let differing = counts.iter().any(|count| {
+            matches!(
+                differs(&with_count(cluster, &pool, *count)),
+                Some(Other::Verdict(_))
+            )
+        });
+        if differing {
             found.order.get_or_insert_with(|| words::unknown_size(&pool));
         }
     }

@@ -45,12 +45,28 @@ pub struct AllocationReport {
     /// Gates with an unknown setting, where the other value would change the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
+    /// The release, where only objects show it and the newest one would change the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed_release: Option<AssumedRelease>,
     /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 const POD: &str = "Pod";
+
+/// A release that affects the answer and is known only from objects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct AssumedRelease {
+    /// The version that the answer assumes.
+    pub version: String,
+    /// The newest release.
+    pub newest: String,
+    /// The answer in the newest release.
+    pub otherwise: String,
+}
 
 /// A pod, a claim, or what makes pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -389,6 +405,7 @@ impl AllocationReport {
             not_simulated: judged.not_simulated,
             unknown: judged.unknown,
             assumed_gates: Vec::new(),
+            assumed_release: None,
             notes: judged.notes,
         }
     }
@@ -416,6 +433,7 @@ impl AllocationReport {
             not_simulated: Vec::new(),
             unknown: Vec::new(),
             assumed_gates: Vec::new(),
+            assumed_release: None,
             notes: Vec::new(),
         }
     }

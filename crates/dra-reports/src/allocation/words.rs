@@ -1,5 +1,6 @@
 //! Sentences about allocations that explanations have, too. Nothing reads them again.
 
+use super::AssumedRelease;
 use super::gang::{Gang, GangLacks};
 use dra_allocator::Choice;
 use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, PoolId, Quantity, Str};
@@ -203,10 +204,30 @@ pub(super) const UNTOLD_TIMEOUT: &str = "unknown whether kube-scheduler's own se
 pub(super) const AS_SHOWN: &str = "each pod is simulated as if the pods before it had the devices shown";
 
 /// That a newer release has another answer.
-pub(super) fn depends_on_release(version: &str, release: &str, otherwise: &str) -> String {
+pub(super) fn depends_on_release(assumed: &AssumedRelease) -> String {
+    let AssumedRelease {
+        version,
+        newest,
+        otherwise,
+    } = assumed;
     format!(
-        "this depends on the Kubernetes version, assumed to be {version} as no object shows a newer one: in {release}, {otherwise}"
+        "this depends on the Kubernetes version, assumed to be {version} as no object shows a newer one: in {newest}, {otherwise}"
     )
+}
+
+/// That it does not fit then either, for another cause.
+pub(super) fn neither(cause: &str) -> String {
+    format!("it does not fit either, but the cause differs: {cause}")
+}
+
+/// The answer in this release, and that in a newer one.
+pub(super) fn here_and_in(here: &str, release: &str, newest: &str) -> String {
+    format!("{here}, and in {release} {newest}")
+}
+
+/// The answer in a newer release.
+pub(super) fn only_in(release: &str, newest: &str) -> String {
+    format!("{newest} in {release}")
 }
 
 /// That slices of a pool contradict each other about their number, which decides.

@@ -41,7 +41,7 @@ pub(super) fn mistake(found: &Found) -> String {
             format!("`{name}` needs its domain, as in [\"DOMAIN\"].{name}")
         }
         Mistake::MapLeftOut => {
-            format!("`{name}` needs its map and its domain")
+            format!("`{name}` needs its map and domain")
         }
         Mistake::Misspelt => format!("possible typo: no device has this name, but `{name}` exists"),
         Mistake::QuantityCompared => {
@@ -58,6 +58,6 @@ pub(super) fn mistake(found: &Found) -> String {
             format!("not every device has `{name}`: use `.?` and orValue for a default")
         }
         Mistake::Absent => format!("no device has `{name}`: use `.?` and orValue for a default"),
-        Mistake::OtherDrivers => format!("only devices of driver `{name}` have this attribute"),
+        Mistake::OtherDrivers => format!("only devices of driver `{name}` have it"),
     }
 }

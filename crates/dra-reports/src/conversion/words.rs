@@ -3,21 +3,62 @@
 use dra_model::{ConsumerReference, Gap, Gate, Key, Meta, OwnerReference, Str, Taint};
 use dra_rules::reservation::conversion::ClaimPlan;
 
-use crate::warnings;
-use crate::words::controller;
+use super::groups::GroupPlan;
+use crate::listing::some;
+use crate::words::{controller, counted};
+use crate::{Sentence, warnings};
 
 /// Why a group has to be stopped: the claim with that plan cannot be freed otherwise.
 pub(super) fn must_stop(claim: &ClaimPlan) -> String {
     let why = claim.reason().unwrap_or_else(|| claim.code().text().to_owned());
-    format!("claim/{} {why}", claim.key)
+    format!("claim/{}: {why}", claim.key)
 }
 
 // Step 1.
 
 pub(super) const STOP_GROUPS: &str = "Stop groups that cannot be kept, while the gates are on";
 
-pub(super) const WHY_STOP_GROUPS: &str = "older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; \
-     and without the gate no controller frees claims of groups";
+/// `3 groups`, `1 group`.
+fn count(count: usize, one: &str) -> String {
+    counted(count, one, &format!("{one}s"))
+}
+
+/// Which groups are stopped, and which are only deleted as they have no pods.
+pub(super) fn stop(groups: &[&GroupPlan]) -> String {
+    let named = |groups: &[&GroupPlan]| {
+        let names = groups
+            .iter()
+            .map(|group| format!("{}/{}", group.namespace, group.name));
+        let names: Vec<String> = names.collect();
+        let word = if groups.len() == 1 { "group" } else { "groups" };
+        format!("{word} {}", some(&names))
+    };
+    let (with, without): (Vec<&GroupPlan>, Vec<_>) = groups
+        .iter()
+        .partition(|group| !group.pods.is_empty() || !group.pending.is_empty());
+    let mut parts = Vec::new();
+    if !with.is_empty() {
+        let running = with.iter().map(|group| group.pods.len()).sum();
+        let pending: usize = with.iter().map(|group| group.pending.len()).sum();
+        let pending = match pending {
+            0 => String::new(),
+            pending => format!(", {pending} pending"),
+        };
+        parts.push(format!(
+            "Stop {} ({}{pending})",
+            named(&with),
+            count(running, "running pod")
+        ));
+    }
+    if !without.is_empty() {
+        let verb = if parts.is_empty() { "Delete" } else { "delete" };
+        parts.push(format!("{verb} {}", named(&without)));
+    }
+    parts.join("; ")
+}
+
+pub(super) const WHY_STOP_GROUPS: &str = "older claim controllers create new claims without devices for the running pods, even if the PodGroup's claim was converted; \
+     without the gate, no controller deallocates claims of PodGroups";
 
 pub(super) const GATE_ON_FIRST: &str = "first turn DRAWorkloadResourceClaims on again in kube-scheduler and kube-controller-manager: without it no controller frees the \
      claims of these groups";
@@ -32,6 +73,15 @@ pub(super) const SCALE_DOWN: &str = "scale the controllers of their pods to 0, o
      have no pods left";
 
 pub(super) const SCHEDULE_OR_DELETE: &str = "Schedule members that have no node yet, or delete them";
+
+/// Which pods are to be scheduled or deleted.
+pub(super) fn schedule(groups: &[&GroupPlan]) -> String {
+    let pods = groups.iter().flat_map(|group| {
+        let pods = group.pending.iter();
+        pods.map(|pod| format!("pod/{}/{pod}", group.namespace))
+    });
+    format!("Schedule or delete {}", some(pods))
+}
 
 pub(super) const WHY_SCHEDULE: &str = "the scheduler reserves claims for the group when it binds its members; afterwards members are scheduled one by one, without \
      their group";
@@ -51,13 +101,49 @@ pub(super) const LEAVE_MEMBERS_ALONE: &str =
 
 pub(super) const CONVERT: &str = "Convert reservations for groups into lists of pods";
 
-pub(super) const WHY_CONVERT: &str = "the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group";
+/// Numbers of claims.
+pub(super) struct Converting {
+    /// Those whose reservations become lists of pods.
+    pub(super) converted: usize,
+    /// Those that are released.
+    pub(super) released: usize,
+    /// Those that can be converted after step 1b.
+    pub(super) later: usize,
+}
+
+/// How many claims are converted; nothing where there are none.
+pub(super) fn converting(numbers: &Converting) -> String {
+    let Converting {
+        converted,
+        released,
+        later,
+    } = *numbers;
+    let mut parts = Vec::new();
+    if converted > 0 {
+        parts.push(format!(
+            "convert {} while their pods run",
+            count(converted, "claim")
+        ));
+    }
+    if released > 0 {
+        parts.push(format!("release {}", count(released, "unused claim")));
+    }
+    match (later, parts.is_empty()) {
+        (0, _) => {}
+        (later, true) => parts.push(format!("convert {} after step 1b", count(later, "claim"))),
+        (later, false) => parts.push(format!("{later} more after step 1b")),
+    }
+    Sentence::from(parts.join("; ")).capitalized().to_string()
+}
+
+pub(super) const WHY_CONVERT: &str = "an older claim controller never removes the entry of a PodGroup: without this step the claim is never deallocated, and its namespace \
+     is never deleted";
 
 pub(super) const CLAIM_GATE_OFF: &str =
     "Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager";
 
 pub(super) const WHY_CLAIM_GATE_OFF: &str =
-    "with the gate on, new and finished members add the entry of the group again";
+    "with the gate on, the entry of the group is added again whenever a member starts or finishes";
 
 pub(super) const RESTART_REPLICAS: &str =
     "restart every replica, and wait until the old processes have exited and their leases were taken over";
@@ -72,13 +158,28 @@ pub(super) const WHY_CONVERT_AGAIN: &str = "a scheduling attempt that began befo
 
 pub(super) const REMOVE_FOREIGN: &str = "Remove entries of other kinds whose owner is gone";
 
-pub(super) const WHY_REMOVE_FOREIGN: &str = "no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them";
+pub(super) const WHY_REMOVE_FOREIGN: &str = "no Kubernetes controller removes them; in 1.35 and earlier, they keep all entries of the claim from being removed";
 
 pub(super) fn ask_owner(entry: &ConsumerReference, claim: &Key) -> String {
     format!(
         "claim/{claim} is reserved for {}: ask its owner to remove the entry, or make sure that it is gone",
         crate::words::consumer(&claim.namespace, entry)
     )
+}
+
+/// Whose owners have to be asked.
+pub(super) fn ask_owners(entries: &[(&ClaimPlan, &ConsumerReference)]) -> String {
+    let consumer = |(claim, entry): &(&ClaimPlan, &ConsumerReference)| {
+        let consumer = crate::words::consumer(&claim.key.namespace, entry);
+        format!("{consumer} (claim/{})", claim.key)
+    };
+    let names: Vec<String> = entries.iter().map(consumer).collect();
+    let (owner, entry) = if names.len() == 1 {
+        ("owner", "its entry")
+    } else {
+        ("owners", "their entries")
+    };
+    format!("Ask the {owner} of {} to remove {entry}", some(&names))
 }
 
 pub(super) const VERIFY: &str = "Verify";
@@ -105,10 +206,29 @@ pub(super) const DELETE_COMPOSITES: &str =
 
 pub(super) const DELETE_GROUPS: &str = "Save and delete Workloads and PodGroups";
 
+/// How many groups and workloads are deleted; nothing where there are none.
+pub(super) fn delete_groups(groups: usize, workloads: usize) -> String {
+    let named = [(groups, "PodGroup"), (workloads, "Workload")];
+    let named = named.into_iter().filter(|(number, _)| *number > 0);
+    let named: Vec<String> = named.map(|(number, kind)| count(number, kind)).collect();
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!("Save and delete {}", named.join(" and "))
+    }
+}
+
 pub(super) const WHY_DELETE_GROUPS: &str = "an older API server cannot read them: they are hidden and cannot be deleted, and with GenericWorkload on it never becomes ready. \
      Before step 2, this takes the devices from running pods";
 
 pub(super) const DROP_FINALIZER: &str = "Remove the finalizer from PodGroups whose pods keep running";
+
+pub(super) fn drop_finalizers(groups: usize) -> String {
+    format!(
+        "Remove the finalizer from {} with running pods",
+        count(groups, "PodGroup")
+    )
+}
 
 pub(super) const WHY_DROP_FINALIZER: &str = "the finalizer keeps a PodGroup as long as it has pods";
 
@@ -125,6 +245,18 @@ pub(super) fn not_enforced(rule: &Str, taint: &Taint) -> String {
 }
 
 pub(super) const DELETE_RULES: &str = "Save and delete DeviceTaintRules";
+
+/// How many rules are deleted, and how many of them have an effect; nothing where there are none.
+pub(super) fn delete_rules(rules: usize, enforced: usize) -> String {
+    match (rules, enforced) {
+        (0, _) => String::new(),
+        (rules, 0) => format!("Save and delete {}", count(rules, "DeviceTaintRule")),
+        (rules, enforced) => format!(
+            "Save and delete {} ({enforced} enforced)",
+            count(rules, "DeviceTaintRule")
+        ),
+    }
+}
 
 pub(super) const WHY_DELETE_RULES: &str = "1.36 does not serve them by default, so they cannot be deleted there; a 1.35 that serves them cannot read them, and its scheduler \
      never starts";

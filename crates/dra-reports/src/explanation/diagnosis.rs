@@ -15,7 +15,7 @@ use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
 use super::absence::Absence;
 use super::fact::{Brief, Fact, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
-use crate::allocation::{Exactness, Gang, GangLacks, Target};
+use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
 use crate::stage::StageItem;
 
 /// Facts about a pod or claims.
@@ -56,6 +56,8 @@ pub struct Diagnosis {
     pub(super) events: Vec<Warning>,
     /// Gates that decide and that nothing tells.
     pub(super) assumed_gates: Vec<AssumedGate>,
+    /// The release, where it decides and only objects tell it.
+    pub(super) assumed_release: Option<AssumedRelease>,
     /// Notes about the answer.
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.
@@ -373,6 +375,8 @@ pub(crate) enum Cause {
     Held(Box<Cause>, Spared),
     /// The devices are held by pods of the subject's owner, which does not end them for it.
     Kept(Box<Cause>, OwnerName, Kept),
+    /// The devices are held by these pods, which wait for the subject: the owner starts no pod before all have nodes.
+    Circle(Box<Cause>, OwnerName, Vec<Key>),
     /// A queue holds the pod back.
     Queued(Queued),
     /// The pod's PodGroup is not placed, and what the first of its pods lacks.
@@ -662,6 +666,7 @@ impl Diagnosis {
             unknown: Vec::new(),
             events: Vec::new(),
             assumed_gates: Vec::new(),
+            assumed_release: None,
             notes: Vec::new(),
             has_known_bug: false,
             panic: None,
@@ -672,6 +677,12 @@ impl Diagnosis {
     /// The verdict.
     pub fn verdict(&self) -> ClusterVerdict {
         self.answer.verdict()
+    }
+
+    /// The gates that the answer depends on, for laws.
+    #[cfg(test)]
+    pub(crate) fn assumed_gates(&self) -> &[AssumedGate] {
+        &self.assumed_gates
     }
 
     /// Why it waits; of a pod with a node, what keeps it from starting is the same on other nodes.

@@ -60,7 +60,9 @@ impl Diagnosis {
         };
         let [target, message, who] = words::binding(condition, device, &claim.key());
         let fix = FixItem::unproven("AwaitBinding", target, message, Remedy::by_hand(who));
-        let look = Command::dra("describe").claim(&claim.metadata.namespace, &claim.metadata.name);
+        let look = Command::dra("describe")
+            .here()
+            .claim(&claim.metadata.namespace, &claim.metadata.name);
         self.fixes.push(fix.look(look.done()));
     }
 

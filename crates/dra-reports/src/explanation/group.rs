@@ -11,7 +11,7 @@ use crate::allocation::{Exactness, GANG, Gang};
 use dra_model::{Component, Node, Pod};
 use dra_rules::reservation::PodGroups;
 use dra_rules::scheduling::{
-    Cycle, GroupCycle, GroupResult, Scheduler, Stage, Start, Subject, Unavailable, Verdict, releasable,
+    Cycle, GroupCycle, GroupResult, Scheduler, Stage, Start, Unavailable, Verdict, releasable,
     remaining_consumers, unavailable,
 };
 
@@ -89,11 +89,8 @@ impl Explained<'_> {
         // What the other lacks when those before it have their devices is what all of them lack.
         let scheduler = self.scheduler.fork(&first.cluster);
         let other = Explained {
-            scheduler: &scheduler,
-            pod: Some(&first.pod),
-            is_refused: false,
-            subject: Subject::Pod(Arc::clone(&first.pod)),
-            settings: self.settings,
+            has_fixes: self.has_fixes,
+            ..Explained::of_pod(&scheduler, &first.pod, self.settings)
         };
         let mut of_other = Diagnosis::new(crate::allocation::Target::pod(&first.pod.key()));
         other.start(&mut of_other, &scheduler.pod(&first.pod));

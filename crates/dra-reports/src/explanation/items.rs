@@ -64,7 +64,8 @@ pub enum Helps {
     WhenUncordoned,
     /// It may fit once drivers have published again what the start of a kubelet deleted, which they do within a minute.
     WhenPublished,
-    /// Nothing, as long as its owner is as it is: pods of the same owner have what it needs, and the owner does not end them for it.
+    /// Nothing, as long as its owner is as it is: pods of the same owner have what it needs, and the owner does not end them for it, or
+    /// they wait for it.
     Kept,
     /// Unknown; the summary has the reason.
     Unknown,

@@ -20,13 +20,15 @@ mod waiting;
 mod word;
 mod words;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use self::bound::{attaching, bound, ended};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Often};
 use super::allocation::{
-    Exactness, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all, timeouts,
+    Exactness, Fit, Other, Settings, Target, Trust, Units, alone, caveats, is_open, otherwise, place_all,
+    timeouts,
 };
 use super::remedy::{Remedy, end_consumers};
 use super::stage::unlisted_text;
@@ -150,11 +152,8 @@ fn with_quotas(
         let scheduler = group::at_turn(&scheduler, together.as_ref(), pod);
         let start = scheduler.pod(pod);
         let explained = Explained {
-            scheduler: &scheduler,
-            pod: Some(pod),
             is_refused: refused.is_some(),
-            subject: Subject::Pod(Arc::clone(pod)),
-            settings,
+            ..Explained::of_pod(&scheduler, pod, settings)
         };
         explained.start(&mut report, &start);
         if let Some(together) = &together {
@@ -173,7 +172,7 @@ fn with_quotas(
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
         attaching(&mut report, cluster, pod, settings.now);
-        waiting::add_circle(&mut report, cluster, pod);
+        waiting::add_waiting(&mut report, cluster, pod);
         undecided(&mut report, cluster, &key.namespace);
     }
     if let Some((template, refusal)) = refused {
@@ -209,13 +208,7 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     }
     let scheduler = Scheduler::new(cluster, settings.now);
     let start = scheduler.claims(claims);
-    let explained = Explained {
-        scheduler: &scheduler,
-        pod: None,
-        is_refused: false,
-        subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
-        settings,
-    };
+    let explained = Explained::of_claims(&scheduler, claims, settings);
     if let [claim] = claims
         && claim.status.allocation.is_some()
     {
@@ -241,6 +234,33 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     report
 }
 
+/// Why `units` do not fit on `cluster` as it is taken to be; nothing where that is undecided.
+fn why_alone(cluster: &Cluster, units: &Units, settings: &Settings<'_>) -> Option<Why> {
+    let scheduler = Scheduler::new(cluster, settings.now);
+    let mut report;
+    match units {
+        Units::Claims(claims) => {
+            report = Diagnosis::new(Target::claim(&claims.first()?.key()));
+            let explained = Explained::of_claims(&scheduler, claims, settings);
+            explained
+                .cause_only()
+                .start(&mut report, &scheduler.claims(claims));
+        }
+        Units::Pods(pods) => {
+            let [pod] = pods.as_slice() else { return None };
+            report = Diagnosis::new(Target::pod(&pod.key()));
+            let together = group::cycle(&scheduler, pod, settings);
+            let scheduler = group::at_turn(&scheduler, together.as_ref(), pod);
+            let explained = Explained::of_pod(&scheduler, pod, settings).cause_only();
+            explained.start(&mut report, &scheduler.pod(pod));
+            if let Some(together) = &together {
+                explained.see_group(&mut report, together);
+            }
+        }
+    }
+    (report.verdict() == ClusterVerdict::DoesNotFit).then(|| report.why())
+}
+
 /// The explained object, and its cluster.
 struct Explained<'e> {
     scheduler: &'e Scheduler,
@@ -248,10 +268,42 @@ struct Explained<'e> {
     /// Whether a quota keeps a claim of the pod from being created.
     is_refused: bool,
     subject: Subject,
+    /// Whether fixes are searched.
+    has_fixes: bool,
     settings: &'e Settings<'e>,
 }
 
 impl<'e> Explained<'e> {
+    fn of_pod(scheduler: &'e Scheduler, pod: &'e Arc<Pod>, settings: &'e Settings<'e>) -> Self {
+        Self {
+            scheduler,
+            pod: Some(pod),
+            is_refused: false,
+            subject: Subject::Pod(Arc::clone(pod)),
+            has_fixes: true,
+            settings,
+        }
+    }
+
+    fn of_claims(scheduler: &'e Scheduler, claims: &[Arc<Claim>], settings: &'e Settings<'e>) -> Self {
+        Self {
+            scheduler,
+            pod: None,
+            is_refused: false,
+            subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
+            has_fixes: true,
+            settings,
+        }
+    }
+
+    /// The same without fixes.
+    fn cause_only(self) -> Self {
+        Self {
+            has_fixes: false,
+            ..self
+        }
+    }
+
     fn cluster(&self) -> &'e Cluster {
         self.scheduler.cluster()
     }
@@ -278,8 +330,16 @@ impl<'e> Explained<'e> {
             return;
         }
         let units = units();
-        let known = |cluster: &Cluster| alone(cluster, &units, self.settings).result;
-        let otherwise = otherwise(cluster, &units, known, self.settings);
+        let known = OnceCell::new();
+        let otherwise = otherwise(cluster, words::why, |other| {
+            let fit = |cluster| alone(cluster, &units, self.settings).result;
+            let (known, fit) = (*known.get_or_init(|| fit(cluster)), fit(other));
+            if fit != Fit::DoesNotFit || known != Fit::DoesNotFit {
+                return Other::verdict(known, fit);
+            }
+            let why = why_alone(other, &units, self.settings)?;
+            (report.why() != why).then_some(Other::Cause(why))
+        });
         if otherwise.is_doubtful() {
             report.exactness = Some(Exactness::FitOnly);
         }
@@ -297,6 +357,7 @@ impl<'e> Explained<'e> {
             _ => report.notes.extend(otherwise.notes()),
         }
         report.assumed_gates = otherwise.gates;
+        report.assumed_release = otherwise.release;
         if report.verdict() == ClusterVerdict::Fits
             && let Some(panic) = report.panic.take()
         {
@@ -587,6 +648,9 @@ impl<'e> Explained<'e> {
     }
 
     fn fixes(&self, report: &mut Diagnosis) {
+        if !self.has_fixes {
+            return;
+        }
         let fixes = smallest(
             self.scheduler,
             &self.subject,

@@ -108,6 +108,7 @@ impl Cause {
             Self::OnNode(_, fact) => fact.erase(own),
             Self::Held(cause, _)
             | Self::Kept(cause, ..)
+            | Self::Circle(cause, ..)
             | Self::Outdated(cause, _)
             | Self::Deallocated(cause) => cause.erase(own),
             Self::Alternatives(_, causes) => {

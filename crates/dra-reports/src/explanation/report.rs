@@ -9,7 +9,7 @@ use super::fact::{Brief, Fact, Limited};
 use super::items::{Amounts, ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use super::words;
 use crate::Sentence;
-use crate::allocation::{Exactness, Target};
+use crate::allocation::{AssumedRelease, Exactness, Target};
 use crate::stage::StageItem;
 use crate::warnings::all_missing;
 use dra_model::{Gap, Key, Str};
@@ -71,6 +71,9 @@ pub struct Explanation {
     /// Gates with an unknown setting, where the other value would change the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumed_gates: Vec<AssumedGate>,
+    /// The release, where only objects show it and the newest one would change the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub assumed_release: Option<AssumedRelease>,
     /// Notes about the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -156,6 +159,7 @@ impl From<Diagnosis> for Explanation {
             untold_unknown,
             events: known.events.iter().map(words::warning).collect(),
             assumed_gates: known.assumed_gates,
+            assumed_release: known.assumed_release,
             notes: known.notes,
             lacks_objects: known.lacks_objects,
             target: known.target,

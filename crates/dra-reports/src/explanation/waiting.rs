@@ -13,7 +13,7 @@ use crate::allocation::{Units, hanging_on};
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Together, attribute_of};
 use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
-use dra_rules::owners::{gathered_with, gathering, incomplete};
+use dra_rules::owners::waiting_for;
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Kept, Lack, Scheduler, Start, Subject, Uncertain, Waiting, emptied, waiting,
 };
@@ -94,7 +94,14 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             nodes,
         } => {
             if let Some(cause) = report.cause.take() {
-                report.cause = Some(Cause::Kept(Box::new(cause), owner.clone(), why));
+                let cause = Box::new(cause);
+                report.cause = Some(match why {
+                    Kept::Circle => {
+                        let members = consumers.iter().map(|consumer| consumer.key().clone());
+                        Cause::Circle(cause, owner.clone(), members.collect())
+                    }
+                    Kept::Rollout { .. } | Kept::Beside => Cause::Kept(cause, owner.clone(), why),
+                });
             }
             if let Kept::Rollout { .. } = why
                 && let Some(pod) = explained.pod
@@ -207,27 +214,13 @@ fn ends(
 }
 
 /// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.
-pub(super) fn add_circle(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
-    if report.verdict() != ClusterVerdict::DoesNotFit {
+pub(super) fn add_waiting(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod) {
+    if report.verdict() != ClusterVerdict::DoesNotFit || matches!(report.cause, Some(Cause::Circle(..))) {
         return;
     }
-    let Some(owner) = gathering(cluster, pod) else {
-        return;
-    };
-    if incomplete(owner).is_none() {
-        return;
-    }
-    let waits = |other: &&std::sync::Arc<Pod>| other.node().is_some() && other.status.phase == "Pending";
-    let others = gathered_with(cluster, pod, owner);
-    let keys: Vec<Key> = others
-        .into_iter()
-        .filter(waits)
-        .map(|other| other.key())
-        .collect();
-    if !keys.is_empty() {
-        report
-            .notes
-            .push(words::circle(&owner.kind, &owner.key.name, &keys));
+    if let Some((owner, others)) = waiting_for(cluster, pod) {
+        let keys: Vec<Key> = others.into_iter().map(|other| other.key()).collect();
+        report.notes.push(words::waiting_for(&owner, &keys));
     }
 }
 

@@ -85,6 +85,7 @@ fn without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
 
 pub(super) fn describe(claim: &Claim) -> Result<Script, NoCommand> {
     Command::dra("describe")
+        .here()
         .object(Resource::called("claim"), &claim.metadata.name)
         .namespace(&claim.metadata.namespace)
         .done()

@@ -217,6 +217,8 @@ codes! {
         "The kubelet cannot start or terminate a pod, and the cause may not be its devices";
     NodeNotReady = "DRA087", "node-not-ready", Warning, Now, [ResourceClaim, Pod, Node],
         "Pods with devices do not start or terminate, because their node is not ready";
+    ContainerNotRunning = "DRA088", "container-not-running", Warning, Now, [ResourceClaim, Pod],
+        "A container of a pod with devices does not start, or exits again and again";
     KnownBug = "DRA090", "known-bug", Error, Now, [ResourceClaim, ResourceClaimTemplate, ResourceSlice, DeviceClass, DeviceTaintRule, Pod],
         "A known bug of this release affects the cluster";
     DriverStatusForbidden = "DRA091", "driver-status-forbidden", Error, Now, [ClusterRole, ClusterRoleBinding, Role, RoleBinding, ResourceSlice, ResourceClaim, Pod],

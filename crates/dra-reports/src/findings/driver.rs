@@ -86,6 +86,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
             .remedy(free(look.cluster, claim))
             .look(
                 Command::dra("check")
+                    .here()
                     .arg("--only=DRA010,DRA011,DRA012,DRA015")
                     .namespace(&claim.metadata.namespace)
                     .done(),
@@ -152,6 +153,7 @@ fn awaited(look: &mut Look<'_>, driver: &Str, node: Option<&Str>) {
 
 fn explain_pod(pod: &Pod) -> Result<Script, NoCommand> {
     Command::dra("explain")
+        .here()
         .object(Kind::Pod, &pod.metadata.name)
         .namespace(&pod.metadata.namespace)
         .done()

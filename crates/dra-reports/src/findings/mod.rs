@@ -486,10 +486,7 @@ impl<'a> Look<'a> {
             }
         }
         for (codes, gaps) in hidden {
-            let in_part = gaps
-                .iter()
-                .any(|gap| !gap.namespace.is_empty() || !gap.except.is_empty());
-            let what = words::not_checked(&codes, in_part);
+            let what = words::not_checked(&codes);
             for missing in all_missing(gaps) {
                 self.found.unknown.add(format!("{what}: {missing}"));
             }

@@ -11,7 +11,7 @@ use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages, is_refusal};
 use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
-const CODES: [Code; 9] = [
+const CODES: [Code; 10] = [
     Code::DriverNotRegistered,
     Code::PrepareRefused,
     Code::ClaimStillPrepared,
@@ -20,6 +20,7 @@ const CODES: [Code; 9] = [
     Code::KubeletTooOld,
     Code::StartUnexplained,
     Code::NodeNotReady,
+    Code::ContainerNotRunning,
     Code::DeletionStuck,
 ];
 
@@ -137,10 +138,9 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
-        // Those of containers are not about devices.
-        Cause::ContainerNotStarted(..)
-        | Cause::ContainerEnds(..)
-        | Cause::PodFailed { .. }
+        Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) => Code::ContainerNotRunning,
+        // It has ended, and its owner knows.
+        Cause::PodFailed { .. }
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }

@@ -620,9 +620,7 @@ fn a_gap_of_another_namespace_is_none_of_this_one() {
     request.selection.namespace = None;
     assert_eq!(
         check(&cluster, &request).unknown,
-        [
-            "DRA005 and DRA010 were not checked everywhere: pods in namespace/other could not be read: forbidden"
-        ]
+        ["DRA005 and DRA010 were not fully checked: pods in namespace/other could not be read: forbidden"]
     );
 }
 

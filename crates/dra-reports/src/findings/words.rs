@@ -69,16 +69,15 @@ fn said(text: &str) -> String {
 
 // What was not checked.
 
-/// Codes that were not checked, or not everywhere.
-pub(super) fn not_checked(codes: &BTreeSet<Code>, in_part: bool) -> String {
-    let fully = if in_part { " everywhere" } else { "" };
+/// Codes whose checks lack objects.
+pub(super) fn not_checked(codes: &BTreeSet<Code>) -> String {
     let codes: Vec<&Code> = codes.iter().collect();
     match codes.as_slice() {
         [] => String::new(),
-        [one] => format!("{one} was not checked{fully}"),
-        [one, other] => format!("{one} and {other} were not checked{fully}"),
+        [one] => format!("{one} was not fully checked"),
+        [one, other] => format!("{one} and {other} were not fully checked"),
         [first, .., last] => format!(
-            "{} codes from {first} to {last} were not checked{fully}",
+            "{} codes from {first} to {last} were not fully checked",
             codes.len()
         ),
     }
@@ -161,7 +160,7 @@ pub(super) fn known_bug(exposure: &Exposure, fix: &str, is_certain: bool, vendor
     let release = if is_certain {
         format!("{} before {fix}", bug.component)
     } else {
-        format!("{} before {fix}, which this release may be,", bug.component)
+        format!("{} before {fix} (possibly this one)", bug.component)
     };
     let vendor = vendor.map_or_else(String::new, |vendor| format!("; {vendor}"));
     format!("{release} {}: {} can trigger it{vendor}", bug.what, some(by))
@@ -1107,7 +1106,7 @@ pub(super) fn selects_nothing(selector: &TaintSelector, pools: usize) -> String 
         .filter_map(|(part, value)| Some(format!("{part} {}", value.as_ref()?)))
         .collect();
     format!(
-        "selects {}, which matches no device of {}: it has no effect until such a device is published",
+        "selects {}, but no device in {} matches: it has no effect until such a device is published",
         wanted.join(", "),
         counted(pools, "pool", "pools"),
     )

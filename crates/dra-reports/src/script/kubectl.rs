@@ -240,6 +240,7 @@ pub fn convert_claim(claim: &Claim) -> Command {
 pub fn describe_pool(pool: &PoolId) -> Result<Script, NoCommand> {
     let word = pool.to_string();
     Command::dra("describe")
+        .here()
         .part("driver", &pool.driver)
         .unless(!is_pool_name(&pool.pool), "the name of a pool", &pool.pool)
         .whole(format!("pool/{word}"), &word)
@@ -250,6 +251,7 @@ pub fn describe_pool(pool: &PoolId) -> Result<Script, NoCommand> {
 pub fn describe_device(device: &DeviceId) -> Result<Script, NoCommand> {
     let word = device.to_string();
     Command::dra("describe")
+        .here()
         .device(device)
         .whole(format!("device/{word}"), &word)
         .done()

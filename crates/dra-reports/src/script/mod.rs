@@ -17,6 +17,7 @@ mod word;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -33,6 +34,23 @@ const MOST_BYTES: usize = 500_000;
 
 /// What the name of a file may have, in bytes.
 const MOST_OF_FILE: usize = 255;
+
+/// Flags of the user that commands repeat, so that whoever runs one means the same cluster, and asks about the same file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// Flags that `kubectl` has too, such as `--context=x`: every command has them.
+    pub connection: Vec<String>,
+    /// Flags of this program alone, such as `--from=x`: commands that ask about what was read have them, see [`Command::here`].
+    pub source: Vec<String>,
+}
+
+/// Set once, before any command is made, so that the same input still gives the same commands.
+static CARRIED: OnceLock<Carried> = OnceLock::new();
+
+/// Has all commands carry these flags from now on. Only the first call counts.
+pub fn carry(flags: Carried) {
+    let _ = CARRIED.set(flags);
+}
 
 /// Why a name or a word gives no command.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -138,6 +156,8 @@ pub struct Command {
     fault: Option<NoCommand>,
     /// The name of a command that takes an argument with `=`, or with `-` at its end, for a change.
     changes: Option<&'static str>,
+    /// Whether it asks about what was read.
+    is_here: bool,
 }
 
 impl Command {
@@ -148,6 +168,7 @@ impl Command {
             stdout: None,
             fault: None,
             changes: None,
+            is_here: false,
         };
         command.arg(verb)
     }
@@ -155,6 +176,15 @@ impl Command {
     /// `kubectl dra VERB`.
     pub fn dra(verb: &'static str) -> Self {
         Self::kubectl("dra").arg(verb)
+    }
+
+    /// With the flags that name what was read: the file, the release, the gates.
+    #[must_use]
+    pub fn here(self) -> Self {
+        Self {
+            is_here: true,
+            ..self
+        }
     }
 
     /// `kubectl label`, `annotate` or `taint`: they tell objects from changes by how an argument looks.
@@ -258,10 +288,20 @@ impl Command {
     /// When a word cannot be given.
     pub fn done(self) -> Result<Script, NoCommand> {
         let Self {
-            argv, stdout, fault, ..
+            mut argv,
+            stdout,
+            fault,
+            is_here,
+            ..
         } = self;
         if let Some(fault) = fault {
             return Err(fault);
+        }
+        if let Some(carried) = CARRIED.get() {
+            argv.extend_from_slice(&carried.connection);
+            if is_here {
+                argv.extend_from_slice(&carried.source);
+            }
         }
         if argv.iter().map(|word| word.len() + 1).sum::<usize>() > MOST_BYTES {
             return Err(NoCommand {

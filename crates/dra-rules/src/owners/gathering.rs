@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dra_model::{Claim, ClaimSpec, Cluster, Gathers, Owner, OwnerReference, Pod, Str};
 
+use super::OwnerName;
 use crate::reservation::claim_names;
 
 /// The reason why what gathers nodes does not let its pods start.
@@ -100,4 +101,18 @@ pub fn gathered_with<'c>(cluster: &'c Cluster, pod: &Pod, owner: &Owner) -> Vec<
             && is_gathered(cluster, other, owner, gathers)
     };
     cluster.pods().filter(is_one).collect()
+}
+
+/// Returns the pods with a node that cannot start before `pod` has one, and what gathers their nodes with its node; nothing if no pod
+/// waits for it.
+pub fn waiting_for<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(OwnerName, Vec<&'c Arc<Pod>>)> {
+    let owner = gathering(cluster, pod)?;
+    incomplete(owner)?;
+    let mut others = gathered_with(cluster, pod, owner);
+    others.retain(|other| other.node().is_some() && other.status.phase == "Pending");
+    let name = OwnerName {
+        kind: owner.kind.clone(),
+        name: owner.key.name.clone(),
+    };
+    (!others.is_empty()).then_some((name, others))
 }

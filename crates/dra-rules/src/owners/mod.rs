@@ -7,7 +7,7 @@ mod queued;
 mod replacing;
 mod rollout;
 
-pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete};
+pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete, waiting_for};
 pub use grouped::unplaced_group;
 pub use lineage::{Kinship, Lineage, OwnerName};
 pub use queued::{KUEUE, Queued, is_queued};

@@ -21,7 +21,7 @@ use super::plain::{Lack, UNSCHEDULABLE, lacks};
 use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
-use crate::owners::{OwnerName, Replacing, Rollout};
+use crate::owners::{OwnerName, Replacing, Rollout, waiting_for};
 use crate::reservation::claim_names;
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
@@ -103,6 +103,8 @@ pub enum Kept {
     },
     /// The owner wants them all beside each other.
     Beside,
+    /// They wait for the subject: the owner starts none of its pods before all have nodes.
+    Circle,
 }
 
 /// The reason why it is unknown whether waiting helps.
@@ -514,21 +516,34 @@ impl Search<'_> {
     /// and is known.
     fn kept(&self, consumers: &[Consumer], count: usize, nodes: &[Str]) -> Option<Waiting> {
         let pod = self.subject.pod()?;
+        let pod_of = |consumer: &Consumer| match consumer {
+            Consumer::Pod(key) => self.cluster().pod(key),
+            Consumer::PodGroup(_) => None,
+        };
+        let others: Vec<&Arc<Pod>> = consumers.iter().map(pod_of).collect::<Option<_>>()?;
+        let kept = |owner, why| Waiting::Kept {
+            consumers: consumers.to_vec(),
+            owner,
+            why,
+            nodes: nodes.to_vec(),
+        };
+        if let Some((owner, members)) = waiting_for(self.cluster(), pod)
+            && others
+                .iter()
+                .all(|other| members.iter().any(|member| Arc::ptr_eq(member, other)))
+        {
+            return Some(kept(owner, Kept::Circle));
+        }
         let mut owner = None;
-        let mut others = Vec::new();
-        for consumer in consumers {
-            let Consumer::Pod(key) = consumer else { return None };
-            let other = self.cluster().pod(key)?;
+        for other in &others {
             let Some(Spared::Kin(kin)) = self.sparing.pod(other) else {
                 return None;
             };
             if owner.get_or_insert_with(|| kin.clone()) != &kin {
                 return None;
             }
-            others.push(other);
         }
         let owner = owner?;
-        let (consumers, nodes) = (consumers.to_vec(), nodes.to_vec());
         let controller = pod.metadata.controller()?;
         let is_beside = |other: &&&Arc<Pod>| {
             let other = other.metadata.controller();
@@ -547,20 +562,15 @@ impl Search<'_> {
                 // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
                 Rollout::Ends(ends, old) if beside == 0 && ends + others.len() >= old + count => {
                     return Some(Waiting::RolledOut {
-                        consumers,
+                        consumers: consumers.to_vec(),
                         owner,
-                        nodes,
+                        nodes: nodes.to_vec(),
                     });
                 }
                 Rollout::Ends(..) | Rollout::Goes => return None,
             }
         };
-        Some(Waiting::Kept {
-            consumers,
-            owner,
-            why,
-            nodes,
-        })
+        Some(kept(owner, why))
     }
 
     /// Returns why a consumer is spared, if so.
@@ -813,7 +823,8 @@ impl Search<'_> {
 }
 
 impl Consumer {
-    fn key(&self) -> &Key {
+    /// Its namespace and name.
+    pub fn key(&self) -> &Key {
         match self {
             Self::Pod(key) | Self::PodGroup(key) => key,
         }

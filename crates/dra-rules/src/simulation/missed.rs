@@ -79,7 +79,7 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &E
         if state.evidence.is_of_now() {
             format!("{gate} is off in kube-controller-manager")
         } else {
-            format!("{gate} is off in kube-controller-manager by default")
+            format!("{gate} is assumed off in kube-controller-manager (the default of the release)")
         }
     };
     if !release.evicts {
@@ -113,7 +113,7 @@ fn why(pod: &Pod, claim: &Claim, release: Release, counts: bool, environment: &E
     };
     if release.groups == PodGroups::Ignored && may_use {
         return format!(
-            "its claim is reserved for its PodGroup, and {}",
+            "its claim belongs to its PodGroup, and {}",
             off(Gate::DRAWorkloadResourceClaims)
         );
     }

@@ -28,16 +28,13 @@ pub(crate) fn files_of(directory: &Path) -> Result<Vec<PathBuf>, ReadError> {
 pub(crate) fn left_out(directory: &Path) -> Result<Vec<(PathBuf, &'static str)>, ReadError> {
     let why = |path: PathBuf| {
         if path.is_dir() {
-            Some((
-                path,
-                "is ignored: it is a subdirectory; name it with another --from",
-            ))
+            Some((path, "subdirectory, not read; name it with another --from"))
         } else if is_read(&path) {
             None
         } else {
             Some((
                 path,
-                "is ignored: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst); \
+                "not read: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst); \
                 name it with another --from, or move it out of the directory",
             ))
         }

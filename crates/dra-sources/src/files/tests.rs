@@ -276,7 +276,7 @@ fn errors_name_the_file_the_place_and_a_way_out() {
         (
             Source::Path("https://example.com/x.yaml".into()),
             "cannot open `https://example.com/x.yaml`",
-            Some("download it, and pass `--from -`"),
+            Some("download it, or pipe it to `--from -`"),
         ),
     ] {
         let (_, outcome) = read_all(&[source], &ReadOptions::default());

@@ -1,10 +1,13 @@
 //! A plan as people read it: what it costs and what comes next, then each claim, each group and each step.
 
-use super::{COLUMNS, Planned, tone};
+use super::{COLUMNS, Planned, Shown, tone};
 use crate::commands::convert::runbook;
 use crate::commands::shown;
 use crate::output::{Doc, Page, Table, Tone, counted, span};
-use dra_reports::conversion::{Decision, GroupPlan, PlannedAction, PlannedClaim, Step};
+use dra_reports::conversion::{
+    ConversionPlan, Decision, DowngradeCost, GroupPlan, PlannedAction, PlannedClaim, Step,
+};
+use dra_reports::findings::some;
 use dra_reports::script::{Command, Script};
 
 /// Number of claims and groups to print one by one.
@@ -14,43 +17,28 @@ const TOLD: usize = 20;
 const HANGING: usize = 10;
 
 pub(super) fn of(planned: &Planned, page: Page) -> Doc {
-    let Planned {
-        plan,
-        cost,
-        only_blocking,
-    } = planned;
+    let Planned { plan, cost, shown } = planned;
     let mut doc = Doc::new();
+    if let Shown::Step(name) = shown {
+        runbook::steps(&mut doc, plan, |of, _| of == name);
+        return doc;
+    }
+    let is_checklist = !page.is_wide() && matches!(shown, Shown::All);
     if let Some(cost) = cost {
-        let target = match (&plan.options.to_version, &plan.options.disable_gate) {
-            (Some(version), _) => format!("a downgrade to {version}"),
-            (None, Some(gate)) => format!("disabling {gate}"),
-            (None, None) => "the change".to_owned(),
-        };
-        let (tone, head) = if cost.is_nothing() {
-            (
-                Tone::Good,
-                format!("ready for {target}: no pods stop, no claims to convert"),
-            )
-        } else if cost.ending.is_empty()
-            && cost.later == 0
-            && cost.refused.is_empty()
-            && cost.foreign.is_empty()
-        {
-            (
-                Tone::Notice,
-                format!("not yet ready for {target}: no pods need to stop"),
-            )
-        } else {
-            (Tone::Bad, format!("not ready for {target}: decisions needed"))
-        };
-        doc.verdict(page, tone, head);
+        headline(&mut doc, page, plan, cost);
+        if is_checklist {
+            checklist(&mut doc, plan, cost);
+            return doc;
+        }
         shown::cost(&mut doc, cost);
-        next(&mut doc, planned);
+        next(&mut doc, plan);
         doc.gap();
     }
     let claims: Vec<&PlannedClaim> = planned.claims().collect();
+    // Lines as long as they are have room for tables.
+    let has_tables = page.is_wide() && !page.is_terminal();
     doc.section("Claims", |section| {
-        if page.is_wide() {
+        if has_tables {
             section.table(Table::new(COLUMNS, page.detail(), claims));
         } else {
             let more = |rest: &[_]| more(rest.len(), "more claim", "more claims");
@@ -68,10 +56,10 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
     }
     let groups = plan.groups.iter();
     let groups: Vec<&GroupPlan> = groups
-        .filter(|group| !only_blocking || runbook::blocks(group))
+        .filter(|group| !matches!(shown, Shown::Blocking) || runbook::blocks(group))
         .collect();
     doc.section("Groups", |section| {
-        if page.is_wide() {
+        if has_tables {
             section.table(Table::new(runbook::GROUPS, page.detail(), groups));
         } else {
             let more = |rest: &[_]| more(rest.len(), "more group", "more groups");
@@ -84,13 +72,73 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
             );
         }
     });
-    runbook::steps(&mut doc, plan, *only_blocking);
+    runbook::steps(&mut doc, plan, |_, step| {
+        !matches!(shown, Shown::Blocking) || !step.done && step.confirm
+    });
     doc
 }
 
+/// Whether the cluster is ready, and how many decisions are left.
+fn headline(doc: &mut Doc, page: Page, plan: &ConversionPlan, cost: &DowngradeCost) {
+    let target = match (&plan.options.to_version, &plan.options.disable_gate) {
+        (Some(version), _) => format!("a downgrade to {version}"),
+        (None, Some(gate)) => format!("disabling {gate}"),
+        (None, None) => "the change".to_owned(),
+    };
+    let to_decide = plan.steps.iter().filter(|step| !step.done && step.confirm);
+    let decisions = to_decide.count() + usize::from(!cost.refused.is_empty());
+    let (tone, head) = if cost.is_nothing() {
+        (
+            Tone::Good,
+            format!("ready for {target}: no pods stop, no claims to convert"),
+        )
+    } else if cost.ending.is_empty() && cost.later == 0 && cost.refused.is_empty() && cost.foreign.is_empty()
+    {
+        (
+            Tone::Notice,
+            format!("not yet ready for {target}: no pods need to stop"),
+        )
+    } else {
+        let decisions = counted(decisions, "decision", "decisions");
+        (Tone::Bad, format!("not ready for {target}: {decisions}"))
+    };
+    doc.verdict(page, tone, head);
+}
+
+/// A line for each step that is left.
+fn checklist(doc: &mut Doc, plan: &ConversionPlan, cost: &DowngradeCost) {
+    let names = Step::names(&plan.steps);
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let task = |doc: &mut Doc, name: &str, is_decision: bool, text: &str| {
+        let mut spans = vec![span(Tone::Strong, format!("{name:<width$}  "))];
+        if is_decision {
+            spans.push(span(Tone::Bad, "decide: "));
+        }
+        spans.push(span(Tone::Plain, text));
+        doc.task(width + 2, spans);
+    };
+    for (name, step) in names.iter().zip(&plan.steps).filter(|(_, step)| !step.done) {
+        // What cannot be converted is met there.
+        if step.order == CONVERSION && !cost.refused.is_empty() {
+            let names: Vec<String> = cost.refused.iter().map(|key| format!("claim/{key}")).collect();
+            let text = format!("`convert` refuses {}", some(&names));
+            task(doc, name, true, &text);
+        }
+        task(doc, name, step.confirm, step.line());
+    }
+    next(doc, plan);
+    if let Some(name) = names.first() {
+        doc.remark(format_args!("One step: --step {name}    Checklist: -o markdown"));
+    }
+    doc.more();
+}
+
+/// The step that converts claims.
+const CONVERSION: u32 = 2;
+
 /// The first command of the first step that is not done.
-fn next(doc: &mut Doc, planned: &Planned) {
-    let steps = &planned.plan.steps;
+fn next(doc: &mut Doc, plan: &ConversionPlan) {
+    let steps = &plan.steps;
     let names = Step::names(steps);
     let Some((name, step)) = names.iter().zip(steps).find(|(_, step)| !step.done) else {
         return;
@@ -108,7 +156,10 @@ fn next(doc: &mut Doc, planned: &Planned) {
 
 /// Returns how many were not told.
 fn more(rest: usize, one: &str, many: &str) -> String {
-    let wide = Command::dra("convert").args(&["plan", "-o", "wide"]).done();
+    let wide = Command::dra("convert")
+        .args(&["plan", "-o", "wide"])
+        .here()
+        .done();
     let wide = wide.map(|script| script.to_string()).unwrap_or_default();
     format!("{}: {wide}", counted(rest, one, many))
 }
@@ -126,7 +177,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
             let pods: Vec<&str> = claim.add.iter().map(|pod| pod.name.as_str()).collect();
             let entries = entries.collect::<Vec<_>>().join(", ");
             match shown::first(&pods, 4) {
-                _ if pods.is_empty() => format!("{entries} is removed, no pod uses it"),
+                _ if pods.is_empty() => format!("{entries} is removed: no pod uses the claim"),
                 pods => format!("{entries} becomes {pods}"),
             }
         }
@@ -156,7 +207,7 @@ fn of_claim(section: &mut Doc, claim: &PlannedClaim) {
 
 fn of_group(section: &mut Doc, group: &GroupPlan) {
     let word = match group.decision {
-        Decision::Drain => "end",
+        Decision::Drain => "stop",
         Decision::KeepRunning => "running",
         Decision::Leave => "leave",
     };

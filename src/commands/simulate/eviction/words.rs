@@ -36,15 +36,19 @@ pub(super) fn evicted(
     format!(
         "{} would be evicted within {within}: {}{more}",
         counted(pods, "pod", "pods"),
-        fates.join(", ")
+        fates.join("; ")
     )
 }
 
 fn many(fate: Fate, count: usize) -> String {
-    let is = if count == 1 { "is" } else { "are" };
+    let (is, stay) = if count == 1 {
+        ("is", "stays")
+    } else {
+        ("are", "stay")
+    };
     match fate {
         Fate::Restarts => format!("{count} {is} recreated"),
-        Fate::Waits => format!("{count} {is} recreated, but pending"),
+        Fate::Waits => format!("{count} {is} recreated but {stay} pending"),
         Fate::Unknown => format!("{count} may be recreated"),
         Fate::Done => format!("{count} had already finished"),
         Fate::Lost => format!("{count} {is} not recreated"),
@@ -60,7 +64,7 @@ pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> 
             let nodes = replacement.map(|replacement| fitting_nodes(&replacement.nodes));
             format!("{owner} recreates it: {}", nodes.unwrap_or_default())
         }
-        Fate::Waits => format!("{owner} recreates it, but it is pending: no node fits"),
+        Fate::Waits => format!("{owner} recreates it, but no node fits"),
         Fate::Unknown => format!("unknown whether {owner} recreates it, or where it fits"),
         Fate::Done => "had already finished".to_owned(),
         Fate::Lost if pod.owner.is_none() => "not recreated (no controller)".to_owned(),
@@ -137,7 +141,7 @@ pub(super) fn budgets(violated: &[&BudgetItem]) -> String {
 /// Pods that `kubectl drain` refuses to delete.
 pub(super) fn refused(pods: &[String]) -> String {
     format!(
-        "`kubectl drain` would refuse pods without a controller (--force): {}",
+        "`kubectl drain` would refuse pods without a controller, unless --force is given: {}",
         some(pods)
     )
 }
@@ -149,4 +153,4 @@ pub(super) fn ignored(pods: &[String]) -> String {
 
 /// How to get the rule of the flags.
 pub(super) const RULE: &str =
-    "To create the rule without evicting yet, add: --emit-rule | kubectl apply -f -";
+    "To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -";

@@ -13,7 +13,11 @@ use crate::support::cluster::faulty::Fault;
 use crate::support::process::{Invocation, Process, Run};
 use crate::support::wait::wait_for;
 
-const IS_OVER: &str = "`--timeout`";
+/// Said when the time is over, while requests are in flight.
+const EXPIRED: &str = "`--timeout` expired";
+
+/// Said at the end.
+const IS_OVER: &str = "timed out after";
 
 /// Fate of a request.
 type Fate = fn(&str) -> Fault;
@@ -59,7 +63,7 @@ fn counted_any(writes: &AtomicUsize) -> bool {
 }
 
 fn is_over(process: &mut Process) -> bool {
-    process.stderr().contains(IS_OVER) || process.has_ended()
+    process.stderr().contains(EXPIRED) || process.has_ended()
 }
 
 /// Returns how many claims came to that.

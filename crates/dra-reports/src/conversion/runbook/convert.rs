@@ -79,6 +79,7 @@ impl Book<'_> {
         let first = Step {
             order: 1,
             title: words::STOP_GROUPS.to_owned(),
+            summary: words::stop(&drained),
             why: words::WHY_STOP_GROUPS.to_owned(),
             manual,
             done: commands.is_empty(),
@@ -97,6 +98,7 @@ impl Book<'_> {
         let second = Step {
             order: 1,
             title: words::SCHEDULE_OR_DELETE.to_owned(),
+            summary: words::schedule(&pending),
             why: words::WHY_SCHEDULE.to_owned(),
             manual: pending
                 .iter()
@@ -112,17 +114,25 @@ impl Book<'_> {
 
     /// 2: named claims become lists of pods.
     pub(super) fn convert(&self) -> Step {
-        let to_do = self.plan.claims.iter().any(|claim| match &claim.action {
-            Action::Convert(_) | Action::Release(_) => true,
-            Action::Refuse(refusal) => refusal.code() == Code::UnscheduledMembers,
-            Action::Keep => false,
-        });
+        let count = |is: fn(&Action) -> bool| {
+            let actions = self.plan.claims.iter().map(|claim| &claim.action);
+            actions.filter(|action| is(action)).count()
+        };
+        let converting = words::Converting {
+            converted: count(|action| matches!(action, Action::Convert(_))),
+            released: count(|action| matches!(action, Action::Release(_))),
+            later: count(
+                |action| matches!(action, Action::Refuse(refusal) if refusal.code() == Code::UnscheduledMembers),
+            ),
+        };
+        let summary = words::converting(&converting);
         Step {
             order: 2,
             title: words::CONVERT.to_owned(),
+            done: summary.is_empty(),
+            summary,
             why: words::WHY_CONVERT.to_owned(),
             accepted_exit_codes: self.leaves_foreign(),
-            done: !to_do,
             ..Step::default()
         }
         .run(
@@ -189,6 +199,7 @@ impl Book<'_> {
             let step = Step {
                 order: 4,
                 title: words::REMOVE_FOREIGN.to_owned(),
+                summary: words::ask_owners(&foreign),
                 why: words::WHY_REMOVE_FOREIGN.to_owned(),
                 manual: foreign
                     .iter()

@@ -6,7 +6,7 @@ use super::{Book, Commands, ComponentChange, Step};
 use crate::conversion::groups::{Decision, GroupPlan};
 use crate::conversion::words::{self, Undoing};
 use crate::script::{Command, NoCommand, Resource, Script, patch};
-use dra_model::{Component, Gate, Kind, Meta, Str};
+use dra_model::{Component, Gate, Kind, Meta, NO_EFFECT, Str};
 use dra_rules::reservation::conversion::{Action, Target};
 
 impl Book<'_> {
@@ -76,6 +76,10 @@ impl Book<'_> {
         let step = Step {
             order: 5,
             title: words::DELETE_GROUPS.to_owned(),
+            summary: words::delete_groups(
+                groups.values().map(Vec::len).sum(),
+                workloads.values().map(Vec::len).sum(),
+            ),
             why: words::WHY_DELETE_GROUPS.to_owned(),
             manual,
             done: commands.is_empty() && known,
@@ -92,6 +96,7 @@ impl Book<'_> {
             let step = Step {
                 order: 5,
                 title: words::DROP_FINALIZER.to_owned(),
+                summary: words::drop_finalizers(finalizers.scripts.len() + finalizers.refused.len()),
                 why: words::WHY_DROP_FINALIZER.to_owned(),
                 manual: vec![words::DROP_AFTER_VERIFY.to_owned()],
                 // A group whose pods have finished meanwhile is gone already.
@@ -119,7 +124,7 @@ impl Book<'_> {
         let known = manual.is_empty();
         for rule in &rules {
             let taint = &rule.spec.taint;
-            if taint.effect != "None" {
+            if taint.effect != NO_EFFECT {
                 manual.push(words::not_enforced(&rule.metadata.name, taint));
             }
         }
@@ -134,6 +139,13 @@ impl Book<'_> {
         Step {
             order: 6,
             title: words::DELETE_RULES.to_owned(),
+            summary: words::delete_rules(
+                names.len(),
+                rules
+                    .iter()
+                    .filter(|rule| rule.spec.taint.effect != NO_EFFECT)
+                    .count(),
+            ),
             why: words::WHY_DELETE_RULES.to_owned(),
             manual,
             done: names.is_empty() && known,

@@ -33,6 +33,9 @@ pub struct Step {
     pub order: u32,
     /// What is done.
     pub title: String,
+    /// What is done in this cluster, with names and numbers. Absent where the title says all.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
     /// What happens without it.
     pub why: String,
     /// What no command does, or has to be decided before.
@@ -69,6 +72,15 @@ impl Step {
             }
         }
         names
+    }
+
+    /// What is done in this cluster, in one line.
+    pub fn line(&self) -> &str {
+        if self.summary.is_empty() {
+            &self.title
+        } else {
+            &self.summary
+        }
     }
 
     /// The step with these commands. What a name allows no command for has to be done by hand.

@@ -134,7 +134,8 @@ pub(in super::super) fn offered(resource: &str, class: &str) -> String {
 }
 
 /// That pods may not be deleted for a manifest that is not applied.
-pub(in super::super) const NOT_APPLIED: &str = "ask the owners of these pods before applying the manifest";
+pub(in super::super) const NOT_APPLIED: &str =
+    "ask the owner of the pod first: the manifest is not applied yet";
 
 /// That kube-scheduler does it.
 pub(in super::super) fn deallocated(key: &Key) -> String {
@@ -162,7 +163,10 @@ pub(in super::super) const MORE_FIXES: &str = "other changes of the same size ma
 
 /// That a driver has to publish devices.
 pub(in super::super) fn publish(driver: &str, nodes: &[Str]) -> String {
-    format!("get driver {driver} to publish its devices for {}", some(nodes))
+    format!(
+        "ask the owner of driver {driver} to publish its devices for {}",
+        some(nodes)
+    )
 }
 
 /// That a Deployment has to delete old pods first.

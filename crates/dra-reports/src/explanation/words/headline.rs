@@ -245,6 +245,15 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             }
         ),
         Cause::Kept(cause, owner, _) => format!("{}: other pods of {owner} hold them", self::cause(cause)),
+        Cause::Circle(cause, owner, members) => {
+            let (names, hold) = (members.iter().map(pod).collect::<Vec<_>>(), members.len());
+            format!(
+                "{}: {} {} and cannot start without this pod, because {owner} starts its pods when all have nodes",
+                self::cause(cause),
+                listed_names(&names, "and"),
+                if hold == 1 { "holds them" } else { "hold them" }
+            )
+        }
         Cause::Queued(queued) => self::queued(queued),
         Cause::Held(cause, by) => format!("{}: {}", self::cause(cause), held(by)),
         Cause::Gang(gang, lacks) => {

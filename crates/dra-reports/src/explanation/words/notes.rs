@@ -10,9 +10,9 @@ use super::speaker;
 pub(in super::super) fn nth_pod(number: usize, all: usize) -> String {
     match number {
         1 => format!("pod 1 of {all}"),
-        2 => format!("pod 2 of {all}; pod 1 fits, and is assumed to be on the first fitting node by name"),
+        2 => format!("pod 2 of {all}; pod 1 fits, assumed to be on its first fitting node by name"),
         _ => format!(
-            "pod {number} of {all}; pods 1–{} fit, and are assumed to be on the first fitting node by name",
+            "pod {number} of {all}; pods 1–{} fit, each assumed to be on its first fitting node by name",
             number - 1
         ),
     }

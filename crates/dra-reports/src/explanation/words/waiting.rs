@@ -57,7 +57,7 @@ pub(in super::super) fn unknown_wait(why: &str) -> String {
 
 /// That an error ends every attempt.
 pub(in super::super) fn error_ends_all() -> String {
-    unknown_wait("the error ends every attempt, regardless of available devices")
+    unknown_wait("every attempt ends with this error, however many devices are available")
 }
 
 /// That these pools cannot be judged; `elsewhere` is why it never fits on the nodes that they do not reach.
@@ -70,7 +70,7 @@ pub(in super::super) fn unusable_pools(pools: &[PoolId], elsewhere: Option<&Neve
     let names = listed_names(&names, "and");
     match elsewhere {
         Some(never) => format!(
-            "waiting will not help: {} (unknown for {which} {names}, which {is} incomplete or invalid)",
+            "unknown whether waiting helps: {which} {names} {is} incomplete or invalid; elsewhere it will not: {}",
             of_never(never)
         ),
         None => unknown_wait(&format!("{which} {names} {is} incomplete or invalid")),
@@ -96,7 +96,7 @@ pub(in super::super) fn why_unknown(why: &Uncertain) -> String {
         Uncertain::NotFound(nodes) => {
             let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
             format!(
-                "it fits on {} with every device available and untainted, but it is unknown which pods would have to finish",
+                "it would fit on {} if every device were available and untainted, but which pods have to finish is unknown",
                 listed_names(&names, "and")
             )
         }
@@ -149,6 +149,10 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
         ),
         Kept::Beside => format!(
             "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add devices"
+        ),
+        Kept::Circle => format!(
+            "waiting will not help: {who} {holds} what it needs and cannot start without it, because {owner} starts its pods when all \
+             have nodes: add devices, or use fewer pods"
         ),
     }
 }
@@ -246,10 +250,10 @@ fn lacking(lacks: &[Lack]) -> String {
 }
 
 /// That these pods cannot start before the subject has a node.
-pub(in super::super) fn circle(kind: &str, name: &str, keys: &[Key]) -> String {
+pub(in super::super) fn waiting_for(owner: &OwnerName, keys: &[Key]) -> String {
     let names: Vec<String> = keys.iter().map(pod).collect();
     format!(
-        "{} cannot start without this pod: the pods of {kind} {name} do not start until all have nodes",
+        "{} cannot start without this pod: the pods of {owner} do not start until all have nodes",
         listed_names(&names, "and")
     )
 }

@@ -713,6 +713,15 @@ pub(super) fn worlds(code: Code) -> (World, World) {
             };
             (with("Unknown"), with("True"))
         }
+        Code::ContainerNotRunning => {
+            let with = |state: &Value| {
+                on_node(&json!({"phase": "Running", "containerStatuses": [{"name": "main", "state": state}]}))
+            };
+            (
+                with(&json!({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}})),
+                with(&json!({"running": {}})),
+            )
+        }
         Code::DriverAwaited => {
             let with = |phase: &str| on_node(&json!({"phase": phase}));
             (with("Pending"), with("Running"))

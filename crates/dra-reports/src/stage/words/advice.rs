@@ -208,7 +208,7 @@ pub(in super::super) fn let_read(node: &str, claim: &str, is_rejected: bool) -> 
 /// Devices that are no longer published.
 pub(in super::super) fn publish(driver: &str, node: &str) -> Text {
     Text::new(
-        format!("get driver {driver} to publish its devices on {node} again"),
+        format!("ask the owner of driver {driver} to publish its devices on {node} again"),
         format!("ask the owner of driver {driver} why it no longer publishes them"),
     )
 }
@@ -282,7 +282,7 @@ pub(in super::super) fn unattachable(device: &DeviceId, can_taint: bool) -> Text
 /// A device that is not attached in time.
 pub(in super::super) fn attach_in_time(driver: &str) -> Text {
     Text::new(
-        format!("get driver {driver} to attach the device in time"),
+        format!("ask the owner of driver {driver} to attach the device in time"),
         format!(
             "ask the owner of driver {driver} why it does not; {GIVES_UP}, unless it is not running or has a longer bindingTimeout"
         ),

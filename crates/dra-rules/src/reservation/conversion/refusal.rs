@@ -275,8 +275,8 @@ impl fmt::Display for Refusal {
                     let pods = Names("pod", repointed);
                     return write!(
                         f,
-                        "; its devices may be in use by {pods}, whose claims were created again by an older \
-                        claim controller"
+                        "; {pods} may still use its devices, although an older claim controller created other claims for \
+                        them"
                     );
                 }
                 if *doomed {

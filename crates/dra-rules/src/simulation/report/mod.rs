@@ -492,9 +492,9 @@ impl EvictionReport {
             if owner.evicted == owner.pods && owner.pods > 0 && owners.insert(&owner.uid) {
                 let of = format!("{}/{}/{}", owner.kind.to_lowercase(), pod.namespace, owner.name);
                 self.warnings.push(if owner.pods == 1 {
-                    format!("the only pod of {of} is evicted")
+                    format!("the only pod of {of} would be evicted")
                 } else {
-                    format!("all {} pods of {of} are evicted", owner.pods)
+                    format!("all {} pods of {of} would be evicted", owner.pods)
                 });
             }
         }

@@ -171,7 +171,7 @@ fn devices_of_pods_that_were_given_other_claims_are_not_taken_back() {
     assert_eq!(
         plan.claims[0].reason().as_deref(),
         Some(
-            "created for PodGroup g; its devices may be in use by pod p, whose claims were created again by an older claim controller"
+            "created for PodGroup g; pod p may still use its devices, although an older claim controller created other claims for them"
         )
     );
     assert_eq!(

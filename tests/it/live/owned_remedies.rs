@@ -1,0 +1,216 @@
+//! What `explain` says helps a pod of an owner, carried out beside the owner's real controller: a pod of the owner gets its devices.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::remedies::obey;
+use crate::support::cluster::objects::{
+    Manifest as _, claim, claim_spec, class, each_device, gpu_slice, namespace, pod, request, taint,
+    taint_rule, template,
+};
+use crate::support::cluster::{Cluster, Options};
+use crate::support::schema::assert_valid;
+use crate::support::wait::wait_for;
+
+/// Cases at work at the same time.
+const LANES: usize = 4;
+
+/// Devices of each node.
+const DEVICES: u32 = 4;
+
+/// Owners, with what their spec has beside selector and template.
+const OWNERS: [(&str, &str, &str); 5] = [
+    (
+        "apps/v1",
+        "Deployment",
+        r#"{"strategy": {"type": "RollingUpdate"}}"#,
+    ),
+    ("apps/v1", "Deployment", r#"{"strategy": {"type": "Recreate"}}"#),
+    ("apps/v1", "ReplicaSet", "{}"),
+    ("apps/v1", "StatefulSet", r#"{"serviceName": "web"}"#),
+    ("batch/v1", "Job", "{}"),
+];
+
+/// Why a pod gets no devices.
+#[derive(Clone, Copy, Debug)]
+enum Because {
+    /// A pod without an owner has them.
+    OfAPod,
+    /// A claim without a consumer has them.
+    OfAnIdleClaim,
+    /// A rule taints them.
+    ARule,
+    /// Their driver taints them.
+    ATaint,
+    /// The node is cordoned.
+    ACordon,
+    /// There are fewer than requested.
+    TheCount,
+    /// No device matches the request.
+    TheSelector,
+    /// The claim's constraint cannot be met.
+    TheConstraint,
+}
+
+const CAUSES: [Because; 8] = [
+    Because::OfAPod,
+    Because::OfAnIdleClaim,
+    Because::ARule,
+    Because::ATaint,
+    Because::ACordon,
+    Because::TheCount,
+    Because::TheSelector,
+    Because::TheConstraint,
+];
+
+/// An owner whose pod gets no devices, in a namespace and with a node of its own.
+struct Case {
+    name: String,
+    owner: (&'static str, &'static str, &'static str),
+    because: Because,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (_, kind, spec) = self.owner;
+        write!(f, "{}: {kind} {spec}, {:?}", self.name, self.because)
+    }
+}
+
+fn cases() -> Vec<Case> {
+    let all = OWNERS
+        .iter()
+        .flat_map(|owner| CAUSES.iter().map(move |because| (*owner, *because)));
+    let case = |(number, (owner, because))| Case {
+        name: format!("case-{number}"),
+        owner,
+        because,
+    };
+    all.enumerate().map(case).collect()
+}
+
+impl Case {
+    fn set(&self, cluster: &Cluster) {
+        let name = &self.name;
+        cluster.create(&namespace(name));
+        cluster.add_nodes([name.as_str()]);
+        let mut slice = gpu_slice(name, DEVICES as usize);
+        if let Because::ATaint = self.because {
+            slice = each_device(slice, |device| {
+                device["taints"] = json!([taint("example.com/sick", "", "NoSchedule")]);
+            });
+        }
+        cluster.create(&slice);
+        cluster.create(&class(name, "device.driver == 'gpu.example.com'"));
+        let all = || claim_spec([request("gpu", name).count(DEVICES)]);
+        let held = |name: &str, spec| claim(name, spec).in_namespace(&self.name);
+        match self.because {
+            Because::OfAPod | Because::OfAnIdleClaim => {
+                let holder = pod("holder")
+                    .in_namespace(name)
+                    .named_claim("gpu", "held")
+                    .with(self.here());
+                cluster.run([&held("held", all()), &holder]);
+                if let Because::OfAnIdleClaim = self.because {
+                    cluster.delete_now(&format!("pod/{name}/holder"));
+                    cluster.wait(&format!("claim/{name}/held"), "nobody has it", |claim| {
+                        claim["status"]["reservedFor"]
+                            .as_array()
+                            .is_none_or(Vec::is_empty)
+                    });
+                }
+            }
+            Because::ARule => {
+                let rule = taint_rule(
+                    name,
+                    json!({"driver": "gpu.example.com", "pool": name}),
+                    taint("example.com/sick", "", "NoSchedule"),
+                );
+                cluster.create(&rule);
+            }
+            Because::ACordon => {
+                cluster.patch(&format!("node/{name}"), &json!({"spec": {"unschedulable": true}}));
+            }
+            Because::ATaint | Because::TheCount | Because::TheSelector | Because::TheConstraint => {}
+        }
+        let of_pods = match self.because {
+            Because::TheCount => claim_spec([request("gpu", name).count(DEVICES + 1)]),
+            Because::TheSelector => claim_spec([request("gpu", name)
+                .selecting("device.attributes['gpu.example.com'].architecture == 'Ampere'")]),
+            Because::TheConstraint => claim_spec([request("gpu", name).count(2)])
+                .constrained(json!({"matchAttribute": "gpu.example.com/uuid"})),
+            _ => all(),
+        };
+        cluster.create(&template("devices", of_pods).in_namespace(name));
+        cluster.create(&self.owner());
+    }
+
+    /// Keeps a pod on the node of the case.
+    fn here(&self) -> Value {
+        json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": self.name}}})
+    }
+
+    fn owner(&self) -> Value {
+        let (version, kind, more) = self.owner;
+        let labels = json!({"app": "subject"});
+        let mut spec = pod("unused").template_claim("gpu", "devices").with(self.here())["spec"].clone();
+        let mut of_owner: Value = serde_json::from_str(more).expect("JSON");
+        if kind != "Job" {
+            spec["restartPolicy"] = json!("Always");
+            of_owner["replicas"] = json!(1);
+            of_owner["selector"] = json!({"matchLabels": labels});
+        }
+        of_owner["template"] = json!({"metadata": {"labels": labels}, "spec": spec});
+        json!({"apiVersion": version, "kind": kind, "metadata": {"name": "web", "namespace": self.name}, "spec": of_owner})
+    }
+
+    /// The owner's pods, with or without a node.
+    fn pods(&self, cluster: &Cluster, with_node: bool) -> Vec<Value> {
+        let pods = cluster.list(&format!("pod/{}", self.name)).into_iter();
+        pods.filter(|pod| {
+            pod["metadata"]["labels"]["app"] == "subject"
+                && pod["metadata"]["deletionTimestamp"].is_null()
+                && pod["spec"]["nodeName"].is_string() == with_node
+        })
+        .collect()
+    }
+
+    /// Makes the case, carries out what is proven to help, and waits for the owner's pod to get its devices.
+    fn try_on(&self, cluster: &Cluster) {
+        self.set(cluster);
+        let pod = wait_for(&format!("{self}: it has a pod"), || {
+            self.pods(cluster, false).pop()
+        });
+        let name = pod["metadata"]["name"].as_str().expect("a name");
+        cluster.wait_unschedulable([format!("pod/{}/{name}", self.name).as_str()]);
+        let args = ["explain", &format!("pod/{name}"), "-n", &self.name, "-o", "json"].map(str::to_owned);
+        let run = cluster.kubectl_dra(args).run().exits(1);
+        let report = assert_valid(&run.stdout);
+        let mut fixes = report["fixes"].as_array().into_iter().flatten();
+        let fix = fixes.find(|fix| fix["proven"] == true && fix["command"].is_string());
+        let fix = fix.unwrap_or_else(|| panic!("{self}: nothing helps: {report:#}"));
+        obey(cluster, fix["command"].as_str().expect("a command"));
+        wait_for(&format!("{self}: it gets its devices after {fix:#}"), || {
+            cluster.finish_deletions();
+            self.pods(cluster, true).pop()
+        });
+    }
+}
+
+#[test]
+fn forty_remedies_work_beside_the_owners_controllers() {
+    let cluster = Cluster::start(&Options::default().gate("DRADeviceTaintRules", true));
+    let cases = cases();
+    assert_eq!(cases.len(), 40);
+    std::thread::scope(|scope| {
+        for lane in 0..LANES {
+            let (cluster, cases) = (&cluster, &cases);
+            scope.spawn(move || {
+                for case in cases.iter().skip(lane).step_by(LANES) {
+                    case.try_on(cluster);
+                }
+            });
+        }
+    });
+}
