@@ -165,10 +165,12 @@ fn of_case(line: &str) -> Vec<Said> {
                 .map(|ended| with(word, true, &|name| !ended.contains(&name), false))
                 .collect()
         }
-        // The library knows neither nodes that are cordoned nor owners.
-        Waiting::Uncordoned(_) | Waiting::Kept { .. } | Waiting::RolledOut { .. } | Waiting::Unknown(_) => {
-            Vec::new()
-        }
+        // The library knows neither the state of nodes nor owners.
+        Waiting::Uncordoned(_)
+        | Waiting::Restored(_)
+        | Waiting::Kept { .. }
+        | Waiting::RolledOut { .. }
+        | Waiting::Unknown(_) => Vec::new(),
     }
 }
 

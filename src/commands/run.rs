@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 
-    /// Age from which a write is overdue [default: 30s]
+    /// Time until a write is overdue [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 

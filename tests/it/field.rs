@@ -114,8 +114,8 @@ const CASES: &[Case] = &[
     Case {
         args: &["check"],
         file: "image-missing-and-crash-loop",
-        exits: 0,
-        names: &[],
+        exits: 1,
+        names: &["DRA088", "pod/default/pcrash", "pod/default/pimage"],
         never: &["DRA080", "DRA081", "DRA082", "DRA083", "DRA084", "DRA085"],
     },
     Case {

@@ -426,11 +426,13 @@ fn a_pending_pod_is_described_with_the_command_that_explains_it() {
     let last = |line: &str| shown(line, "pending").lines().last().map(str::to_owned);
     assert_eq!(
         last("describe pod/too-many"),
-        Some("Why: kubectl dra explain pod/too-many --namespace=default".to_owned())
+        Some("Why: kubectl dra explain pod/too-many --namespace=default --from=example:pending".to_owned())
     );
     assert_eq!(
         last("describe claim/too-many-gpu-g4ndh"),
-        Some("Why: kubectl dra explain resourceclaim/too-many-gpu-g4ndh --namespace=default".to_owned())
+        Some(
+            "Why: kubectl dra explain resourceclaim/too-many-gpu-g4ndh --namespace=default --from=example:pending".to_owned()
+        )
     );
     let running = shown("describe pod/notebook", "gpus");
     assert!(!running.contains("Why: "), "{running}");

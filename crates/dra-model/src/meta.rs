@@ -185,7 +185,7 @@ impl Meta {
         lookup(&self.labels, key)
     }
 
-    /// The value of the `resource.kubernetes.io` annotation `key`.
+    /// The value of the annotation `key`: one of `resource.kubernetes.io`, or the group of a pod of another scheduler.
     pub fn annotation(&self, key: &str) -> Option<&Str> {
         lookup(&self.annotations, key)
     }
@@ -209,7 +209,7 @@ fn resource_annotations<'de, D: serde::Deserializer<'de>>(
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
             let mut list = Vec::new();
             while let Some(key) = map.next_key::<std::borrow::Cow<'_, str>>()? {
-                if key.starts_with("resource.kubernetes.io/") {
+                if key.starts_with("resource.kubernetes.io/") || key == "scheduling.k8s.io/group-name" {
                     let value = map
                         .next_value::<Option<std::borrow::Cow<'_, str>>>()?
                         .unwrap_or_default();

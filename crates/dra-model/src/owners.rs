@@ -29,6 +29,8 @@ pub struct Owner {
     pub stops: bool,
     /// True if its user has it suspended, or inactive.
     pub is_suspended: bool,
+    /// True if its user has paused its rollout.
+    pub is_paused: bool,
     /// Number of replicas, if specified.
     pub replicas: Option<i64>,
     /// Update strategy, if known.
@@ -153,6 +155,7 @@ impl Owners {
             controller: metadata.controller().cloned(),
             stops: metadata.is_deleting() || stops(group, kind, &spec, &status),
             is_suspended: spec.suspend == true || spec.active == false,
+            is_paused: group == "apps" && spec.paused == true,
             replicas: spec.replicas.as_i64(),
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
@@ -237,6 +240,7 @@ struct Spec {
     channel: Value,
     template: Value,
     suspend: Value,
+    paused: Value,
     backoff_limit: Value,
     backoff_limit_per_index: Value,
     pod_failure_policy: Value,

@@ -61,6 +61,8 @@ pub enum DriverPod {
     Ready,
     /// It is there and not ready.
     NotReady,
+    /// It has no node yet.
+    Pending,
     /// A container of it ends again and again, or cannot be started.
     Crashing,
     /// There is none that may be the driver's.
@@ -191,6 +193,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             Plugin::Hidden(_) => DriverPod::Unknown,
             Plugin::None { .. } => DriverPod::None,
             Plugin::Crashing(..) => DriverPod::Crashing,
+            Plugin::Pending(..) => DriverPod::Pending,
             Plugin::NotReady(_) => DriverPod::NotReady,
             Plugin::OtherFolder(..) | Plugin::Ready(..) => DriverPod::Ready,
         };

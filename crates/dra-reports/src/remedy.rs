@@ -238,6 +238,33 @@ pub(super) fn end_groups<'n>(
     )))
 }
 
+/// How pods end that need not be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// They are gone or have finished.
+    Former,
+    /// They are being deleted.
+    Terminating,
+}
+
+/// Returns how all pods among the consumers of the claim end without being deleted; nothing where one of them does not, or is unknown.
+pub(super) fn end_of(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<End> {
+    if cluster.gap(Kind::Pod, &claim.metadata.namespace).is_some() {
+        return None;
+    }
+    let mut end = End::Former;
+    for entry in consumers {
+        let pod = cluster.pod(&claim.metadata.beside(&entry.name));
+        let pod = pod.filter(|pod| pod.metadata.uid == entry.uid && !pod.is_terminal());
+        match pod {
+            Some(pod) if pod.metadata.is_deleting() => end = End::Terminating,
+            Some(_) => return None,
+            None => {}
+        }
+    }
+    Some(end)
+}
+
 /// Deletes whatever the claim is reserved for: the claim controller deallocates the claim then.
 pub(super) fn end_consumers(cluster: &Cluster, claim: &Claim) -> Remedy {
     end_some(

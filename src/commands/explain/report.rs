@@ -155,6 +155,7 @@ fn tone_of_waiting(explanation: &Explanation) -> Tone {
             | Helps::WhenUntainted
             | Helps::WhenDeallocated
             | Helps::WhenUncordoned
+            | Helps::WhenRestored
             | Helps::WhenPublished,
         ) => Tone::Good,
         Some(Helps::Never | Helps::Kept) => Tone::Bad,

@@ -149,7 +149,7 @@ fn devices_of_pods_that_were_given_other_claims_stay_theirs() {
         let run = args.run().exits(1);
         // On 1.35 the pods of the second one still name it.
         for (claim, why) in [
-            ("both-nic-94rpf", "may be in use by pods both-0, both-1"),
+            ("both-nic-94rpf", "pods both-0, both-1 may still use its devices"),
             ("sim-gpu-2z6cl", "created for PodGroup sim"),
         ] {
             let line = run.stdout.lines().find(|line| line.contains(claim));

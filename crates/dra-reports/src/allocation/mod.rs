@@ -4,6 +4,7 @@
 //! the ones before leave; where the scheduler could choose between nodes, the first by name is assumed. `packing` asks how many more
 //! there could be.
 
+mod assumed;
 mod caveats;
 mod exactness;
 mod gang;
@@ -28,6 +29,7 @@ use dra_rules::scheduling::{
     message_of_obstacle, normalized, not_simulated, place,
 };
 
+pub use assumed::AssumedRelease;
 pub(super) use caveats::caveats;
 pub use exactness::Exactness;
 pub(super) use exactness::{Trust, is_open};
@@ -36,8 +38,7 @@ pub(super) use group::GANG;
 
 pub use packing::{Exhausted, Packing, Placed, pack};
 pub use report::{
-    AllocationReport, AssumedRelease, ClaimAllocation, Fit, NodeResult, NodeScore, OpenRequest, Placement,
-    Target,
+    AllocationReport, ClaimAllocation, Fit, NodeResult, NodeScore, OpenRequest, Placement, Target,
 };
 
 /// Objects to simulate.

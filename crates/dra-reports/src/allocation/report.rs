@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::assumed::AssumedRelease;
 use super::exactness::{Exactness, is_open};
 use super::packing::Packing;
 use super::{Judged, key_parts, words};
@@ -54,19 +55,6 @@ pub struct AllocationReport {
 }
 
 const POD: &str = "Pod";
-
-/// A release that affects the answer and is known only from objects.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct AssumedRelease {
-    /// The version that the answer assumes.
-    pub version: String,
-    /// The newest release.
-    pub newest: String,
-    /// The answer in the newest release.
-    pub otherwise: String,
-}
 
 /// A pod, a claim, or what makes pods.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

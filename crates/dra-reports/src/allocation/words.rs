@@ -1,6 +1,6 @@
 //! Sentences about allocations that explanations have, too. Nothing reads them again.
 
-use super::AssumedRelease;
+use super::assumed::AssumedRelease;
 use super::gang::{Gang, GangLacks};
 use dra_allocator::Choice;
 use dra_model::{DeviceId, Format, Key, MOST_CONSUMERS, PoolId, Quantity, Str};

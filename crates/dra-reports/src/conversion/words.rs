@@ -3,7 +3,6 @@
 use dra_model::{ConsumerReference, Gap, Gate, Key, Meta, OwnerReference, Str, Taint};
 use dra_rules::reservation::conversion::ClaimPlan;
 
-use super::groups::GroupPlan;
 use crate::listing::some;
 use crate::words::{controller, counted};
 use crate::{Sentence, warnings};
@@ -23,36 +22,37 @@ fn count(count: usize, one: &str) -> String {
     counted(count, one, &format!("{one}s"))
 }
 
+/// Groups that are stopped.
+#[derive(Default)]
+pub(super) struct Stopped {
+    /// Names of those with pods.
+    pub(super) with_pods: Vec<String>,
+    /// Names of those without, which are only deleted.
+    pub(super) without_pods: Vec<String>,
+    /// Pods with a node.
+    pub(super) running: usize,
+    /// Pods without one.
+    pub(super) pending: usize,
+}
+
 /// Which groups are stopped, and which are only deleted as they have no pods.
-pub(super) fn stop(groups: &[&GroupPlan]) -> String {
-    let named = |groups: &[&GroupPlan]| {
-        let names = groups
-            .iter()
-            .map(|group| format!("{}/{}", group.namespace, group.name));
-        let names: Vec<String> = names.collect();
-        let word = if groups.len() == 1 { "group" } else { "groups" };
-        format!("{word} {}", some(&names))
+pub(super) fn stop(stopped: &Stopped) -> String {
+    let named = |names: &[String]| {
+        let word = if names.len() == 1 { "group" } else { "groups" };
+        format!("{word} {}", some(names))
     };
-    let (with, without): (Vec<&GroupPlan>, Vec<_>) = groups
-        .iter()
-        .partition(|group| !group.pods.is_empty() || !group.pending.is_empty());
     let mut parts = Vec::new();
-    if !with.is_empty() {
-        let running = with.iter().map(|group| group.pods.len()).sum();
-        let pending: usize = with.iter().map(|group| group.pending.len()).sum();
-        let pending = match pending {
+    if !stopped.with_pods.is_empty() {
+        let pending = match stopped.pending {
             0 => String::new(),
             pending => format!(", {pending} pending"),
         };
-        parts.push(format!(
-            "Stop {} ({}{pending})",
-            named(&with),
-            count(running, "running pod")
-        ));
+        let running = count(stopped.running, "running pod");
+        parts.push(format!("Stop {} ({running}{pending})", named(&stopped.with_pods)));
     }
-    if !without.is_empty() {
+    if !stopped.without_pods.is_empty() {
         let verb = if parts.is_empty() { "Delete" } else { "delete" };
-        parts.push(format!("{verb} {}", named(&without)));
+        parts.push(format!("{verb} {}", named(&stopped.without_pods)));
     }
     parts.join("; ")
 }
@@ -75,11 +75,7 @@ pub(super) const SCALE_DOWN: &str = "scale the controllers of their pods to 0, o
 pub(super) const SCHEDULE_OR_DELETE: &str = "Schedule members that have no node yet, or delete them";
 
 /// Which pods are to be scheduled or deleted.
-pub(super) fn schedule(groups: &[&GroupPlan]) -> String {
-    let pods = groups.iter().flat_map(|group| {
-        let pods = group.pending.iter();
-        pods.map(|pod| format!("pod/{}/{pod}", group.namespace))
-    });
+pub(super) fn schedule(pods: &[String]) -> String {
     format!("Schedule or delete {}", some(pods))
 }
 

@@ -191,6 +191,8 @@ pub(crate) enum Answer {
     Attaching(Box<Answer>, String),
     /// A component contradicts this answer.
     Contradicted(Box<Answer>, Word),
+    /// By the rules this would be the answer, but the scheduler of this name has said nothing of the pod since it was created then.
+    Silent(Box<Answer>, Str, Option<Time>),
     /// An owner has no pods, for this reason.
     NoPods(OwnerName, NoPods),
 }
@@ -288,7 +290,7 @@ impl Answer {
                 GangLacks::Error(_) => ClusterVerdict::Error,
                 GangLacks::Fits(..) | GangLacks::Pods(_) => ClusterVerdict::DoesNotFit,
             },
-            Self::KeptByQuota(..) => ClusterVerdict::Waits,
+            Self::KeptByQuota(..) | Self::Silent(..) => ClusterVerdict::Waits,
             Self::NoPods(_, why) => match why {
                 NoPods::Queued(_) | NoPods::Suspended | NoPods::Says(_) | NoPods::Refused(_) => {
                     ClusterVerdict::Waits

@@ -10,8 +10,8 @@ use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
-use crate::remedy::{Remake, Remedy, ask_for, asking, end_some, replace_pods};
-use crate::script::{self, Command, delete, delete_in, lift_node_taint, patch, recreate_pod};
+use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, replace_pods};
+use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint, patch, recreate_pod};
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
@@ -147,8 +147,18 @@ impl FixItem {
     /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is
     /// known: it ends all old ones then.
     pub(super) fn of_strategy(cluster: &Cluster, pod: &Pod, nodes: &[Str]) -> Option<Self> {
-        let (deployment, _) = Rollout::of(cluster, pod)?;
+        let (deployment, rollout) = Rollout::of(cluster, pod)?;
         let key = &deployment.key;
+        if rollout == Rollout::Paused {
+            let resume = Command::kubectl("rollout").arg("resume");
+            let resume = resume.object(Resource::called("deployment"), &key.name);
+            return Some(Self::unproven(
+                "ChangeStrategy",
+                format!("deployment/{key}"),
+                words::resume(key),
+                Remedy::command(resume.namespace(&key.namespace).done()).note(words::RESUMED),
+            ));
+        }
         let command = script::recreate_strategy(key);
         let mut remedy = Remedy::command(command).note(words::STRATEGY);
         if !deployment.references.is_empty() {
@@ -365,6 +375,7 @@ impl Helped<'_> {
             Fix::Uncordon { node } => {
                 Remedy::command(Command::kubectl("uncordon").object(Kind::Node, node).done())
             }
+            Fix::RestoreNode { .. } => Remedy::by_hand(words::RESTORE_NODE),
             Fix::LiftNodeTaint { node, key, effect } => Remedy::command(lift_node_taint(node, key, effect)),
             _ => Remedy::default(),
         }
@@ -377,6 +388,9 @@ impl Helped<'_> {
         };
         let others = self.others(claim);
         if !others.is_empty() {
+            if let Some(End::Terminating) = end_of(self.cluster, claim, &others) {
+                return Remedy::default().note(words::TERMINATING);
+            }
             if self.is_new {
                 return Remedy::by_hand(words::NOT_APPLIED);
             }
@@ -475,6 +489,7 @@ impl Helped<'_> {
             Fix::DeleteRule { rule } => ("LiftTaint", format!("devicetaintrule/{rule}")),
             Fix::OfferResource { class, .. } => ("OfferResource", format!("deviceclass/{class}")),
             Fix::Uncordon { node } => ("Uncordon", format!("node/{node}")),
+            Fix::RestoreNode { node } => ("RestoreNode", format!("node/{node}")),
             Fix::LiftNodeTaint { node, .. } => ("LiftNodeTaint", format!("node/{node}")),
         }
     }
@@ -532,10 +547,15 @@ impl Helped<'_> {
     fn consumers(&self, key: &Key) -> Before {
         let claim = self.cluster.claim(key);
         let users = claim.map_or_else(Vec::new, |claim| self.others(claim));
+        let names = || users.iter().map(|entry| entry.name.clone()).collect();
         if users.iter().any(|entry| !entry.is_pod()) {
             Before::Unknown
         } else if !users.is_empty() {
-            Before::Pods(users.iter().map(|entry| entry.name.clone()).collect())
+            match claim.and_then(|claim| end_of(self.cluster, claim, &users)) {
+                Some(End::Former) => Before::Former(names()),
+                Some(End::Terminating) => Before::Terminating(names()),
+                None => Before::Pods(names()),
+            }
         } else if self.is_own(key) {
             Before::Deallocated
         } else {

@@ -62,6 +62,8 @@ pub enum Helps {
     WhenDeallocated,
     /// It fits once nodes are uncordoned.
     WhenUncordoned,
+    /// It fits once nodes that cannot run pods are ready again.
+    WhenRestored,
     /// It may fit once drivers have published again what the start of a kubelet deleted, which they do within a minute.
     WhenPublished,
     /// Nothing, as long as its owner is as it is: pods of the same owner have what it needs, and the owner does not end them for it, or

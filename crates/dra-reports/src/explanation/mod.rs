@@ -164,7 +164,7 @@ fn with_quotas(
             // What waits for binding conditions is not placed yet, though it fits.
             Start::Cycle(cycle) if cycle.not_ready().is_empty() => {
                 let claims: Vec<&Claim> = cycle.user_claims().iter().map(|claim| &**claim).collect();
-                word::of_scheduler(&mut report, cluster, pod, &claims);
+                word::of_scheduler(&mut report, cluster, pod, &claims, settings.now);
             }
             Start::Obstacle(Obstacle::Claim(problem)) if refused.is_none() => {
                 explained.doubt_unmade(&mut report, problem);

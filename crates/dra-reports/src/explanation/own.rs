@@ -73,6 +73,10 @@ impl Answer {
             | Self::Contradicted(answer, _) => {
                 answer.erase(own);
             }
+            Self::Silent(answer, _, since) => {
+                answer.erase(own);
+                *since = None;
+            }
             Self::NotGone(fact) | Self::Failed(fact) => fact.erase(own),
             Self::Bound(bound) => match &mut bound.how {
                 OnNode::Stuck(fact) | OnNode::Endangered(fact) | OnNode::NotEnding(fact) => fact.erase(own),

@@ -100,10 +100,12 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                         let members = consumers.iter().map(|consumer| consumer.key().clone());
                         Cause::Circle(cause, owner.clone(), members.collect())
                     }
-                    Kept::Rollout { .. } | Kept::Beside => Cause::Kept(cause, owner.clone(), why),
+                    Kept::Rollout { .. } | Kept::Paused | Kept::Beside => {
+                        Cause::Kept(cause, owner.clone(), why)
+                    }
                 });
             }
-            if let Kept::Rollout { .. } = why
+            if let Kept::Rollout { .. } | Kept::Paused = why
                 && let Some(pod) = explained.pod
             {
                 let fix = FixItem::of_strategy(explained.cluster(), pod, &nodes);
@@ -135,6 +137,10 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
         Waiting::Uncordoned(nodes) => WaitingItem {
             nodes: nodes.clone(),
             ..item(Helps::WhenUncordoned, words::when_uncordoned(&nodes))
+        },
+        Waiting::Restored(nodes) => WaitingItem {
+            nodes: nodes.clone(),
+            ..item(Helps::WhenRestored, words::when_restored(&nodes))
         },
         Waiting::Ends {
             consumers,

@@ -54,13 +54,13 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
         return Some(Word::of(who(), event));
     }
     if foreign.is_some()
-        && let Some((_, said)) = unplaced_group(cluster, pod)
+        && let Some(said) = unplaced_group(cluster, pod)
     {
         return Some(Word {
             who: who(),
-            said: said.message.to_string(),
-            at: said.last_transition_time,
-            often: None,
+            said: said.message.trim().to_owned(),
+            at: said.at,
+            often: said.event.and_then(Often::of),
         });
     }
     let condition = pod.status.conditions.iter().find(|condition| {
@@ -81,7 +81,13 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
 
 /// Takes back that a pod fits whose scheduler says that it does not, after all that is known to have changed. Another scheduler's own
 /// words replace those that kube-scheduler would use.
-pub(super) fn of_scheduler(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod, claims: &[&Claim]) {
+pub(super) fn of_scheduler(
+    report: &mut Diagnosis,
+    cluster: &Cluster,
+    pod: &Pod,
+    claims: &[&Claim],
+    now: Time,
+) {
     let fits = report.verdict() == ClusterVerdict::Fits;
     if report.verdict() == ClusterVerdict::DoesNotFit {
         let said = newest(cluster, pod, |event| event.reason == "FailedScheduling");
@@ -95,11 +101,41 @@ pub(super) fn of_scheduler(report: &mut Diagnosis, cluster: &Cluster, pod: &Pod,
         report.message = word.map(|word| word.said);
         return;
     }
+    if word.is_none()
+        && let Some(since) = silent_since(cluster, pod, now)
+    {
+        let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
+        let scheduler = match &pod.spec.scheduler_name {
+            name if name.is_empty() => "default-scheduler".into(),
+            name => name.clone(),
+        };
+        report.conclude(Answer::Silent(Box::new(was), scheduler, Some(since)));
+        return;
+    }
     let Some(word) = word.filter(|word| word.is_newer_than(changed(cluster, pod, claims))) else {
         return;
     };
     report.message = Some(word.said.clone());
     report.contradict(word);
+}
+
+/// Seconds after which a scheduler would have said something about a pod that it looks at.
+const SILENT_SECONDS: u64 = 300;
+
+/// Since when a pod waits of which its scheduler has not said anything; nothing where it may yet do so, or where what it says was not read.
+fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
+    let created = pod.metadata.creation_timestamp?;
+    let mut conditions = pod.status.conditions.iter();
+    let is_judged = conditions.any(|condition| condition.type_ == "PodScheduled");
+    if is_judged || cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
+        return None;
+    }
+    // A file may have been written at once: what is known to have happened later counts.
+    let events = cluster.events().filter_map(|event| event.last_seen());
+    let pods = cluster.pods();
+    let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);
+    let newest = events.chain(created_pods).max()?.min(now);
+    (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }
 
 /// When something changed last that the verdict rests on, as far as objects tell: they keep no time of most changes, and of what is

@@ -35,7 +35,7 @@ const MOST_BYTES: usize = 500_000;
 /// What the name of a file may have, in bytes.
 const MOST_OF_FILE: usize = 255;
 
-/// Flags of the user that commands repeat, so that whoever runs one means the same cluster, and asks about the same file.
+/// Flags of the user that commands repeat, so that they go to the same cluster and read the same file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
     /// Flags that `kubectl` has too, such as `--context=x`: every command has them.

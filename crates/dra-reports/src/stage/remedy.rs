@@ -12,6 +12,7 @@ use crate::script::{
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread, daemon_set_of,
+    has_logs,
 };
 use dra_rules::reservation::{Lacks, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
@@ -269,6 +270,10 @@ fn of_plugin(driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
             kept_off: Some(KeptOff::Taint(taint)),
         } => tolerate(pod, taint, node),
         Plugin::None { .. } | Plugin::Hidden(_) => restore(Restore::Run).look(pods_on(node)),
+        Plugin::Crashing(pod, waiting) if !has_logs(waiting.reason) => {
+            restore(Restore::Pod).look(describe(pod))
+        }
+        Plugin::Pending(pod, _) => restore(Restore::Pod).look(describe(pod)),
         Plugin::Crashing(pod, _) | Plugin::NotReady(pod) => restore(Restore::Pod).look(logs(Some(pod), node)),
         Plugin::OtherFolder(pod, own, other) => {
             restore(Restore::Directory { own, other }).look(logs(Some(pod), node))
@@ -343,6 +348,8 @@ pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
     let (kind, maker) = match link {
         BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
         BrokenLink::NoPod(set, _) => (Maker::DaemonSet.resource(), set),
+        BrokenLink::Crashing { pod, reason, .. } if !has_logs(reason) => ("pod", pod),
+        BrokenLink::Pending(pod, _) => ("pod", pod),
         BrokenLink::Crashing { pod, .. }
         | BrokenLink::NotReady(pod)
         | BrokenLink::Forbidden(pod, _)

@@ -16,14 +16,81 @@ pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
     (owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")).then_some(&owner.name)
 }
 
-/// Returns whether something is called like a driver: by any part of the driver's domain name but the last.
+/// Words in names of drivers that tell nothing: where domains end, and what every driver is.
+const COMMON: [&str; 12] = [
+    "com",
+    "org",
+    "net",
+    "io",
+    "dev",
+    "k8s",
+    "x-k8s",
+    "sigs",
+    "kubernetes",
+    "dra",
+    "driver",
+    "resource",
+];
+
+/// Words in names of drivers that tell what the devices are: drivers of several vendors have them.
+const PRODUCTS: [&str; 14] = [
+    "gpu",
+    "vgpu",
+    "mig",
+    "nic",
+    "network",
+    "rdma",
+    "sriov",
+    "cpu",
+    "memory",
+    "tpu",
+    "npu",
+    "fpga",
+    "accelerator",
+    "device",
+];
+
+/// Vendors, and projects that are drivers: what is called like one is not another's.
+const VENDORS: [&str; 18] = [
+    "nvidia",
+    "amd",
+    "intel",
+    "google",
+    "gke",
+    "aws",
+    "azure",
+    "habana",
+    "xilinx",
+    "mellanox",
+    "broadcom",
+    "qualcomm",
+    "furiosa",
+    "rebellions",
+    "huawei",
+    "ascend",
+    "tenstorrent",
+    "dranet",
+];
+
+/// Returns whether something is called like a driver: by a part of the driver's domain name. What several drivers may be called, such as
+/// `gpu`, is enough only where no other vendor is named.
 pub fn is_called_like(driver: &str, name: &str) -> bool {
     const LONG: usize = 3;
-    let domain = driver.rsplit_once('.').map_or(driver, |(domain, _)| domain);
-    domain.split('.').any(|part| {
-        let parts = || name.split(|character: char| !character.is_ascii_alphanumeric());
-        parts().any(|word| word == part) || part.len() >= LONG && name.contains(part)
-    })
+    let is_in = |part: &str| {
+        let mut words = name.split(|character: char| !character.is_ascii_alphanumeric());
+        words.any(|word| word == part) || part.len() >= LONG && name.contains(part)
+    };
+    let parts = || driver.split('.').filter(|part| !COMMON.contains(part));
+    let own = || parts().filter(|part| !PRODUCTS.contains(part));
+    if own().any(is_in) {
+        return true;
+    }
+    let is_foreign = VENDORS
+        .iter()
+        .any(|vendor| is_in(vendor) && !driver.contains(vendor));
+    // `dra.net` is the driver of `dranet`.
+    let joined: String = driver.split('.').collect();
+    is_in(&joined) || !is_foreign && parts().any(is_in)
 }
 
 /// Returns whether a DaemonSet is called like plugins of the kubelet for devices are.
@@ -31,6 +98,18 @@ pub fn is_called_plugin(name: &str) -> bool {
     ["kubelet-plugin", "kubeletplugin", "resource-driver", "dra"]
         .iter()
         .any(|word| name.contains(word))
+}
+
+/// The node of a pod, or the one that the controller of DaemonSets has made it for. Mirrors
+/// `kube-controller-manager`'s `daemon/util/daemonset_util.go`, `ReplaceDaemonSetPodNodeNameNodeAffinity`, v1.37.2.
+fn node_of(pod: &Pod) -> Option<&Str> {
+    pod.node().or_else(|| {
+        let nodes = pod.spec.affinity.as_ref()?.node_affinity.as_ref()?;
+        let required = nodes
+            .required_during_scheduling_ignored_during_execution
+            .as_ref()?;
+        required.single_node()
+    })
 }
 
 /// Returns what keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
@@ -72,6 +151,8 @@ pub enum Plugin<'c> {
     },
     /// A container of it ends again and again, or cannot be started.
     Crashing(&'c Arc<Pod>, Waiting<'c>),
+    /// It has no node yet; the scheduler's message, if it has one.
+    Pending(&'c Arc<Pod>, Option<&'c Str>),
     /// It is there and not ready.
     NotReady(&'c Arc<Pod>),
     /// It is ready but registers in a different directory than the plugins that serve this node: its directory, and
@@ -87,6 +168,7 @@ impl<'c> Plugin<'c> {
         match self {
             Self::Hidden(_) | Self::None { .. } => None,
             Self::Crashing(pod, _)
+            | Self::Pending(pod, _)
             | Self::NotReady(pod)
             | Self::OtherFolder(pod, ..)
             | Self::Ready(pod, ..) => Some(pod),
@@ -124,7 +206,7 @@ impl<'c> Drivers<'c> {
             if pod.spec.volumes.plugin_folder.is_none() && !set.is_some_and(|set| is_called_plugin(set)) {
                 continue;
             }
-            if let Some(node) = pod.node() {
+            if let Some(node) = node_of(pod) {
                 found.of_node.entry(node).or_default().push(pod);
             }
             if let Some(set) = set {
@@ -152,6 +234,9 @@ impl<'c> Drivers<'c> {
                 kept_off: found.and_then(|(pod, node)| kept_off(pod, node)),
             };
         };
+        if pod.node().is_none() {
+            return Plugin::Pending(pod, unscheduled(pod));
+        }
         if !is_ready(pod) {
             return match crashes(pod) {
                 Some(why) => Plugin::Crashing(pod, why),
@@ -249,7 +334,49 @@ pub fn republishing(cluster: &Cluster, node: &Str, driver: Option<&Str>, now: Ti
         .then_some(started)
 }
 
+/// What the scheduler says of a pod without a node.
+fn unscheduled(pod: &Pod) -> Option<&Str> {
+    let mut conditions = pod.status.conditions.iter();
+    let scheduled = conditions.find(|condition| condition.type_ == "PodScheduled");
+    scheduled.map(|condition| &condition.message)
+}
+
 /// A container of the pod that does not run.
 fn crashes(pod: &Pod) -> Option<Waiting<'_>> {
     containers(pod).find_map(Waiting::of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_is_known_by_its_vendor_before_its_product() {
+        for (driver, name, is_like) in [
+            ("gpu.nvidia.com", "nvidia-dra-driver-gpu-kubelet-plugin", true),
+            (
+                "compute-domain.nvidia.com",
+                "nvidia-dra-driver-gpu-kubelet-plugin",
+                true,
+            ),
+            ("gpu.example.com", "dra-example-driver-kubeletplugin", true),
+            ("gpu.example.com", "gpu-kubelet-plugin", true),
+            ("gpu.amd.com", "dra-driver-nvidia-gpu-kubelet-plugin", false),
+            ("gpu.amd.com", "k8s-gpu-dra-driver-kubelet-plugin", true),
+            ("gpu.intel.com", "amd-gpu-dra-driver", false),
+            ("dra.net", "dra-driver-nvidia-gpu-kubelet-plugin", false),
+            ("dra.net", "dranet", true),
+            ("dra.cpu", "dra-driver-cpu", true),
+            ("cpu.dra.k8s.io", "dracpu-driver", true),
+            (
+                "sriovnetwork.k8snetworkplumbingwg.io",
+                "dra-driver-sriov-sriovnetwork",
+                true,
+            ),
+            ("d", "d-kubelet-plugin", true),
+            ("d", "other-kubelet-plugin", false),
+        ] {
+            assert_eq!(is_called_like(driver, name), is_like, "{driver} {name}");
+        }
+    }
 }

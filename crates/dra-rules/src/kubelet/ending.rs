@@ -121,7 +121,7 @@ impl<'c> Stages<'c> {
                     continue;
                 }
                 Plugin::None { .. } => self.publishes(&driver, node) == Some(false),
-                Plugin::Crashing(..) | Plugin::OtherFolder(..) => true,
+                Plugin::Crashing(..) | Plugin::Pending(..) | Plugin::OtherFolder(..) => true,
                 Plugin::NotReady(_) | Plugin::Ready(..) => false,
             };
             if absent {

@@ -170,10 +170,26 @@ impl PodStage<'_> {
     }
 }
 
-/// Returns whether this is the reason of a pod that the kubelet refused as its node has too little of a resource, or cannot give it out. Mirrors
-/// `kubelet/lifecycle/predicate.go`, `Admit`, v1.37.2.
+/// Reasons of pods that the kubelet refused, beside those that begin with `OutOf`: filters of the scheduler that it runs again, and resources
+/// that it cannot align. Those of a node that shuts down are left out, since another pod may be let in.
+const REFUSALS: [&str; 11] = [
+    "InvalidNodeInfo",
+    "NodeAffinity",
+    "NodeName",
+    "NodePorts",
+    "PodOSNotSupported",
+    "PodOSSelectorNodeLabelDoesNotMatch",
+    "SMTAlignmentError",
+    "SysctlForbidden",
+    "TaintToleration",
+    "TopologyAffinityError",
+    "UnexpectedAdmissionError",
+];
+
+/// Returns whether this is the reason of a pod that the kubelet refused for what would keep out its replacement, too. Mirrors
+/// `kubelet/lifecycle/predicate.go`, `Admit`, and the other `PodAdmitHandler`s, v1.37.2.
 pub fn is_refusal(reason: &str) -> bool {
-    reason.starts_with("OutOf") || reason == "UnexpectedAdmissionError"
+    reason.starts_with("OutOf") || REFUSALS.contains(&reason)
 }
 
 /// A container that does not run.
@@ -660,6 +676,11 @@ impl<'c> Stages<'c> {
     }
 }
 
+/// Returns whether a container that waits for this reason has run, so that it has logs.
+pub fn has_logs(reason: &str) -> bool {
+    reason == "CrashLoopBackOff"
+}
+
 /// Returns why a container does not run that is to run.
 fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
     let name = &container.name;
@@ -670,7 +691,7 @@ fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
     };
     let evidence = Evidence::Waiting(Waiting::of(container)?);
     let last = container.last_state.terminated.as_ref();
-    let cause = if waiting.reason == "CrashLoopBackOff" {
+    let cause = if has_logs(&waiting.reason) {
         Cause::ContainerEnds(name, last)
     } else if said::is_unanswered(&waiting.message) {
         Cause::RuntimeDown {

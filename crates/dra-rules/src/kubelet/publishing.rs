@@ -58,6 +58,8 @@ pub enum BrokenLink {
         /// The kubelet's reason.
         reason: Str,
     },
+    /// Its pod has no node yet; the scheduler's message.
+    Pending(Key, Str),
     /// Its pod has been there for long, and is not ready.
     NotReady(Key),
     /// Its pod runs with a service account of this name that may not create slices.
@@ -89,6 +91,7 @@ impl BrokenLink {
         match self {
             Self::Refused(_) | Self::NoPod(..) => None,
             Self::Crashing { pod, .. }
+            | Self::Pending(pod, _)
             | Self::NotReady(pod)
             | Self::Forbidden(pod, _)
             | Self::Silent(pod) => Some(pod),
@@ -145,6 +148,10 @@ impl Stages<'_> {
                 container: why.container.clone(),
                 reason: why.reason.clone(),
             }),
+            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(
+                pod.key(),
+                message.cloned().unwrap_or_default(),
+            )),
             Plugin::NotReady(pod) => {
                 lasts(pod.metadata.creation_timestamp).then(|| BrokenLink::NotReady(pod.key()))
             }

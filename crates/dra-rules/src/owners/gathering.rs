@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dra_model::{Claim, ClaimSpec, Cluster, Gathers, Owner, OwnerReference, Pod, Str};
 
-use super::OwnerName;
+use super::name::OwnerName;
 use crate::reservation::claim_names;
 
 /// The reason why what gathers nodes does not let its pods start.

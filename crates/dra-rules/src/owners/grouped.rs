@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Lineage;
-use dra_model::{Cluster, Condition, Owner, Pod, Str};
+use dra_model::{Cluster, Event, Owner, Pod, Str, Time};
 
 /// Groups of schedulers that place pods together: API group and kind.
 const GROUPS: [(&str, &str); 2] = [
@@ -11,8 +11,45 @@ const GROUPS: [(&str, &str); 2] = [
     ("scheduling.run.ai", "PodGroup"),
 ];
 
-/// The group of another scheduler in which `pod` is, and what that says is wrong with it.
-pub fn unplaced_group<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(&'c Owner, &'c Condition)> {
+/// The annotation by which a pod names its group, where no owner does.
+const GROUP_NAME: &str = "scheduling.k8s.io/group-name";
+
+/// What another scheduler says of a group that it does not place.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupWord<'c> {
+    /// The message.
+    pub message: &'c Str,
+    /// The time, if known.
+    pub at: Option<Time>,
+    /// The event, if it is one and not a condition of the group.
+    pub event: Option<&'c Event>,
+}
+
+/// What the scheduler of `pod`, which is not kube-scheduler, says is wrong with the group of the pod: a condition of the group, or else a
+/// warning about it.
+pub fn unplaced_group<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<GroupWord<'c>> {
+    let group = group_of(cluster, pod)?;
+    let said = group
+        .condition("Unschedulable", "True")
+        .or_else(|| group.condition("UnschedulableOnNodePool", "True"))
+        .or_else(|| group.condition("Scheduled", "False"));
+    if let Some(said) = said {
+        return Some(GroupWord {
+            message: &said.message,
+            at: said.last_transition_time,
+            event: None,
+        });
+    }
+    let mut events = cluster.events_of_owner(group).into_iter().rev();
+    let event = events.find(|event| event.type_ == "Warning")?;
+    Some(GroupWord {
+        message: &event.message,
+        at: event.last_seen(),
+        event: Some(event),
+    })
+}
+
+fn group_of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<&'c Owner> {
     let lineage = Lineage::of_pod(cluster, pod);
     let mut uids: BTreeSet<&Str> = lineage.uids().collect();
     uids.insert(&pod.metadata.uid);
@@ -21,13 +58,10 @@ pub fn unplaced_group<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(&'c Owner,
     let mut groups = GROUPS
         .iter()
         .flat_map(|(group, kind)| owners.of_kind(group, kind, namespace));
-    let group = groups.find(|group| {
+    let name = pod.metadata.annotation(GROUP_NAME);
+    groups.find(|group| {
         let mut references = group.references.iter();
         references.any(|owner| !owner.uid.is_empty() && uids.contains(&owner.uid))
-    })?;
-    let said = group
-        .condition("Unschedulable", "True")
-        .or_else(|| group.condition("UnschedulableOnNodePool", "True"))
-        .or_else(|| group.condition("Scheduled", "False"))?;
-    Some((group, said))
+            || name == Some(&group.key.name)
+    })
 }

@@ -1,8 +1,7 @@
 //! The controllers above an object, up to the last one that is known.
 
-use std::fmt;
-
 use super::gathering::gathering;
+use super::name::OwnerName;
 use dra_model::{Cluster, Key, Kind, Meta, Owner, OwnerReference, Pod, Str};
 
 /// Maximum depth of owners to follow. References of files may form a loop.
@@ -92,21 +91,6 @@ impl Link {
             kind: self.kind.clone(),
             name: self.name.clone(),
         }
-    }
-}
-
-/// Name of an owner.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct OwnerName {
-    /// Its kind.
-    pub kind: Str,
-    /// Its name.
-    pub name: Str,
-}
-
-impl fmt::Display for OwnerName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind, self.name)
     }
 }
 

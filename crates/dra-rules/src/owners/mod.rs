@@ -3,13 +3,15 @@
 mod gathering;
 mod grouped;
 mod lineage;
+mod name;
 mod queued;
 mod replacing;
 mod rollout;
 
 pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incomplete, waiting_for};
-pub use grouped::unplaced_group;
-pub use lineage::{Kinship, Lineage, OwnerName};
+pub use grouped::{GroupWord, unplaced_group};
+pub use lineage::{Kinship, Lineage};
+pub use name::OwnerName;
 pub use queued::{KUEUE, Queued, is_queued};
 pub use replacing::{Replacing, comes_back, refused_last};
 pub use rollout::{Rollout, is_ready};

@@ -26,17 +26,23 @@ pub enum Rollout {
     },
     /// A new pod has its node and is not ready yet: once it is, an old one ends.
     Goes,
+    /// Nothing ends before the rollout is resumed.
+    Paused,
 }
 
 impl Rollout {
     /// Returns the next step of the Deployment that owns the unscheduled `pod`; nothing if there is none or it is
     /// unknown.
     ///
-    /// Mirrors `deployment/rolling.go`, `reconcileOldReplicaSets`, v1.37.2, and `recreate.go`, `rolloutRecreate`.
+    /// Mirrors `deployment/deployment_controller.go`, `syncDeployment`, `rolling.go`, `reconcileOldReplicaSets`, and `recreate.go`,
+    /// `rolloutRecreate`, v1.37.2.
     pub fn of<'c>(cluster: &'c Cluster, pod: &Pod) -> Option<(&'c Owner, Self)> {
         let lineage = Lineage::of_pod(cluster, pod);
         let deployment = lineage.known(cluster).find(|owner| owner.strategy.is_some())?;
         let strategy = deployment.strategy?;
+        if deployment.is_paused {
+            return Some((deployment, Self::Paused));
+        }
         let reference = deployment.reference();
         let set = pod.metadata.controller()?;
         let is_new = |other: &Pod| {

@@ -228,6 +228,24 @@ fn delegated(cluster: &Cluster, requests: &Amounts) -> Vec<Str> {
     served.cloned().collect()
 }
 
+/// Keys of taints that the node controller and cloud providers put on a node for as long as it cannot run pods. Mirrors
+/// `nodelifecycle/node_lifecycle_controller.go`, `taintKeyToNodeConditionMap`, v1.37.2, and `cloud-provider/api/well_known_taints.go`.
+const UNFIT: [&str; 8] = [
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/memory-pressure",
+    "node.kubernetes.io/disk-pressure",
+    "node.kubernetes.io/pid-pressure",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+    "node.cloudprovider.kubernetes.io/shutdown",
+];
+
+/// Returns whether a taint with this key tells that the node cannot run pods: it goes once the node can, and comes back while it cannot.
+pub(super) fn tells_unfit(key: &str) -> bool {
+    UNFIT.contains(&key)
+}
+
 /// Key of the taint that goes with a node's flag.
 pub(super) const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 

@@ -17,7 +17,7 @@ use super::fixes::{Effort, MOST_STEPS, Subject};
 use super::locality::Localities;
 use super::parallel::judge_all;
 use super::placement::release;
-use super::plain::{Lack, UNSCHEDULABLE, lacks};
+use super::plain::{Lack, UNSCHEDULABLE, lacks, tells_unfit};
 use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
@@ -87,6 +87,8 @@ pub enum Waiting {
     Untainted(Vec<Str>),
     /// It fits on these nodes once they are no longer cordoned, regardless of other pods.
     Uncordoned(Vec<Str>),
+    /// It fits on these nodes once they can run pods again, regardless of other pods.
+    Restored(Vec<Str>),
     /// Unknown.
     Unknown(Uncertain),
 }
@@ -101,6 +103,8 @@ pub enum Kept {
         /// So many of those that are wanted may be unavailable.
         unavailable: i64,
     },
+    /// The rollout of the Deployment is paused.
+    Paused,
     /// The owner wants them all beside each other.
     Beside,
     /// They wait for the subject: the owner starts none of its pods before all have nodes.
@@ -219,12 +223,19 @@ fn opened(node: &Arc<Node>) -> Arc<Node> {
     Arc::new(node)
 }
 
-/// The node without the flag, and without the taint that the node controller puts there for it.
-fn uncordoned(node: &Node) -> Arc<Node> {
-    let mut node = node.clone();
-    node.spec.unschedulable = false;
-    node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
-    Arc::new(node)
+/// A cordoned node without the flag, and without the taint that the node controller puts there for it.
+fn uncordoned(node: &Node) -> Option<Arc<Node>> {
+    let mut changed = node.clone();
+    changed.spec.unschedulable = false;
+    changed.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+    node.spec.unschedulable.then(|| Arc::new(changed))
+}
+
+/// A node that cannot run pods, without the taints that tell that.
+fn restored(node: &Node) -> Option<Arc<Node>> {
+    let mut changed = node.clone();
+    changed.spec.taints.retain(|taint| !tells_unfit(&taint.key));
+    (changed.spec.taints.len() < node.spec.taints.len()).then(|| Arc::new(changed))
 }
 
 fn untainted(slice: &Arc<Slice>) -> Arc<Slice> {
@@ -329,7 +340,8 @@ pub fn waiting(
         .ends(&fitting, are_all)
         .map(|ends| search.lacking(ends))
         .or_else(|| search.untainted(emptied.cluster(), &fitting))
-        .or_else(|| search.uncordoned(&fitting))
+        .or_else(|| search.changed(&fitting, uncordoned).map(Waiting::Uncordoned))
+        .or_else(|| search.changed(&fitting, restored).map(Waiting::Restored))
         .or_else(|| search.spared(&fitting))
         .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
 }
@@ -501,11 +513,12 @@ impl Search<'_> {
         if let Some(known) = self.kept(&consumers, count, &nodes) {
             return Some(known);
         }
-        let why = |consumer: Consumer| Some((self.why(&consumer)?, consumer));
-        let (reasons, consumers): (Vec<Spared>, Vec<Consumer>) =
-            consumers.into_iter().filter_map(why).unzip();
+        let why = consumers.iter().filter_map(|consumer| self.why(consumer)).min()?;
+        // Those that are spared for another reason are others.
+        let is_so = |consumer: &Consumer| self.why(consumer).as_ref() == Some(&why);
+        let consumers: Vec<Consumer> = consumers.into_iter().filter(is_so).collect();
         Some(Waiting::Unknown(Uncertain::Spared {
-            why: reasons.into_iter().min()?,
+            why,
             others: consumers.len() < all,
             consumers,
             nodes,
@@ -559,6 +572,7 @@ impl Search<'_> {
         } else {
             match Rollout::of(self.cluster(), pod)?.1 {
                 Rollout::Keeps { surge, unavailable } => Kept::Rollout { surge, unavailable },
+                Rollout::Paused => Kept::Paused,
                 // Which of them end, nothing tells: so many that those who are left do not suffice to keep it out.
                 Rollout::Ends(ends, old) if beside == 0 && ends + others.len() >= old + count => {
                     return Some(Waiting::RolledOut {
@@ -789,18 +803,18 @@ impl Search<'_> {
         self.fits_in(&cluster).map(Waiting::Untainted)
     }
 
-    /// The cordoned nodes that the subject fits on after uncordoning.
-    fn uncordoned(&self, fitting: &[Str]) -> Option<Waiting> {
+    /// The nodes that the subject fits on once those of `fitting` that `change` can change are changed.
+    fn changed(&self, fitting: &[Str], change: fn(&Node) -> Option<Arc<Node>>) -> Option<Vec<Str>> {
         let mut cluster = self.cluster().clone();
         let nodes = fitting.iter().filter_map(|name| self.cluster().node(name));
-        let cordoned: Vec<&Arc<Node>> = nodes.filter(|node| node.spec.unschedulable).collect();
-        if cordoned.is_empty() {
+        let changed: Vec<Arc<Node>> = nodes.filter_map(|node| change(node)).collect();
+        if changed.is_empty() {
             return None;
         }
-        for node in cordoned {
-            cluster.apply(Change::Put(Object::Node(uncordoned(node))));
+        for node in changed {
+            cluster.apply(Change::Put(Object::Node(node)));
         }
-        self.fits_in(&cluster).map(Waiting::Uncordoned)
+        self.fits_in(&cluster)
     }
 
     /// The nodes of `cluster` that the subject fits on; nothing if there are none, or if some are unknown.

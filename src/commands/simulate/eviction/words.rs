@@ -153,4 +153,4 @@ pub(super) fn ignored(pods: &[String]) -> String {
 
 /// How to get the rule of the flags.
 pub(super) const RULE: &str =
-    "To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -";
+    "To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -";

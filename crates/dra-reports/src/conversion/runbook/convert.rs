@@ -79,7 +79,7 @@ impl Book<'_> {
         let first = Step {
             order: 1,
             title: words::STOP_GROUPS.to_owned(),
-            summary: words::stop(&drained),
+            summary: words::stop(&stopped(&drained)),
             why: words::WHY_STOP_GROUPS.to_owned(),
             manual,
             done: commands.is_empty(),
@@ -98,7 +98,7 @@ impl Book<'_> {
         let second = Step {
             order: 1,
             title: words::SCHEDULE_OR_DELETE.to_owned(),
-            summary: words::schedule(&pending),
+            summary: words::schedule(&pods_of(&pending)),
             why: words::WHY_SCHEDULE.to_owned(),
             manual: pending
                 .iter()
@@ -226,6 +226,31 @@ impl Book<'_> {
     pub(super) fn verify(&self) -> Result<Script, NoCommand> {
         self.scoped(Command::dra("convert").arg("verify")).done()
     }
+}
+
+/// What stopping these groups comes to.
+fn stopped(groups: &[&GroupPlan]) -> words::Stopped {
+    let mut stopped = words::Stopped::default();
+    for group in groups {
+        let name = format!("{}/{}", group.namespace, group.name);
+        stopped.running += group.pods.len();
+        stopped.pending += group.pending.len();
+        if group.pods.is_empty() && group.pending.is_empty() {
+            stopped.without_pods.push(name);
+        } else {
+            stopped.with_pods.push(name);
+        }
+    }
+    stopped
+}
+
+/// Members of these groups that are not scheduled.
+fn pods_of(groups: &[&GroupPlan]) -> Vec<String> {
+    let pods = groups.iter().flat_map(|group| {
+        let pods = group.pending.iter();
+        pods.map(|pod| format!("pod/{}/{pod}", group.namespace))
+    });
+    pods.collect()
 }
 
 /// `kubectl delete`, of what may be gone meanwhile.

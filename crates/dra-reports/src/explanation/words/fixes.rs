@@ -17,6 +17,10 @@ pub(in super::super) enum Before {
     Distinct,
     /// Pods with these names use the claim.
     Pods(Vec<Str>),
+    /// Pods with these names use the claim, and are being deleted.
+    Terminating(Vec<Str>),
+    /// The claim is reserved only for pods with these names that are gone or have finished.
+    Former(Vec<Str>),
     /// kube-scheduler deallocates the claim automatically.
     Deallocated,
     /// No pod uses the claim.
@@ -90,6 +94,7 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             format!("set extendedResourceName of deviceclass/{class} to {resource}")
         }
         Fix::Uncordon { node } => format!("uncordon node/{node}"),
+        Fix::RestoreNode { node } => format!("make node/{node} ready"),
         Fix::LiftNodeTaint { node, key, effect } => format!("remove taint {key}:{effect} from node/{node}"),
     }
 }
@@ -103,15 +108,23 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
 }
 
 fn release(claim: &Key, before: &Before) -> String {
+    let named = |pods: &[Str]| {
+        let pods = pods.iter().map(|name| format!("pod/{}/{name}", claim.namespace));
+        pods.collect::<Vec<_>>().join(", ")
+    };
     match before {
         Before::Pods(pods) => {
             let use_it = if pods.len() == 1 { "uses" } else { "use" };
-            let pods: Vec<String> = pods
-                .iter()
-                .map(|name| format!("pod/{}/{name}", claim.namespace))
-                .collect();
-            format!("delete {}, which {use_it} claim/{claim}", pods.join(", "))
+            format!("delete {}, which {use_it} claim/{claim}", named(pods))
         }
+        Before::Terminating(pods) => {
+            let have = if pods.len() == 1 { "uses" } else { "use" };
+            format!("wait for the end of {}, which {have} claim/{claim}", named(pods))
+        }
+        Before::Former(pods) => format!(
+            "have the claim controller remove the reservation of claim/{claim} for {}, which is gone or has finished",
+            named(pods)
+        ),
         Before::Deallocated => {
             format!("wait until kube-scheduler deallocates claim/{claim}, which no other pod uses")
         }
@@ -132,6 +145,13 @@ pub(in super::super) fn taint_of_driver(pool: &PoolId, key: &str) -> String {
 pub(in super::super) fn offered(resource: &str, class: &str) -> String {
     format!("afterwards, every pod that requests {resource} gets devices of class {class}")
 }
+
+/// That pods end without further action.
+pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";
+
+/// Who makes a node ready.
+pub(in super::super) const RESTORE_NODE: &str =
+    "ask an administrator to check the node and its kubelet; the taint is removed automatically";
 
 /// That pods may not be deleted for a manifest that is not applied.
 pub(in super::super) const NOT_APPLIED: &str =
@@ -175,6 +195,15 @@ pub(in super::super) fn strategy(deployment: &Key) -> String {
         "set strategy Recreate in deployment/{deployment}, which deletes old pods before creating new ones"
     )
 }
+
+/// That the rollout of a Deployment has to go on.
+pub(in super::super) fn resume(deployment: &Key) -> String {
+    format!("resume the rollout of deployment/{deployment}")
+}
+
+/// What may keep old pods after that.
+pub(in super::super) const RESUMED: &str =
+    "the rollout may still keep old pods until new ones are ready: check again after it was resumed";
 
 /// What else the strategy changes.
 pub(in super::super) const STRATEGY: &str =

@@ -56,6 +56,13 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::Bound(bound) => of_bound(bound),
         Answer::Attaching(then, text) => format!("{}, but is pending: {text}", self::answer(then)),
         Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
+        Answer::Silent(was, scheduler, since) => {
+            let since = since.map_or_else(String::new, |since| format!(" since it was created at {since}"));
+            let was = self::answer(was);
+            format!(
+                "{scheduler} has reported nothing about the pod{since}, although it {was}: check that {scheduler} is running"
+            )
+        }
         Answer::Contradicted(was, word) => {
             let said = self::word(word);
             match (&**was, &word.who) {

@@ -2,7 +2,7 @@
 
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{ConstraintName, Shortage};
-use dra_model::{Gate, Key, Str};
+use dra_model::{Gate, Key, Str, Taint};
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::ClaimNameError;
 use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain};
@@ -82,7 +82,7 @@ pub(super) fn fact(fact: &Fact) -> String {
         Fact::NotMade(why) => not_made(why),
         Fact::Quota(what, refusal) => format!("{what} cannot be created: it {refusal}"),
         Fact::NotNamed => "the pod's affinity names other nodes".to_owned(),
-        Fact::Plain(Plain::TaintToleration(taint)) => format!("untolerated taint {taint}"),
+        Fact::Plain(Plain::TaintToleration(taint)) => untolerated(taint),
         Fact::Plain(plain) => plain.reasons().join(", "),
         Fact::Error(error) => error.to_string(),
         Fact::NotLookedAt(why) => (*why).to_owned(),
@@ -481,4 +481,20 @@ fn gathering(owner: &OwnerName, incomplete: &Incomplete, missing: &[Key]) -> Str
         "{owner} has {} of {wanted} nodes{nodes}, and its pods do not start until it has all{rest}",
         there.len()
     )
+}
+
+/// The taint of a node, or the state of the node behind it.
+fn untolerated(taint: &Taint) -> String {
+    let why = match taint.key.as_str() {
+        "node.kubernetes.io/unreachable" => "the node is unreachable: its kubelet has stopped reporting",
+        "node.kubernetes.io/not-ready" => "the node is not ready",
+        "node.kubernetes.io/memory-pressure" => "the node is short of memory",
+        "node.kubernetes.io/disk-pressure" => "the node is short of disk space",
+        "node.kubernetes.io/pid-pressure" => "the node is short of process IDs",
+        "node.kubernetes.io/network-unavailable" => "the network of the node is not ready",
+        "node.cloudprovider.kubernetes.io/uninitialized" => "the cloud provider has not initialized the node",
+        "node.cloudprovider.kubernetes.io/shutdown" => "the node is shut down",
+        _ => return format!("untolerated taint {taint}"),
+    };
+    format!("{why} (taint {taint})")
 }

@@ -147,6 +147,9 @@ pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kep
             "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} keeps {it} until this pod is ready (maxSurge \
              {surge}, maxUnavailable {unavailable}); deleting {it} only makes its controller recreate {it}"
         ),
+        Kept::Paused => format!(
+            "waiting will not help: {who} {holds} what it needs, and the rollout of {owner} is paused, which keeps {it}"
+        ),
         Kept::Beside => format!(
             "waiting will not help: {who} {holds} what it needs, and {owner} runs {it} beside this pod: use fewer replicas, or add devices"
         ),
@@ -210,7 +213,16 @@ pub(in super::super) fn when_untainted(nodes: &[Str]) -> String {
     )
 }
 
-/// That it fits once nodes are not cordoned.
+/// That it fits once nodes can run pods again.
+pub(in super::super) fn when_restored(nodes: &[Str]) -> String {
+    format!(
+        "fits on {} once {} ready again",
+        some_of(nodes),
+        if nodes.len() == 1 { "it is" } else { "they are" }
+    )
+}
+
+/// That it fits once nodes are uncordoned.
 pub(in super::super) fn when_uncordoned(nodes: &[Str]) -> String {
     format!("fits on {} once uncordoned", some_of(nodes))
 }

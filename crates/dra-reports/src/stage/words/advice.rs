@@ -346,15 +346,23 @@ pub(in super::super) fn tolerate(namespace: &str, set: &str, taint: &Taint, node
 /// What to do about a broken link of a driver.
 pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
     let what = match link {
-        BrokenLink::Refused(_) => {
+        BrokenLink::Refused(refused) if is_of_quota(&refused.message) => {
             "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
         }
+        BrokenLink::Refused(_) => "fix what the API server rejects in its pods",
         BrokenLink::NoPod(..) => "check whether it should run on such nodes",
-        BrokenLink::Crashing { .. } | BrokenLink::NotReady(_) => "check why its pod is not running",
+        BrokenLink::Crashing { .. } | BrokenLink::Pending(..) | BrokenLink::NotReady(_) => {
+            "check why its pod is not running"
+        }
         BrokenLink::Forbidden(..) => {
             "let its service account write resourceslices (ClusterRole and ClusterRoleBinding)"
         }
         BrokenLink::Silent(_) => "check the logs of its pod for why it publishes nothing",
     };
     ask_owner(&format!("driver {driver}"), what)
+}
+
+/// Returns whether the API server refuses a pod for a quota. Mirrors `resourcequota/controller.go`, `checkRequest`, v1.37.2.
+fn is_of_quota(message: &str) -> bool {
+    message.contains("exceeded quota") || message.contains("insufficient quota") || message.contains("quota:")
 }

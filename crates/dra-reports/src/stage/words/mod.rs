@@ -7,7 +7,7 @@ use crate::warnings::missing;
 use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Stuck,
-    Unknown, Unread, Waiting, Waits, daemon_set_of,
+    Unknown, Unread, Waiting, Waits, daemon_set_of, has_logs,
 };
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 
@@ -363,7 +363,11 @@ fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
             let set = daemon_set_of(pod).cloned().unwrap_or_default();
             no_pod(&Key::new(pod.metadata.namespace.clone(), set), kept_off.as_ref())
         }
-        Plugin::Crashing(pod, waiting) => format!("{} is crashing ({})", named(pod), waiting_text(waiting)),
+        Plugin::Crashing(pod, waiting) => {
+            let verb = crashing(waiting.reason);
+            format!("{} {verb} ({})", named(pod), waiting_text(waiting))
+        }
+        Plugin::Pending(pod, message) => is_pending(&named(pod), message.map_or("", Str::as_str)),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
         Plugin::OtherFolder(pod, own, other) => format!(
             "{} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register",
@@ -430,13 +434,31 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             pod,
             container,
             reason,
-        } => format!("pod/{pod} is crashing (container {container}: {reason})"),
+        } => format!("pod/{pod} {} (container {container}: {reason})", crashing(reason)),
+        BrokenLink::Pending(pod, message) => is_pending(&format!("pod/{pod}"), message),
         BrokenLink::NotReady(pod) => format!("pod/{pod} is not ready"),
         BrokenLink::Forbidden(pod, account) => format!(
             "pod/{pod} uses serviceaccount/{}/{account}, which is not allowed to create resourceslices",
             pod.namespace
         ),
         BrokenLink::Silent(pod) => format!("pod/{pod} is ready but publishes nothing"),
+    }
+}
+
+/// What a pod does whose container waits for this reason.
+fn crashing(reason: &str) -> &'static str {
+    if has_logs(reason) {
+        "is crashing"
+    } else {
+        "does not start"
+    }
+}
+
+fn is_pending(pod: &str, message: &str) -> String {
+    if message.is_empty() {
+        format!("{pod} is pending")
+    } else {
+        format!("{pod} is pending: {message}")
     }
 }
 

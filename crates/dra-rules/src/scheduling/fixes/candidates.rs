@@ -24,7 +24,15 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
             node: node.metadata.name.clone(),
         });
     }
-    for taint in plain::untolerated(pod, node) {
+    let (unfit, untolerated): (Vec<_>, Vec<_>) =
+        plain::untolerated(pod, node).partition(|taint| plain::tells_unfit(&taint.key));
+    // A pod that tolerates one of these would not run.
+    if !unfit.is_empty() {
+        fixes.push(Fix::RestoreNode {
+            node: node.metadata.name.clone(),
+        });
+    }
+    for taint in untolerated {
         let (key, effect) = (taint.key.clone(), taint.effect.clone());
         // The node controller puts this one back for as long as the node has the flag.
         if key != plain::UNSCHEDULABLE || !node.spec.unschedulable {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::scheduling::placement::release;
-use crate::scheduling::plain::UNSCHEDULABLE;
+use crate::scheduling::plain::{UNSCHEDULABLE, tells_unfit};
 use dra_cel::Terms;
 use dra_model::{
     AllocationMode, Change, Claim, Class, Cluster, DeviceRequest, Key, Kind, Node, Object, Pod, PoolId,
@@ -146,6 +146,11 @@ pub enum Fix {
         /// The node.
         node: Str,
     },
+    /// A node that cannot run pods can again.
+    RestoreNode {
+        /// The node.
+        node: Str,
+    },
     /// A node loses a taint.
     LiftNodeTaint {
         /// The node.
@@ -194,6 +199,7 @@ impl Fix {
             | Self::DeleteRule { .. }
             | Self::OfferResource { .. }
             | Self::Uncordon { .. }
+            | Self::RestoreNode { .. }
             | Self::LiftNodeTaint { .. } => ClassOfFix::Operator,
             Self::Release { in_use: true, .. } => ClassOfFix::Victims,
         }
@@ -423,6 +429,9 @@ impl Fix {
                 node.spec.unschedulable = false;
                 // The node controller sees to that.
                 node.spec.taints.retain(|taint| taint.key != UNSCHEDULABLE);
+            }),
+            Self::RestoreNode { node } => change_node(cluster, node, |node| {
+                node.spec.taints.retain(|taint| !tells_unfit(&taint.key));
             }),
             Self::LiftNodeTaint { node, key, effect } => change_node(cluster, node, |node| {
                 node.spec.taints.retain(|taint| !is(taint, key, effect));
