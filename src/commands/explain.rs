@@ -329,7 +329,9 @@ async fn of_owner(
             let why = format!("cannot tell whether {kind}/{key} has pods: {}", gap.reason);
             Ok(unjudged(target, &why))
         }
-        None => Err(UsageError::new(format!("{kind}/{key} not found, and no pod belongs to it")).into()),
+        None => Err(anyhow::anyhow!(
+            "{kind}/{key} not found, and no pod belongs to it"
+        )),
     }
 }
 

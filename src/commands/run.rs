@@ -49,7 +49,7 @@ Examples:
 #[command(before_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("writes").args(["take_over", "supplement"]))]
 pub(crate) struct Args {
-    /// Stop after this duration instead of at Ctrl-C
+    /// Stop after this duration, not at Ctrl-C
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
     for_: Option<Duration>,
 

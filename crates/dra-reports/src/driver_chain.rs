@@ -12,7 +12,7 @@ use super::stage::{broken_link_text, look_at_link, mend_link, republishing_text}
 use super::warnings::all_missing;
 use super::words::{self, NoDevices};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, node_of};
-use dra_model::{Cluster, Gap, Kind, Pod, Str, Time};
+use dra_model::{Cluster, Gap, Kind, NodeSelector, Pod, Slice, Str, Time};
 use dra_rules::kubelet::{BrokenLink, Plugin, Stages, republishing};
 use dra_rules::scheduling::drivers_named;
 
@@ -229,6 +229,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             link: None,
         });
     }
+    let unreached = unreached(cluster, driver);
     // What is broken first.
     rows.sort_by_key(|row| (rank(row.link.as_ref()), std::cmp::Reverse(row.nodes.len())));
     let gaps: Vec<Gap> = [Kind::Node, Kind::ResourceSlice, Kind::Pod]
@@ -242,6 +243,10 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             DriverVerdict::Broken,
             words::publishes_nothing(&row.nodes, &broken_link_text(link)),
         ),
+        // What no node reaches serves none.
+        _ if rows.iter().all(|row| row.nodes.is_empty()) && unreached.is_some() => {
+            (DriverVerdict::Broken, unreached.unwrap_or_default())
+        }
         _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),
         _ if !gaps.is_empty() => (DriverVerdict::Unknown, words::no_devices(&NoDevices::Unknown)),
         (_, Some((node, since))) => {
@@ -276,6 +281,24 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         nodes: rows,
         unknown: all_missing(&gaps).collect(),
     })
+}
+
+/// That no node matches the selector of a slice, if there is such a slice of the driver.
+fn unreached(cluster: &Cluster, driver: &Str) -> Option<String> {
+    let slices = cluster.slices().filter(|slice| slice.spec.driver == *driver);
+    slices
+        .filter_map(|slice| Some((slice, unmatched_selector(cluster, slice)?)))
+        .map(|(slice, selector)| format!("publishes {}", words::for_no_node(slice, selector)))
+        .next()
+}
+
+/// The node selector of a slice, if it selects nodes by labels and no node matches.
+pub(crate) fn unmatched_selector<'s>(cluster: &Cluster, slice: &'s Slice) -> Option<&'s NodeSelector> {
+    let selector = slice.spec.node_selector.as_ref()?;
+    let mut nodes = cluster.nodes();
+    // A single node that is gone is another matter.
+    let is_of_labels = selector.single_node().is_none();
+    (is_of_labels && nodes.all(|node| selector.matches(&node.metadata) == Ok(false))).then_some(selector)
 }
 
 /// What the driver publishes.

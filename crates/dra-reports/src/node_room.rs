@@ -17,7 +17,7 @@ use dra_model::{
 };
 use dra_rules::health::Health;
 use dra_rules::kubelet::{Stages, known_drivers, republishing};
-use dra_rules::scheduling::{Scheduler, Start, Verdict};
+use dra_rules::scheduling::{Scheduler, Start, Verdict, tells_unfit};
 
 /// The report.
 #[derive(Debug, Serialize)]
@@ -191,6 +191,9 @@ pub fn node_room(cluster: &Cluster, node: &Arc<Node>, settings: &Settings<'_>) -
     }
     if node.metadata.is_deleting() {
         obstacles.push(NodeObstacle::Deleting);
+    }
+    if node.spec.taints.iter().any(|taint| tells_unfit(&taint.key)) {
+        obstacles.push(NodeObstacle::Unfit);
     }
     let name = &node.metadata.name;
     // What is published again within a minute may be of any class.

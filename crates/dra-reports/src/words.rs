@@ -1,10 +1,11 @@
 //! The sentences of the reports that are one file each, and those that several reports share. Nothing reads them again.
 
 use dra_model::{
-    ConsumerReference, Evidence, Gap, Gate, Key, Kind, Meta, OwnerReference, Str, TOO_MUCH_WORK,
+    ConsumerReference, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference, Slice, Str,
+    TOO_MUCH_WORK,
 };
 
-use crate::listing::some;
+use crate::listing::{selector_terms, some};
 use crate::references::Consumer;
 
 /// `count` with the word for one or for several.
@@ -224,17 +225,28 @@ pub(super) fn no_devices(why: &NoDevices<'_>) -> String {
 
 // Room on a node.
 
+/// The devices of a slice whose node selector matches no node.
+pub(super) fn for_no_node(slice: &Slice, selector: &NodeSelector) -> String {
+    format!(
+        "{} for nodes with {}, but no node matches",
+        counted(slice.spec.devices.len(), "device", "devices"),
+        selector_terms(selector).join(" or "),
+    )
+}
+
 /// What keeps pods off a node, whatever they request.
 #[derive(Clone, Copy)]
 pub(super) enum NodeObstacle {
     Cordoned,
     Deleting,
+    Unfit,
 }
 
 pub(super) fn obstacle(obstacle: NodeObstacle) -> &'static str {
     match obstacle {
         NodeObstacle::Cordoned => "the node is cordoned",
         NodeObstacle::Deleting => "the node is being deleted",
+        NodeObstacle::Unfit => "the node is not ready",
     }
 }
 

@@ -94,7 +94,7 @@ fn an_owner_without_pods_says_why() {
         "{report:#}"
     );
     cluster.delete_now("job/held");
-    let run = cluster.kubectl_dra(["explain", "job/held"]).run().exits(2);
+    let run = cluster.kubectl_dra(["explain", "job/held"]).run().exits(3);
     assert!(
         run.stderr
             .contains("job/default/held not found, and no pod belongs to it"),

@@ -187,10 +187,10 @@ fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &Select
     Some(true)
 }
 
-/// The device that misses the fewest terms of the request's selectors are not true, and the first of these. Of those that lack an amount
-/// alone, the one that has most of it.
+/// What the devices lack. A term that none of them meets is told with what there is instead; where each is met by some, what the device lacks
+/// that misses the fewest.
 fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_>]) -> Option<Nearest> {
-    let mut nearest: Option<(usize, Nearest)> = None;
+    let mut looked = Vec::new();
     for found in devices.iter().take(MOST_EXPLAINED) {
         let input = DeviceInput::of(slice_device(&found.slice.spec.driver, found.device));
         let mut failing = Vec::new();
@@ -198,25 +198,40 @@ fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_
             let selector = selectors.selector(&selector.cel.as_ref()?.expression);
             failing.extend(selector.program().ok()?.explain(&input));
         }
-        let terms = failing.len();
-        let first = failing.into_iter().next()?;
-        let miss = short_of(found, &first.text).or_else(|| other_values(devices, &first.text));
-        let miss = miss.unwrap_or_else(|| Nearest::Term {
-            device: found.id(),
-            term: first.text,
-            seen: first.seen.into_iter().map(Seen::from).collect(),
-        });
-        let is_nearer = match (&nearest, &miss) {
-            (None, _) => true,
-            (Some((fewest, _)), _) if terms != *fewest => terms < *fewest,
-            (Some((_, Nearest::Amount { most: known, .. })), Nearest::Amount { most, .. }) => most > known,
-            (Some(_), _) => false,
-        };
-        if is_nearer {
-            nearest = Some((terms, miss));
+        looked.push((found, failing));
+    }
+    let (_, first) = looked.first()?;
+    let is_common = |text: &str| {
+        let mut others = looked.iter();
+        others.all(|(_, failing)| failing.iter().any(|term| term.text == text))
+    };
+    let common = first.iter().map(|term| &term.text).find(|text| is_common(text));
+    if let Some(term) = common.filter(|_| devices.len() <= MOST_EXPLAINED) {
+        let amounts = devices.iter().filter_map(|found| short_of(found, term));
+        let largest =
+            amounts.reduce(|largest, other| if is_more(&other, &largest) { other } else { largest });
+        if let Some(known) = largest.or_else(|| other_values(devices, term)) {
+            return Some(known);
         }
     }
-    nearest.map(|(_, nearest)| nearest)
+    let (found, failing) = looked.iter().min_by_key(|(_, failing)| failing.len())?;
+    let mut terms = failing.iter();
+    let term = terms
+        .clone()
+        .find(|term| common == Some(&term.text))
+        .or_else(|| terms.next())?;
+    Some(Nearest::Term {
+        device: found.id(),
+        term: term.text.clone(),
+        seen: term.seen.iter().cloned().map(Seen::from).collect(),
+    })
+}
+
+fn is_more(one: &Nearest, other: &Nearest) -> bool {
+    match (one, other) {
+        (Nearest::Amount { most: one, .. }, Nearest::Amount { most: other, .. }) => one > other,
+        _ => false,
+    }
 }
 
 /// The device's amount, where the term wants more.
@@ -298,6 +313,33 @@ mod tests {
             "node-1",
             &json!([device("a", "small", "16Gi"), device("b", "large", "24564Mi")]),
         )
+    }
+
+    #[test]
+    fn what_some_device_has_is_not_said_to_be_lacking() {
+        let memory = "device.capacity['d'].memory.compareTo(quantity('24Gi')) >= 0";
+        let world = || {
+            World::default().slice(
+                "node-1",
+                &json!([device("a", "small", "48Gi"), device("b", "large", "16Gi")]),
+            )
+        };
+        for selectors in [
+            vec!["device.attributes['d'].model == 'large'", memory],
+            vec![memory, "device.attributes['d'].model == 'large'"],
+        ] {
+            let told = told(world(), &selectors).unwrap();
+            assert!(
+                told.starts_with("the request selects none of 2 devices of class d; for d/node-1/"),
+                "{told}"
+            );
+        }
+        let both = format!("device.attributes['d'].model == 'large' && {memory}");
+        let told = told(world(), &[&both]).unwrap();
+        assert!(
+            !told.contains("the largest is") && !told.contains("published values"),
+            "{told}"
+        );
     }
 
     #[test]

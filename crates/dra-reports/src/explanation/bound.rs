@@ -14,7 +14,7 @@ use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
 use dra_rules::owners::{OwnerName, gathered_with, gathering, incomplete};
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::of_placed;
+use dra_rules::scheduling::{of_kubelet, of_placed};
 
 impl Holding {
     /// What `claim` holds, if it is allocated.
@@ -128,6 +128,15 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
+    // A kubelet with this bug does not say why.
+    let is_silent = found.as_ref().is_some_and(|found| {
+        matches!(found.stage, Stage::Reserved | Stage::Unpreparing)
+            && found
+                .stuck
+                .as_ref()
+                .is_none_or(|stuck| matches!(stuck.cause, Cause::UnprepareFails { .. }))
+    });
+    report.notes.extend(of_kubelet(cluster, node).filter(|_| is_silent));
     // What keeps a pod from starting does not keep one from ending.
     let is_ending = found
         .as_ref()

@@ -58,6 +58,8 @@ pub struct Diagnosis {
     pub(super) assumed_gates: Vec<AssumedGate>,
     /// The release, where it decides and only objects tell it.
     pub(super) assumed_release: Option<AssumedRelease>,
+    /// What the claim controller does next, unless it says itself that it cannot.
+    pub(super) upcoming: Option<String>,
     /// Notes about the answer.
     pub(super) notes: Vec<String>,
     /// Whether a known bug is among the notes.
@@ -568,10 +570,12 @@ pub(crate) enum DeviceKind {
     Attribute(String, String),
     /// By their class.
     Class(Str),
+    /// By their class and selectors that no words are short for.
+    Selected(Str),
 }
 
 impl DeviceKind {
-    /// By the attribute that the request's only selector compares, else by the class.
+    /// By the attribute that the request's only selector compares, else by the class, of which others may be available.
     pub(super) fn of(spec: &DeviceRequest) -> Self {
         if let [selector] = spec.selectors.as_slice()
             && let Some(cel) = &selector.cel
@@ -587,7 +591,12 @@ impl DeviceKind {
                 _ => Self::Attribute(name, value),
             };
         }
-        Self::Class(spec.device_class_name.clone())
+        let class = spec.device_class_name.clone();
+        if spec.selectors.is_empty() {
+            Self::Class(class)
+        } else {
+            Self::Selected(class)
+        }
     }
 }
 
@@ -669,6 +678,7 @@ impl Diagnosis {
             events: Vec::new(),
             assumed_gates: Vec::new(),
             assumed_release: None,
+            upcoming: None,
             notes: Vec::new(),
             has_known_bug: false,
             panic: None,

@@ -480,6 +480,19 @@ pub(super) fn republishing(
         let class = &spec(claim, &wanted.request)?.device_class_name;
         Some(drivers_of(cluster, selectors, class))
     });
+    let stages = Stages::of(cluster, now);
+    let drivers = drivers.map(|drivers| {
+        let mut again = drivers;
+        again.retain(|driver| {
+            started
+                .iter()
+                .any(|node| stages.publishes_again(driver, &node.node))
+        });
+        again
+    });
+    if drivers.as_ref().is_some_and(|drivers| drivers.is_empty()) {
+        return None;
+    }
     Some(Republishing {
         nodes: started.iter().map(|node| node.node.clone()).collect(),
         since: since(first)?,

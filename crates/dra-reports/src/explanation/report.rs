@@ -160,7 +160,7 @@ impl From<Diagnosis> for Explanation {
             events: known.events.iter().map(words::warning).collect(),
             assumed_gates: known.assumed_gates,
             assumed_release: known.assumed_release,
-            notes: known.notes,
+            notes: known.upcoming.into_iter().chain(known.notes).collect(),
             lacks_objects: known.lacks_objects,
             target: known.target,
         }

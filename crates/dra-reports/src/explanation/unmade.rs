@@ -6,7 +6,7 @@ use super::items::FixItem;
 use super::words::Upcoming;
 use super::{Explained, word, words};
 use crate::remedy::Remedy;
-use dra_model::{Key, Kind};
+use dra_model::{Cluster, Key, Kind};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
 
@@ -36,7 +36,7 @@ impl Explained<'_> {
             Next::NoTemplate(template) => Some(template),
             _ => None,
         }) {
-            report.add_missing_template(template, &pod.key());
+            report.add_missing_template(self.cluster(), template, &pod.key());
             return true;
         }
         if let Some(why) = all.clone().find_map(|unmade| match &unmade.next {
@@ -88,7 +88,7 @@ impl Explained<'_> {
             }
             _ => return true,
         };
-        report.notes.push(words::upcoming(&next));
+        report.upcoming = Some(words::upcoming(&next));
         if let (Lacks::Claim(_), Next::Make(_), None) = (&own.lacks, &own.next, group) {
             self.recreated(report);
         }
@@ -113,16 +113,26 @@ impl Explained<'_> {
 }
 
 impl Diagnosis {
-    /// That there is no template for claims of the pod, and that its owner has to create it.
-    fn add_missing_template(&mut self, template: &Key, pod: &Key) {
+    /// That there is no template for claims of the pod, and who has to create it.
+    fn add_missing_template(&mut self, cluster: &Cluster, template: &Key, pod: &Key) {
         self.cause = Some(Cause::NoTemplate(template.clone(), pod.clone()));
         self.reasons
             .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
-        let message = words::fixes::create(&target);
-        let remedy = Remedy::by_hand(words::fixes::create_how(Kind::ResourceClaimTemplate));
-        self.fixes
-            .push(FixItem::unproven("CreateTemplate", target, message, remedy));
+        let mut gathering = cluster.environment().owners.gathering(&template.namespace);
+        let maker = gathering.find(|(_, gathers)| gathers.template == template.name);
+        let (message, how) = match maker {
+            Some((owner, _)) => (
+                words::fixes::await_template(&target, &owner.kind, &owner.key),
+                words::fixes::AWAIT_TEMPLATE,
+            ),
+            None => (
+                words::fixes::create(&target),
+                words::fixes::create_how(Kind::ResourceClaimTemplate),
+            ),
+        };
+        let fix = FixItem::unproven("CreateTemplate", target, message, Remedy::by_hand(how));
+        self.fixes.push(fix);
     }
 }
 

@@ -218,6 +218,9 @@ impl Diagnosis {
     /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that.
     fn contradict(&mut self, word: Word) {
         let who = &word.who;
+        if *who == Speaker::ClaimController {
+            self.upcoming = None;
+        }
         self.notes.push(words::may_have_changed(who));
         // What is known of bugs stands among the notes already. Another scheduler decides by other rules.
         if let Speaker::OtherScheduler(name) = who {

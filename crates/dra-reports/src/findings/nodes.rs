@@ -8,6 +8,7 @@ use super::facts::{Likeness, PluginPod, Similar};
 use super::finding::{Subject, pod_key, scoped_key};
 use super::stages::stages;
 use super::{Code, Finding, Look, Severity, words};
+use crate::driver_chain::unmatched_selector;
 use crate::script::{Command, delete, describe_pool};
 use crate::stage::{look_at_link, mend_link, pods_on};
 use dra_model::{Claim, Cluster, Component, Gate, Key, Kind, Meta, Node, Pod, Pool, PoolId, Slice, Str};
@@ -437,14 +438,8 @@ fn is_waited_for(cluster: &Cluster, driver: &Str) -> bool {
 /// A pool with a slice for nodes by their labels, where no node has them.
 fn unmatched(look: &mut Look<'_>, pool: &Pool<'_>) {
     let cluster = look.cluster;
-    let unmatched = pool.slices.iter().find_map(|slice| {
-        let selector = slice.spec.node_selector.as_ref()?;
-        // A single node that is gone is another finding.
-        let is_of_labels = selector.single_node().is_none();
-        let mut nodes = cluster.nodes();
-        let is_unmatched = nodes.all(|node| selector.matches(&node.metadata) == Ok(false));
-        (is_of_labels && is_unmatched).then_some((slice, selector))
-    });
+    let mut slices = pool.slices.iter();
+    let unmatched = slices.find_map(|slice| Some((slice, unmatched_selector(cluster, slice)?)));
     let Some((slice, selector)) = unmatched else {
         return;
     };

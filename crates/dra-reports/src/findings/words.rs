@@ -18,7 +18,7 @@ use super::facts::{
 };
 use super::target::Target;
 use crate::HealthReport;
-use crate::listing::{selector_terms, some};
+use crate::listing::some;
 use crate::stage::{broken_link_text, cause_of_node, kept_off_text, stuck_text};
 use crate::words::{consumer, consumers, counted, object};
 
@@ -644,11 +644,8 @@ pub(super) fn driver_is_silent(nodes: &[&Str], link: &BrokenLink) -> String {
 }
 
 pub(super) fn no_node_matches(slice: &Slice, selector: &dra_model::NodeSelector) -> String {
-    format!(
-        "has {} for nodes with {}, but no node matches: no pod can use them",
-        counted(slice.spec.devices.len(), "device", "devices"),
-        selector_terms(selector).join(" or "),
-    )
+    let devices = crate::words::for_no_node(slice, selector);
+    format!("has {devices}: no pod can use them")
 }
 
 pub(super) fn label_nodes(driver: &Str) -> String {

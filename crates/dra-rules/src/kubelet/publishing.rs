@@ -115,13 +115,18 @@ impl Stages<'_> {
             return None;
         }
         let name = &node.metadata.name;
-        if republishing(cluster, name, Some(driver), self.now).is_some() {
-            return None;
-        }
         let lasts = |since: Option<Time>| {
             since.is_none_or(|since| self.now.since(since).as_secs() >= STARTING_SECONDS)
         };
         let plugin = self.plugin(driver, name);
+        // A driver that runs publishes again what the start of the kubelet deleted.
+        if matches!(
+            plugin,
+            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden(_)
+        ) && republishing(cluster, name, Some(driver), self.now).is_some()
+        {
+            return None;
+        }
         if plugin.pod().is_some_and(|pod| !self.is_for(driver, node, pod)) {
             return None;
         }
@@ -157,6 +162,20 @@ impl Stages<'_> {
             }
             Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod.key())),
             Plugin::Ready(pod, since, _) => lasts(since).then(|| BrokenLink::Silent(pod.key())),
+        }
+    }
+
+    /// Returns whether `driver` is to publish again what the start of the node's kubelet deleted: it runs there, or has devices in use there.
+    pub fn publishes_again(&self, driver: &Str, node: &Str) -> bool {
+        match self.plugin(driver, node) {
+            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::OtherFolder(..) | Plugin::Hidden(_) => true,
+            Plugin::Crashing(..) | Plugin::Pending(..) => false,
+            Plugin::None { .. } => self.cluster.claims().any(|claim| {
+                let allocation = claim.status.allocation.as_ref();
+                let of = allocation.and_then(|allocation| allocation.node_selector.as_ref());
+                of.and_then(|selector| selector.single_node()) == Some(node)
+                    && claim.results().iter().any(|result| result.driver == *driver)
+            }),
         }
     }
 

@@ -52,7 +52,7 @@ mod what_if;
 
 pub use assumptions::{AssumedGate, Hanging};
 pub use binding::{BINDING_TIMEOUT, DeviceBinding, Readiness, binding_timed_out, readiness};
-pub use bugs::{Bug, Exposure, Harm, Panic, exposures, fixed_in, of_placed, vendor};
+pub use bugs::{Bug, Exposure, Harm, Panic, exposures, fixed_in, of_kubelet, of_placed, vendor};
 pub use claims::{ClaimProblem, PodClaims, RequestProblem, check_requests, pod_claims};
 pub use crowded::{TooManyCpus, too_many_cpus};
 pub use cycle::{Cycle, Scheduler, Start};
@@ -68,7 +68,7 @@ pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod, with_defaults};
-pub use plain::{Lack, Plain, PlainFilters, Shortage, not_simulated};
+pub use plain::{Lack, Plain, PlainFilters, Shortage, not_simulated, tells_unfit};
 pub use profiles::{foreign_scheduler, other_scheduler};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};

@@ -242,8 +242,21 @@ const UNFIT: [&str; 8] = [
 ];
 
 /// Returns whether a taint with this key tells that the node cannot run pods: it goes once the node can, and comes back while it cannot.
-pub(super) fn tells_unfit(key: &str) -> bool {
+pub fn tells_unfit(key: &str) -> bool {
     UNFIT.contains(&key)
+}
+
+/// Returns whether a controller puts taints with this key back, so that nobody is to tolerate or remove them: it is about to remove the node, or
+/// keeps pods off until it is set up.
+pub(super) fn is_of_controller(key: &str) -> bool {
+    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    tells_unfit(key)
+        || matches!(
+            domain,
+            "karpenter.sh" | "node.cloudprovider.kubernetes.io" | "node.cilium.io"
+        )
+        || key.ends_with("OfClusterAutoscaler")
+        || key == "ToBeDeletedByClusterAutoscaler"
 }
 
 /// Key of the taint that goes with a node's flag.

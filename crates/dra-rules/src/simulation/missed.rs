@@ -158,8 +158,8 @@ mod tests {
         let by_other = r#"{"kind":"Pod","name":"q","uid":"other","controller":true}"#;
         let for_pod = r#"{"resource":"pods","name":"p","uid":"u"}"#;
         let for_group = r#"{"apiGroup":"scheduling.k8s.io","resource":"podgroups","name":"g","uid":"x"}"#;
-        let groups = "its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in \
-                     kube-controller-manager by default";
+        let groups = "its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in \
+                     kube-controller-manager (the default of the release)";
         for (owner, reserved_for, expected) in [
             (by_group, for_group, groups),
             (by_group, for_pod, groups),

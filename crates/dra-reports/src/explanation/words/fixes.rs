@@ -146,6 +146,16 @@ pub(in super::super) fn offered(resource: &str, class: &str) -> String {
     format!("afterwards, every pod that requests {resource} gets devices of class {class}")
 }
 
+/// That a controller creates a template.
+pub(in super::super) fn await_template(template: &str, kind: &str, owner: &Key) -> String {
+    let kind = kind.to_ascii_lowercase();
+    format!("wait until the controller of {kind}/{owner} creates {template}")
+}
+
+/// What to do if it does not.
+pub(in super::super) const AWAIT_TEMPLATE: &str =
+    "if it does not within a minute, check that the controller is running";
+
 /// That pods end without further action.
 pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";
 

@@ -53,6 +53,7 @@ fn one(kind: &DeviceKind) -> String {
         DeviceKind::Model(model) => format!("{model} device"),
         DeviceKind::Attribute(name, value) => format!("device with {name} {value}"),
         DeviceKind::Class(class) => format!("device of class {class}"),
+        DeviceKind::Selected(class) => format!("device of class {class} that the request selects"),
     }
 }
 
@@ -62,6 +63,7 @@ fn several(kind: &DeviceKind) -> String {
         DeviceKind::Model(model) => format!("{model} devices"),
         DeviceKind::Attribute(name, value) => format!("devices with {name} {value}"),
         DeviceKind::Class(class) => format!("devices of class {class}"),
+        DeviceKind::Selected(class) => format!("devices of class {class} that the request selects"),
     }
 }
 

@@ -494,6 +494,8 @@ fn untolerated(taint: &Taint) -> String {
         "node.kubernetes.io/network-unavailable" => "the network of the node is not ready",
         "node.cloudprovider.kubernetes.io/uninitialized" => "the cloud provider has not initialized the node",
         "node.cloudprovider.kubernetes.io/shutdown" => "the node is shut down",
+        "ToBeDeletedByClusterAutoscaler" => "the cluster autoscaler is about to delete the node",
+        "karpenter.sh/disrupted" => "Karpenter is about to delete the node",
         _ => return format!("untolerated taint {taint}"),
     };
     format!("{why} (taint {taint})")

@@ -7,11 +7,12 @@ mod view;
 
 pub(super) use self::view::is_for_several_nodes;
 use self::view::{Ask, View};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::eviction;
 use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Component, Gate, Pod, ReleaseEvidence, Str, Version};
+use dra_model::{Claim, Cluster, Component, Gate, Node, Pod, ReleaseEvidence, Str, Version};
 
 /// Harm of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +56,9 @@ const PASSED_OVER: u32 = 141_290;
 
 /// A pod is evicted that tolerates the taint.
 const TOLERATION_LOST: u32 = 134_479;
+
+/// A kubelet does not reach a driver any more.
+const IDLE_DRIVER: u32 = 133_920;
 
 /// The bugs, newest first.
 const BUGS: &[Bug] = &[
@@ -355,6 +359,18 @@ const BUGS: &[Bug] = &[
               devices fails",
     },
     Bug {
+        issue: IDLE_DRIVER,
+        component: Component::Kubelet,
+        since: (34, 0),
+        fixed: &[(34, 2)],
+        gates: &[],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: |view| nodes_of(view, IDLE_DRIVER),
+        what: "stops preparing and unpreparing devices once its connection to a driver has been idle for 30 minutes, \
+              until it is restarted",
+    },
+    Bug {
         issue: 133_706,
         component: Component::Scheduler,
         since: (34, 0),
@@ -394,6 +410,9 @@ impl Bug {
     }
 
     fn applies(&self, cluster: &Cluster) -> Option<Version> {
+        if self.component == Component::Kubelet {
+            return cluster.nodes().find_map(|node| self.fix_for_node(node));
+        }
         let environment = cluster.environment();
         let on = |gate: &Gate| {
             let exists = gate.stage_in(environment.emulated_minor).is_some();
@@ -402,6 +421,36 @@ impl Bug {
         self.fix_for(environment.version)
             .filter(|_| self.gates.iter().all(on))
     }
+}
+
+impl Bug {
+    /// The release that has the fix, where the kubelet of the node has not.
+    fn fix_for_node(&self, node: &Node) -> Option<Version> {
+        let version = node.status.node_info.kubelet_version.parse().ok()?;
+        self.fix_for(version)
+    }
+}
+
+/// The nodes with pods with claims whose kubelet has the bug.
+fn nodes_of(view: &View<'_>, issue: u32) -> Vec<String> {
+    let cluster = view.cluster;
+    let Some(bug) = BUGS.iter().find(|bug| bug.issue == issue).filter(|_| !view.is_of_one_pod) else {
+        return Vec::new();
+    };
+    let pods = cluster.pods().filter(|pod| !pod.spec.resource_claims.is_empty() && !pod.is_terminal());
+    let used: BTreeSet<&Str> = pods.filter_map(|pod| pod.node()).collect();
+    let nodes = used.into_iter().filter_map(|name| cluster.node(name));
+    let nodes = nodes.filter(|node| bug.fix_for_node(node).is_some());
+    nodes.map(|node| format!("node/{}", node.metadata.name)).collect()
+}
+
+/// The bug of the kubelet of `node` that can keep its pods from starting and ending, in a sentence.
+pub fn of_kubelet(cluster: &Cluster, node: &Str) -> Option<String> {
+    let node = cluster.node(node)?;
+    let bug = BUGS.iter().find(|bug| bug.issue == IDLE_DRIVER)?;
+    let fix = bug.fix_for_node(node)?;
+    let by = vec![format!("node/{}", node.metadata.name)];
+    Some(Exposure { bug, fix, by }.text(cluster))
 }
 
 /// A bug that a cluster can meet.

@@ -229,6 +229,14 @@ fn incomplete(counters: Value) -> World {
 }
 
 /// A request with alternatives in these modes.
+/// A pod with a claim on a node whose kubelet has this version.
+fn on_kubelet(version: &str) -> World {
+    let node = json!({"metadata": {"name": "node-1"}, "status": {"nodeInfo": {"kubeletVersion": version}}});
+    let pod = json!({"metadata": {"namespace": "n", "name": "p"},
+        "spec": {"nodeName": "node-1", "resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}});
+    World::default().with(Kind::Node, &node).with(Kind::Pod, &pod)
+}
+
 fn alternatives(modes: [&str; 2]) -> World {
     let alternative = |(number, mode): (usize, &str)| {
         let count = i32::from(mode != "All");
@@ -664,6 +672,16 @@ const ROWS: &[Row] = &[
         by: "pool/d/p",
         last: &["1.34.0", "1.34.13"],
         first_without: &["1.35.0"],
+        gates: &[],
+    },
+    Row {
+        issue: 133_920,
+        has: || on_kubelet("v1.34.1+vendor.1"),
+        has_not: || on_kubelet("v1.34.2"),
+        by: "node/node-1",
+        // The release of the control plane does not matter.
+        last: &["1.34.1", "1.35.0", "1.37.0"],
+        first_without: &[],
         gates: &[],
     },
     Row {

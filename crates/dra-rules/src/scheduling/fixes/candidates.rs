@@ -33,6 +33,9 @@ fn of_node(node: &Node, pod: &Pod) -> Vec<Fix> {
         });
     }
     for taint in untolerated {
+        if plain::is_of_controller(&taint.key) {
+            continue;
+        }
         let (key, effect) = (taint.key.clone(), taint.effect.clone());
         // The node controller puts this one back for as long as the node has the flag.
         if key != plain::UNSCHEDULABLE || !node.spec.unschedulable {
