@@ -36,5 +36,6 @@ mod scheduling;
 mod screens;
 mod simulate;
 mod support;
+mod variants;
 mod voice;
 mod words;

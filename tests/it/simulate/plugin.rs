@@ -47,7 +47,7 @@ const ROWS: &[Row<'_>] = &[
             ("/fixes/0/kind", "ReleaseClaim"),
         ],
         first: "claim/default/c0",
-        says: &["kube-scheduler d"],
+        says: &["kube-scheduler deallocates"],
         never: &["kubectl delete", "kubectl annotate"],
     },
     Row {
@@ -141,12 +141,12 @@ const ROWS: &[Row<'_>] = &[
             ("/reasons/0/code", "UnreservedByScheduler"),
             (
                 "/fixes/0/message",
-                "end the pods that use claim/default/c0: other",
+                "have the claim controller remove the reservation of claim/default/c0 for pod/default/other, which is gone or has finished",
             ),
         ],
         first: "claim/default/c0",
         says: &[
-            "the scheduler removes the reservation of podgroup/default/group from claim/default/c0 by itself",
+            "kube-scheduler removes the reservation for podgroup/default/group from claim/default/c0 automatically",
         ],
         never: &["kubectl delete pod/app", "podgroup/group", "ReleasedByScheduler"],
     },

@@ -130,11 +130,12 @@ fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     if is_judged || cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
         return None;
     }
-    // A file may have been written at once: what is known to have happened later counts.
+    // A file may have been written at once: what is known to have happened later counts where nothing tells when it was read.
     let events = cluster.events().filter_map(|event| event.last_seen());
     let pods = cluster.pods();
     let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);
-    let newest = events.chain(created_pods).max()?.min(now);
+    let read = cluster.environment().read_at;
+    let newest = read.or_else(|| events.chain(created_pods).max())?.min(now);
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }
 

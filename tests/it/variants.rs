@@ -1,0 +1,221 @@
+//! Made-up clusters, each with one problem whose truth was written down first. Tests hold the facts of an answer, not its wording.
+
+use crate::support::command::dra;
+
+/// A question about a file, and what has to come out.
+struct Case {
+    file: &'static str,
+    args: &'static [&'static str],
+    exits: i32,
+    /// Parts of the first line.
+    first: &'static [&'static str],
+    /// Parts of the whole answer.
+    names: &'static [&'static str],
+    /// Wrong statements and advice.
+    never: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    // A node whose kubelet is silent: the taints are the node controller's, and a pod that tolerates them does not run.
+    Case {
+        file: "node-unreachable",
+        args: &["explain", "pod/llm"],
+        exits: 1,
+        first: &["gpu-1", "unreachable", "kubelet"],
+        names: &["once it is ready again", "make node/gpu-1 ready"],
+        never: &["tolerate", "kubectl patch node", "kubectl taint", "which pods have to finish"],
+    },
+    Case {
+        file: "node-unreachable",
+        args: &["explain", "node/gpu-1"],
+        exits: 1,
+        first: &["not ready"],
+        names: &[],
+        never: &["√"],
+    },
+    // A driver without any pod is not that of another vendor.
+    Case {
+        file: "driver-of-another-vendor",
+        args: &["explain", "pod/hip"],
+        exits: 1,
+        first: &["gpu.amd.com"],
+        names: &[],
+        never: &["dra-driver-nvidia-gpu"],
+    },
+    Case {
+        file: "driver-not-registered-beside-another",
+        args: &["explain", "pod/app"],
+        exits: 1,
+        first: &["dra.net", "not registered"],
+        names: &[],
+        never: &["kubectl delete pod", "dra-driver-nvidia-gpu"],
+    },
+    Case {
+        file: "driver-pod-pending",
+        args: &["explain", "pod/server"],
+        exits: 1,
+        first: &["gpu.nvidia.com", "l4-1", "Insufficient memory"],
+        names: &[],
+        never: &["has no pod there"],
+    },
+    Case {
+        file: "driver-image-missing",
+        args: &["explain", "pod/server"],
+        exits: 1,
+        first: &["ImagePullBackOff", "l4-1"],
+        names: &[],
+        never: &["crash", "kubectl logs"],
+    },
+    Case {
+        file: "driver-pods-violate-pod-security",
+        args: &["explain", "driver/gpu.nvidia.com"],
+        exits: 1,
+        first: &["PodSecurity"],
+        names: &[],
+        never: &["ResourceQuota"],
+    },
+    Case {
+        file: "slice-for-no-node",
+        args: &["explain", "driver/gpu.nvidia.com"],
+        exits: 1,
+        first: &["no node matches", "nvidia.com/gpu.clique"],
+        names: &[],
+        never: &["√"],
+    },
+    Case {
+        file: "rollout-paused",
+        args: &["explain", "pod/web-new-1"],
+        exits: 1,
+        first: &["no node has an available device"],
+        names: &["paused", "kubectl rollout resume deployment/web --namespace=default"],
+        never: &["Recreate", "kubectl delete pod"],
+    },
+    // Of the pods that hold the devices one has the subject's owner.
+    Case {
+        file: "held-by-two-owners",
+        args: &["explain", "pod/web-new-1"],
+        exits: 1,
+        first: &["Deployment web"],
+        names: &["web-old-0"],
+        never: &["bigger-0 and web-old-0"],
+    },
+    Case {
+        file: "template-of-a-compute-domain",
+        args: &["explain", "pod/w-0"],
+        exits: 1,
+        first: &["cd-ch"],
+        names: &["computedomain/default/cd"],
+        never: &["ask the owner of the pod what"],
+    },
+    Case {
+        file: "holder-is-terminating",
+        args: &["explain", "pod/p"],
+        exits: 1,
+        first: &["no node has an available device"],
+        names: &["pod/default/u0", "being deleted"],
+        never: &["kubectl delete"],
+    },
+    Case {
+        file: "holder-is-gone",
+        args: &["explain", "pod/p"],
+        exits: 1,
+        first: &["no node has an available device"],
+        names: &["ghost-gpu", "kubectl label resourceclaim/ghost-gpu"],
+        never: &["delete pod"],
+    },
+    // What some device has is not said to be lacking.
+    Case {
+        file: "each-term-met-by-another",
+        args: &["explain", "pod/llm"],
+        exits: 1,
+        first: &["selects none of 2 devices"],
+        names: &[],
+        never: &["published values", "the largest is"],
+    },
+    Case {
+        file: "selected-device-in-use",
+        args: &["explain", "pod/llm"],
+        exits: 1,
+        first: &["that the request selects"],
+        names: &["pod/default/a"],
+        never: &[],
+    },
+    Case {
+        file: "volcano-event-of-group",
+        args: &["explain", "pod/vj-0"],
+        exits: 4,
+        first: &["volcano (80×", "queue resource quota insufficient"],
+        names: &[],
+        never: &["√"],
+    },
+    Case {
+        file: "volcano-group-by-annotation",
+        args: &["explain", "pod/vj-0"],
+        exits: 4,
+        first: &["volcano", "queue resource quota insufficient"],
+        names: &[],
+        never: &["√"],
+    },
+    Case {
+        file: "scheduler-says-nothing",
+        args: &["explain", "pod/p"],
+        exits: 1,
+        first: &["foo-scheduler has reported nothing about the pod since"],
+        names: &[],
+        never: &["√"],
+    },
+    Case {
+        file: "kubelet-cannot-align",
+        args: &["check"],
+        exits: 1,
+        first: &[],
+        names: &["DRA086", "TopologyAffinityError"],
+        never: &[],
+    },
+    Case {
+        file: "kubelet-cannot-align",
+        args: &["explain", "--all-namespaces"],
+        exits: 1,
+        first: &["×"],
+        names: &["TopologyAffinityError"],
+        never: &["√"],
+    },
+    Case {
+        file: "admin-access-not-allowed",
+        args: &["explain", "pod/mon"],
+        exits: 4,
+        first: &["admin access to devices requires"],
+        names: &[],
+        never: &["no action needed"],
+    },
+];
+
+#[test]
+fn the_first_line_is_the_cause_and_the_advice_works() {
+    for case in CASES {
+        let from = format!("tests/data/variants/{}.yaml", case.file);
+        let complete = ["--complete", "--from", &from];
+        let run = dra(&[case.args, &complete].concat()).run();
+        let about = format!("{:?} {}: {}", case.args, case.file, run.stdout);
+        assert_eq!(run.code, Some(case.exits), "{about}{}", run.stderr);
+        let first = run.stdout.lines().next().unwrap_or_default();
+        for name in case.first {
+            assert!(first.contains(name), "{name:?}: {about}");
+        }
+        for name in case.names {
+            assert!(run.stdout.contains(name), "{name:?}: {about}");
+        }
+        for name in case.never {
+            assert!(!run.stdout.contains(name), "{name:?}: {about}");
+        }
+    }
+}
+
+#[test]
+fn every_file_is_asked_about() {
+    for entry in std::fs::read_dir("tests/data/variants").expect("made-up clusters") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_stem().and_then(std::ffi::OsStr::to_str).expect("a name");
+        assert!(CASES.iter().any(|case| case.file == name), "{name}");
+    }
+}
