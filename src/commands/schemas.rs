@@ -1,4 +1,4 @@
-//! The JSON Schemas in `docs/schema`, generated from the types of the reports.
+//! The JSON Schemas in `docs/reference/schema`, generated from the types of the reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -241,6 +241,6 @@ fn schemas_are_those_of_the_reports() {
     schemas.report::<TaintList>("kubectl dra taints");
     schemas.report::<version::Versions>("kubectl dra version");
     for (file, text) in schemas.contents() {
-        generated::check(&format!("docs/schema/{file}.json"), &text);
+        generated::check(&format!("docs/reference/schema/{file}.json"), &text);
     }
 }

@@ -61,7 +61,7 @@ impl Shown {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let folder = Path::new(ROOT).join("docs/commands");
+    let folder = Path::new(ROOT).join("docs/reference/commands");
     let mut pages: Vec<_> = std::fs::read_dir(folder)
         .expect("the pages of the commands")
         .map(|entry| entry.expect("a page").path())
@@ -219,7 +219,7 @@ fn command_lines(text: &str) -> Vec<String> {
 
 #[test]
 fn every_command_line_of_every_page_is_understood() {
-    let mut pages: Vec<PathBuf> = ["docs", "docs/findings"]
+    let mut pages: Vec<PathBuf> = ["docs", "docs/reference/findings"]
         .iter()
         .flat_map(|folder| std::fs::read_dir(Path::new(ROOT).join(folder)).expect("pages"))
         .map(|entry| entry.expect("a page").path())
@@ -311,11 +311,11 @@ fn every_example_prints_what_is_shown() {
     }
 }
 
-/// Each row of `docs/limits.md` that names a constant, or a field of a default, has its value.
+/// Each row of `docs/reference/limits.md` that names a constant, or a field of a default, has its value.
 #[test]
 fn limits_are_those_of_the_code() {
     let root = Path::new(ROOT);
-    let page = std::fs::read_to_string(root.join("docs/limits.md")).expect("the page of limits");
+    let page = std::fs::read_to_string(root.join("docs/reference/limits.md")).expect("the page of limits");
     let mut compared = 0;
     for row in page
         .lines()
