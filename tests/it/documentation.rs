@@ -78,13 +78,13 @@ const SUMMARY: &str = "docs/SUMMARY.md";
 /// Every page, from the root of the repository.
 fn pages() -> Vec<PathBuf> {
     let mut pages: Vec<PathBuf> = FRONT.map(PathBuf::from).into();
-    let mut folders = vec![PathBuf::from("docs")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(Path::new(ROOT).join(&folder)).expect("a folder") {
+    let mut directories = vec![PathBuf::from("docs")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(Path::new(ROOT).join(&directory)).expect("a directory") {
             let entry = entry.expect("an entry");
-            let path = folder.join(entry.file_name());
+            let path = directory.join(entry.file_name());
             if entry.path().is_dir() {
-                folders.push(path);
+                directories.push(path);
             } else if path.extension().is_some_and(|ending| ending == "md") && path != Path::new(SUMMARY) {
                 pages.push(path);
             }
@@ -434,7 +434,7 @@ fn broken(page: &Path, target: &str) -> Option<String> {
     } else if target.is_empty() {
         page.to_owned()
     } else {
-        let file = normal(&page.parent().expect("a folder").join(target));
+        let file = normal(&page.parent().expect("a directory").join(target));
         if page.starts_with("docs") && (!file.starts_with("docs") || Path::new(ROOT).join(&file).is_dir()) {
             return Some("the book does not have it".to_owned());
         }
