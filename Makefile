@@ -25,10 +25,10 @@ size: ## Count lines of code without tests, comments and blank lines, by crate a
 	tests/size.py
 
 .PHONY: timings
-timings: ## Run the tests and put the table of their groups into docs/testing.md
+timings: ## Run the tests and put the table of their groups into docs/internals/testing.md
 	mkdir -p target
 	env "$(HOST_RUNNER)=$(CURDIR)/tests/timed.sh" cargo test --locked 2>&1 | tee target/tests.log
-	tests/timings.py target/tests.log --into docs/testing.md
+	tests/timings.py target/tests.log --into docs/internals/testing.md
 
 # How many random allocator cases to compare, and which ones.
 CASES ?= 10000
@@ -54,7 +54,7 @@ MINUTES ?= 10
 fuzz-input: ## Give random input to everything that reads input, MINUTES=n for each target, TARGETS="json cel" for some of them
 	tests/fuzz/run.sh $$(( $(MINUTES) * 60 )) $(TARGETS)
 
-# How many files and lists are damaged, of each class of docs/security.md.
+# How many files and lists are damaged, of each class of docs/internals/security.md.
 MUTATIONS ?= 10000
 
 .PHONY: mutations
@@ -141,7 +141,7 @@ target/oracle:
 	cd tests/go && go build -p 1 -o ../../target/oracle ./cmd/oracle
 
 .PHONY: bench-allocator
-bench-allocator: ## Measure the allocator beside the Go library, for docs/performance.md
+bench-allocator: ## Measure the allocator beside the Go library, for docs/internals/performance.md
 	cargo bench --locked --bench allocator
 
 .PHONY: bench-rules
@@ -154,7 +154,7 @@ CLAIMS ?= 50000
 BENCH := KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --profile dev
 
 .PHONY: bench
-bench: ## Measure against kubectl and jq, and print the tables of docs/performance.md; CLAIMS=n
+bench: ## Measure against kubectl and jq, and print the tables of docs/internals/performance.md; CLAIMS=n
 	@for tool in jq /usr/bin/time; do command -v $$tool > /dev/null || \
 		{ echo "$$tool is missing: apt-get install jq time" >&2; exit 1; }; done
 	cargo build --locked --release
@@ -171,12 +171,12 @@ bench-hostile: ## Measure the worst files of 1 MB, each with each command; they 
 WRITES ?= 1000
 
 .PHONY: bench-convert
-bench-convert: ## Measure planning and writing of conversions, for docs/performance.md; WRITES=n
+bench-convert: ## Measure planning and writing of conversions, for docs/internals/performance.md; WRITES=n
 	cargo build --locked --release
 	cargo bench --locked --bench conversion
 	KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra cargo bench --locked --bench writes -- $(WRITES)
 
 .PHONY: bench-run
-bench-run: ## Measure the controllers of `run` beside those of kube-controller-manager, for docs/performance.md; PODS=n
+bench-run: ## Measure the controllers of `run` beside those of kube-controller-manager, for docs/internals/performance.md; PODS=n
 	cargo build --locked --release
 	$(BENCH) --bench run -- $(PODS)

@@ -2,7 +2,7 @@
 //!
 //! The oracle in `tests/go` makes the problems and measures the library; both sides do the same work for a figure: every node of
 //! the problem is judged, by an allocator that knows the cluster but has not looked at any node. All figures are the least of several
-//! runs, which on a shared machine says more than their median. The output is the table of `docs/performance.md`. Arguments name
+//! runs, which on a shared machine says more than their median. The output is the table of `docs/internals/performance.md`. Arguments name
 //! parts of the families to measure, `explain` among them.
 
 #![expect(

@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench cel`, or `--no-default-features` to build less. The Go side is `target/oracle` (`make target/oracle`); without
 //! it there are only the figures of this engine. Both sides give the least of their runs, which on a shared machine says more than the
-//! median, on one thread. The output is the table of `docs/performance.md`.
+//! median, on one thread. The output is the table of `docs/internals/performance.md`.
 
 #![expect(
     clippy::disallowed_methods,

@@ -5,7 +5,7 @@
 //!     cargo bench --bench files -- 10     # a tenth of it
 //!
 //! The file is what `kubectl get ... -A -o json` prints of such a cluster, indented, and is written to `target/tmp`. What the benchmark
-//! prints is the table of `docs/performance.md`. Times are medians of three runs, memory is the peak
+//! prints is the table of `docs/internals/performance.md`. Times are medians of three runs, memory is the peak
 //! resident size. jq is the baseline; it and GNU time must be installed.
 
 #![expect(

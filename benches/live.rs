@@ -4,7 +4,7 @@
 //!     cargo bench --bench live            # 50,000 claims
 //!     cargo bench --bench live -- 5000
 //!
-//! What it prints is the table of `docs/performance.md`. Times are medians of three runs, taken alternately, so that whatever
+//! What it prints is the table of `docs/internals/performance.md`. Times are medians of three runs, taken alternately, so that whatever
 //! else the machine does hits all of them. Memory is the peak resident size. Only the ratios mean
 //! something on another machine. jq and GNU time must be installed.
 

@@ -2,7 +2,7 @@
 //!
 //! A command that did its job returns an [`Outcome`]; one that could not returns an error, whose kind is found by its
 //! type. Advice to the user is a [`Hints`] implementation here, so that the wording stays out of the core, which only
-//! says what is wrong. `docs/exit-codes.md` shows the codes to users; a test holds both together.
+//! says what is wrong. `docs/reference/exit-codes.md` shows the codes to users; a test holds both together.
 
 use std::error::Error as StdError;
 use std::io;
@@ -397,8 +397,11 @@ mod tests {
     #[test]
     fn codes_and_their_documentation_agree() {
         #[expect(clippy::disallowed_methods, reason = "a test compares the code with a page")]
-        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md"))
-            .expect("docs/exit-codes.md is there");
+        let page = std::fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/docs/reference/exit-codes.md"
+        ))
+        .expect("docs/reference/exit-codes.md is there");
         let documented: Vec<u8> = page
             .lines()
             .filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok())

@@ -32,7 +32,7 @@ impl ValueEnum for Format {
         Some(match self {
             Self::Table => PossibleValue::new("table").help("Human-readable table or text"),
             Self::Wide => PossibleValue::new("wide").help("Table with more columns"),
-            Self::Json => PossibleValue::new("json").help("JSON (schemas in docs/schema)"),
+            Self::Json => PossibleValue::new("json").help("JSON (schemas in docs/reference/schema)"),
             Self::Yaml => PossibleValue::new("yaml").help("YAML with the same content"),
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
             Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("SARIF for code scanners"),

@@ -1,4 +1,4 @@
-//! The JSON Schemas in `docs/schema`, generated from the types of the reports.
+//! The JSON Schemas in `docs/reference/schema`, generated from the types of the reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +31,17 @@ const ENVELOPE: &str = "envelope";
 
 /// The file with the definitions that several reports use.
 const PARTS: &str = "parts";
+
+/// The beginning of the page that lists the files.
+const INDEX: &str = "\
+# Schemas
+
+JSON Schemas, draft 2020-12, of the reports that `-o json` and `-o yaml` print. The kind of a report is the
+name of its file. [Output](../output.md#json-and-yaml) describes the fields that all reports have.
+
+| Kind | Report of |
+|---|---|
+";
 
 /// A report without fields of its own.
 #[derive(JsonSchema)]
@@ -240,7 +251,12 @@ fn schemas_are_those_of_the_reports() {
     schemas.report::<ShadowReport>("kubectl dra run");
     schemas.report::<TaintList>("kubectl dra taints");
     schemas.report::<version::Versions>("kubectl dra version");
+    let mut index = INDEX.to_owned();
     for (file, text) in schemas.contents() {
-        generated::check(&format!("docs/schema/{file}.json"), &text);
+        generated::check(&format!("docs/reference/schema/{file}.json"), &text);
+        let schema: Value = serde_json::from_str(&text).expect("JSON");
+        let title = schema["title"].as_str().expect("each has one");
+        index += &format!("| [{file}]({file}.json) | {title} |\n");
     }
+    generated::check("docs/reference/schema/README.md", &index);
 }

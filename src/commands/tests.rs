@@ -72,7 +72,8 @@ fn read(file: &str) -> String {
 }
 
 fn schema(file: &str) -> Value {
-    serde_json::from_str(&read(&format!("schema/{file}"))).unwrap_or_else(|error| panic!("{file}: {error}"))
+    serde_json::from_str(&read(&format!("reference/schema/{file}")))
+        .unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// Returns whether what `schema`, a part of `file`, describes may have a value where `path` leads.
@@ -126,7 +127,7 @@ fn a_column_sorts_by_a_field_that_the_schema_has() {
 
 /// The columns that the tables of a page explain: those in the first cells of tables that are headed `Column`.
 fn explained(page: &str) -> BTreeSet<String> {
-    let text = read(&format!("commands/{page}.md"));
+    let text = read(&format!("reference/commands/{page}.md"));
     let mut names = BTreeSet::new();
     let mut inside = false;
     for line in text.lines() {
@@ -153,13 +154,13 @@ fn each_page_explains_the_columns_of_its_tables_and_no_others() {
             // Pictures have no header.
             .filter(|header| !header.is_empty())
             .collect();
-        assert_eq!(explained(page), shown, "docs/commands/{page}.md");
+        assert_eq!(explained(page), shown, "docs/reference/commands/{page}.md");
     }
 }
 
 #[test]
 fn the_page_of_explain_has_each_check_that_rules_a_device_out() {
-    let page = read("commands/explain.md");
+    let page = read("reference/commands/explain.md");
     let judge = include_str!("../../crates/dra-allocator/src/devices/judge.rs");
     let arms = judge
         .lines()
@@ -169,7 +170,7 @@ fn the_page_of_explain_has_each_check_that_rules_a_device_out() {
     for code in codes {
         assert!(
             page.contains(&format!("`{code}`")),
-            "docs/commands/explain.md lacks {code}"
+            "docs/reference/commands/explain.md lacks {code}"
         );
     }
 }

@@ -10,7 +10,7 @@ use super::table::Table;
 /// A result for readers: serialized for scripts, viewed for people. Made for this, never a type of the model or of a
 /// solver, since its fields are a promise.
 pub(crate) trait Report: Serialize {
-    /// The `kind` of the document, as in `docs/schema/KIND.json`.
+    /// The `kind` of the document, as in `docs/reference/schema/KIND.json`.
     const KIND: &'static str;
 
     /// Returns what people read. Lists are plain tables unless the page is a terminal; everything else is one document for all pages. What is

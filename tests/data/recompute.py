@@ -7,7 +7,7 @@ OBJECTS.json is a List of Kubernetes objects, NOW the time that the commands wer
 what they printed: for each of `claims`, `reserved`, `devices` and `taints` a file `COMMAND.txt` (`-A -o wide`) and a
 file `COMMAND.json` (`-A -o json`).
 
-The script is written from the documentation of the commands (docs/commands) and of Kubernetes, not from the
+The script is written from the documentation of the commands (docs/reference/commands) and of Kubernetes, not from the
 program, so that both can be wrong only in different ways. It needs Python 3 and its standard library. Of CEL it
 understands `device.driver == 'NAME'` joined by `&&`, and says so of anything else.
 """

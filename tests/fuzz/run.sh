@@ -33,7 +33,7 @@ one() {
   mkdir -p "target/fuzz/corpus/$target" "target/fuzz/artifacts/$target"
   local limit=(-max_total_time="$seconds")
   if [ -n "${RUNS:-}" ]; then limit=(-runs="$RUNS"); fi
-  # An input may take ten seconds and 500 MiB beside what the fuzzer itself keeps, as docs/limits.md promises.
+  # An input may take ten seconds and 500 MiB beside what the fuzzer itself keeps, as docs/reference/limits.md promises.
   if "$programs/$target" "${limit[@]}" -timeout=10 -rss_limit_mb=1024 -malloc_limit_mb=500 -max_len=65536 -print_final_stats=1 \
     -artifact_prefix="target/fuzz/artifacts/$target/" "target/fuzz/corpus/$target" "tests/fuzz/corpus/$target" >"$log" 2>&1; then
     echo "$target: $(grep -c . "$log") lines, $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, nothing found"

@@ -262,7 +262,7 @@ fn defects_are_shown_worst_first() {
     exit_code: 1
     ----- stdout -----
     SEVERITY   CODE     CERTAINTY   OBJECT                             MESSAGE                                                                                                      NAME               STEP     FIX NOTE   FIX                                                                                                                                                                                                                LOOK     DOCS
-    Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device but is reserved for no consumer: no pod on a node uses it, and no controller deallocates it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   <none>   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA015.md
+    Warning    DRA015   Possible    resourceclaim/default/unreserved   holds 1 device but is reserved for no consumer: no pod on a node uses it, and no controller deallocates it   reservation-none   <none>   <none>     kubectl patch resourceclaim/unreserved --namespace=default --subresource=status --type=json -p '[{"op":"replace","path":"/metadata/resourceVersion","value":"306"},{"op":"remove","path":"/status/allocation"}]'   <none>   https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/reference/findings/DRA015.md
 
     ----- stderr -----
     warning: tests/data/snapshots/stale-reservations.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)

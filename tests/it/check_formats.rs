@@ -377,7 +377,7 @@ fn the_page_of_a_code_is_part_of_the_program() {
 
     Replace the pod; the scheduler reserves the claim for a pod that it places. The fix deletes the pod if a controller recreates it. A pod without a controller has to be created again without `spec.nodeName`. If the claim controller runs, it adds the reservation automatically for pods that are not members of a PodGroup.
 
-    see https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/findings/DRA014.md
+    see https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/reference/findings/DRA014.md
 
     ----- stderr -----
     ");

@@ -99,7 +99,7 @@ fn an_example_that_is_not_there_is_answered_with_those_that_are() {
     ----- stderr -----
     error: unknown example `gpu`
 
-    hint: examples: `example:gpus` (three teams using GPUs and NICs, without problems), `example:pending` (pods that are pending, each for a different reason), `example:stale` (reservations for deleted, finished or recreated pods), `example:taints` (DeviceTaintRules that keep pods off devices or evict them), `example:groups` (PodGroups that share claims), `example:partitions` (a GPU allocated whole or in partitions, with shared counters), `example:shares` (network cards shared by consumable capacity), `example:downgrade` (a 1.37 cluster that is not ready for a downgrade)
+    hint: examples: `example:gpus` (three teams using GPUs and NICs, without problems), `example:pending` (pods that are pending, each for a different reason), `example:stuck` (pods on a node that do not start, each for a different reason), `example:stale` (reservations for deleted, finished or recreated pods), `example:taints` (DeviceTaintRules that keep pods off devices or evict them), `example:groups` (PodGroups that share claims), `example:partitions` (a GPU allocated whole or in partitions, with shared counters), `example:shares` (network cards shared by consumable capacity), `example:downgrade` (a 1.37 cluster that is not ready for a downgrade)
     ");
 }
 
@@ -358,7 +358,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     ----- stdout -----
     table	Human-readable table or text
     wide	Table with more columns
-    json	JSON (schemas in docs/schema)
+    json	JSON (schemas in docs/reference/schema)
     yaml	YAML with the same content
     :4
 

@@ -1,11 +1,14 @@
-//! Examples in the README and the command pages print what is shown.
+//! Examples in the README and the book print what is shown, and links lead somewhere.
 //!
-//! A line that begins with `$` stands above its output: what a pipe gets, or a terminal of 80 columns in a section that says so before. The other
-//! examples are run too, on the example `gpus`.
+//! A line that begins with `$` stands above its output: what a pipe gets, or a terminal of 80 columns in the tutorial, a how-to, and a section that
+//! says so before. The commands of a page share a directory; `cat > FILE <<'EOF'` puts a file there. The other examples of the README and of the
+//! command pages are run too, on the example `gpus`.
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 
 use crate::support::command::dra;
+use crate::support::generated;
 use crate::support::process::Screen;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -23,6 +26,8 @@ const NEED_MORE: [&str; 6] = [
 /// One example.
 struct Shown {
     page: PathBuf,
+    /// Files that the page writes first: names and contents.
+    files: Vec<(String, String)>,
     /// Arguments of `kubectl dra`.
     command: String,
     /// Output below; absent if none is shown.
@@ -53,43 +58,97 @@ impl Shown {
             let lines: Vec<String> = lines.collect();
             format!("    $ kubectl dra {}\n{}\n", self.command, lines.join("\n"))
         };
-        let text = std::fs::read_to_string(&self.page).expect("a page");
+        let text = read(&self.page);
         let old = block(shown);
         assert!(text.contains(&old), "{}", self.title());
-        std::fs::write(&self.page, text.replacen(&old, &block(printed), 1)).expect("a page");
+        std::fs::write(
+            Path::new(ROOT).join(&self.page),
+            text.replacen(&old, &block(printed), 1),
+        )
+        .expect("a page");
     }
 }
 
+/// The pages in the root directory.
+const FRONT: [&str; 4] = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+
+/// The table of contents of the book.
+const SUMMARY: &str = "docs/SUMMARY.md";
+
+/// Every page, from the root of the repository.
 fn pages() -> Vec<PathBuf> {
-    let folder = Path::new(ROOT).join("docs/commands");
-    let mut pages: Vec<_> = std::fs::read_dir(folder)
-        .expect("the pages of the commands")
-        .map(|entry| entry.expect("a page").path())
-        .collect();
+    let mut pages: Vec<PathBuf> = FRONT.map(PathBuf::from).into();
+    let mut directories = vec![PathBuf::from("docs")];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(Path::new(ROOT).join(&directory)).expect("a directory") {
+            let entry = entry.expect("an entry");
+            let path = directory.join(entry.file_name());
+            if entry.path().is_dir() {
+                directories.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") && path != Path::new(SUMMARY) {
+                pages.push(path);
+            }
+        }
+    }
     pages.sort();
-    pages.insert(0, Path::new(ROOT).join("README.md"));
     pages
 }
 
+fn read(page: &Path) -> String {
+    std::fs::read_to_string(Path::new(ROOT).join(page))
+        .unwrap_or_else(|error| panic!("{}: {error}", page.display()))
+}
+
+/// True for pages whose outputs are all those of a terminal.
+fn is_guide(page: &Path) -> bool {
+    page.starts_with("docs/how-to") || page == Path::new("docs/tutorial.md")
+}
+
+/// True for pages whose examples without output are run.
+fn is_run(page: &Path) -> bool {
+    let is_here = page == Path::new("README.md") || page.starts_with("docs/reference/commands");
+    let stem = page.file_stem().and_then(|stem| stem.to_str()).expect("a name");
+    is_here && !NEED_MORE.contains(&stem)
+}
+
 fn examples(page: &Path) -> Vec<Shown> {
-    let text = std::fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let text = read(page);
     let mut shown: Vec<Shown> = Vec::new();
+    let mut files: Vec<(String, String)> = Vec::new();
+    let mut is_file = false;
     // The output goes on until a line that is not indented; the command of it is the last one.
     let mut inside = false;
-    let mut is_screen = false;
+    let mut is_screen = is_guide(page);
     let mut empty = 0;
     for line in text.lines() {
+        if is_file {
+            let line = line.strip_prefix("    ").unwrap_or(line);
+            is_file = line != "EOF";
+            if let Some((_, content)) = files.last_mut().filter(|_| is_file) {
+                content.push_str(line);
+                content.push('\n');
+            }
+            continue;
+        }
         let Some(line) = line.strip_prefix("    ") else {
             if inside && line.is_empty() {
                 empty += 1;
                 continue;
             }
             inside = false;
-            is_screen = (is_screen && !line.starts_with('#')) || line.contains(SCREEN);
+            is_screen = is_guide(page) || (is_screen && !line.starts_with('#')) || line.contains(SCREEN);
             continue;
         };
-        let new = |command: &str, output| Shown {
+        if let Some(name) = line.strip_prefix("$ cat > ") {
+            let name = name.strip_suffix(" <<'EOF'").expect("a file in the page");
+            files.push((name.to_owned(), String::new()));
+            is_file = true;
+            inside = false;
+            continue;
+        }
+        let mut new = |command: &str, output| Shown {
             page: page.to_owned(),
+            files: std::mem::take(&mut files),
             command: command.to_owned(),
             output,
             is_screen,
@@ -162,8 +221,7 @@ const BESIDE: (&str, &str) = ("    kubectl:      ", "    kubectl dra:  ");
 
 #[test]
 fn the_readme_begins_with_the_real_answers_of_kubectl_and_of_this_program() {
-    let path = Path::new(ROOT).join("README.md");
-    let text = std::fs::read_to_string(&path).expect("the README");
+    let text = read(Path::new("README.md"));
     let run = dra(&["explain", "pod/tainted", "--from", "example:pending"])
         .env("LANG", "C.UTF-8")
         .run()
@@ -191,7 +249,8 @@ fn the_readme_begins_with_the_real_answers_of_kubectl_and_of_this_program() {
         }
         let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
         let indented = lines.join(&format!("\n{}", " ".repeat(BESIDE.1.len())));
-        std::fs::write(&path, format!("{before}{}{indented}\n\n{after}", BESIDE.1)).expect("the README");
+        let text = format!("{before}{}{indented}\n\n{after}", BESIDE.1);
+        generated::check("README.md", &text);
         return;
     }
     assert_eq!(words(shown), words(headline));
@@ -219,19 +278,9 @@ fn command_lines(text: &str) -> Vec<String> {
 
 #[test]
 fn every_command_line_of_every_page_is_understood() {
-    let mut pages: Vec<PathBuf> = ["docs", "docs/findings"]
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(Path::new(ROOT).join(folder)).expect("pages"))
-        .map(|entry| entry.expect("a page").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
-        .chain(self::pages())
-        .chain(["CONTRIBUTING.md"].map(|name| Path::new(ROOT).join(name)))
-        .collect();
-    pages.sort();
-    let mut tried = std::collections::BTreeSet::new();
-    for page in pages {
-        let text = std::fs::read_to_string(&page).expect("a page");
-        for line in command_lines(&text) {
+    let mut tried = BTreeSet::new();
+    for page in pages() {
+        for line in command_lines(&read(&page)) {
             let (line, _) = line.split_once(" 2>").unwrap_or((&line, ""));
             let words = words(line);
             // A rejected line may be the subject of a page.
@@ -265,26 +314,29 @@ fn every_example_prints_what_is_shown() {
         "{with_output} of {} examples",
         shown.len()
     );
+    let mut directories = BTreeMap::new();
     for example in shown {
         let words = words(&example.command);
         let mut args: Vec<&str> = words.iter().map(String::as_str).collect();
-        let stem = example
-            .page
-            .file_stem()
-            .and_then(|stem| stem.to_str())
-            .expect("a name");
         if example.output.is_none() {
-            if NEED_MORE.contains(&stem) {
+            if !is_run(&example.page) {
                 continue;
             }
             if !args.contains(&"--from") {
                 args.extend(["--from", "example:gpus"]);
             }
         }
-        let dra = dra(&args);
+        let directory = directories
+            .entry(example.page.clone())
+            .or_insert_with(|| tempfile::tempdir().expect("a temporary directory"))
+            .path();
+        for (name, content) in &example.files {
+            std::fs::write(directory.join(name), content).expect("a file");
+        }
+        let dra = dra(&args).current_dir(directory);
         let run = if example.is_screen {
-            let run = dra.env("LANG", "C.UTF-8").env("NO_COLOR", "1");
-            run.run_on_screen(80, Screen::Stdout)
+            let dra = dra.env("LANG", "C.UTF-8").env("NO_COLOR", "1");
+            dra.run_on_screen(80, Screen::Stdout)
         } else {
             dra.run()
         };
@@ -292,6 +344,8 @@ fn every_example_prints_what_is_shown() {
         let answers: &[i32] = match args[0] {
             "check" | "explain" => &[0, 1, 4],
             "convert" => &[0, 1],
+            // An expression with a mistake, and what is said about it.
+            "cel" if example.output.is_some() => &[0, 1],
             _ => &[0],
         };
         assert!(
@@ -311,11 +365,179 @@ fn every_example_prints_what_is_shown() {
     }
 }
 
-/// Each row of `docs/limits.md` that names a constant, or a field of a default, has its value.
+/// Lines of a page without examples.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence && !line.starts_with("    ")
+    })
+}
+
+/// Levels of the headings of a page, and the names that links have for them.
+fn headings(text: &str) -> Vec<(usize, String)> {
+    let mut names: Vec<(usize, String)> = Vec::new();
+    for line in prose(text) {
+        let heading = line.trim_start_matches('#');
+        let level = line.len() - heading.len();
+        let Some(heading) = heading.strip_prefix(' ').filter(|_| level > 0) else {
+            continue;
+        };
+        let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+        let name: String = heading.to_lowercase().chars().filter(is_kept).collect();
+        let name = name.replace(' ', "-");
+        // The second one of a name gets a number.
+        let same = names.iter().filter(|(_, other)| *other == name).count();
+        let name = if same == 0 { name } else { format!("{name}-{same}") };
+        names.push((level, name));
+    }
+    names
+}
+
+/// Targets of the links of a page.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text).collect::<Vec<_>>().join("\n");
+    let texts: String = prose.split('`').step_by(2).collect();
+    let targets = texts.split("](").skip(1);
+    targets
+        .filter_map(|target| Some(target.split_once(')')?.0.to_owned()))
+        .collect()
+}
+
+/// A path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                normal.pop();
+            }
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+/// Says what is wrong with a link of a page.
+fn broken(page: &Path, target: &str) -> Option<String> {
+    const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/");
+    let (target, fragment) = target.split_once('#').unwrap_or((target, ""));
+    let file = if let Some(path) = target.strip_prefix(REPOSITORY) {
+        let path = path
+            .strip_prefix("blob/main/")
+            .or_else(|| path.strip_prefix("tree/main/"));
+        PathBuf::from(path?)
+    } else if target.contains("://") {
+        return None;
+    } else if target.is_empty() {
+        page.to_owned()
+    } else {
+        let file = normal(&page.parent().expect("a directory").join(target));
+        if page.starts_with("docs") && (!file.starts_with("docs") || Path::new(ROOT).join(&file).is_dir()) {
+            return Some("the book does not have it".to_owned());
+        }
+        file
+    };
+    if !Path::new(ROOT).join(&file).exists() {
+        return Some(format!("{} does not exist", file.display()));
+    }
+    let is_there = fragment.is_empty() || headings(&read(&file)).iter().any(|(_, name)| name == fragment);
+    (!is_there).then(|| format!("{} has no heading `{fragment}`", file.display()))
+}
+
+#[test]
+fn every_link_leads_somewhere_and_no_heading_skips_a_level() {
+    let mut found = Vec::new();
+    let mut followed = 0;
+    for page in pages() {
+        let text = read(&page);
+        let name = page.display();
+        for target in links(&text) {
+            followed += 1;
+            found.extend(broken(&page, &target).map(|why| format!("{name}: {target}: {why}")));
+        }
+        let levels: Vec<usize> = headings(&text).iter().map(|(level, _)| *level).collect();
+        if levels.first() != Some(&1) || levels.iter().filter(|level| **level == 1).count() != 1 {
+            found.push(format!(
+                "{name}: one heading of the first level, at the beginning"
+            ));
+        }
+        if levels.windows(2).any(|pair| pair[1] > pair[0] + 1) {
+            found.push(format!("{name}: a heading skips a level: {levels:?}"));
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+    assert!(followed > 300, "{followed}");
+}
+
+#[test]
+fn broken_links_and_headings_are_found() {
+    let page = Path::new("docs/how-to/upgrade.md");
+    let why = |target: &str| broken(page, target);
+    assert_eq!(why("../README.md#how-to"), None);
+    assert_eq!(why("https://kubernetes.io/nowhere"), None);
+    let deploy = concat!(env!("CARGO_PKG_REPOSITORY"), "/tree/main/deploy");
+    assert_eq!(why(&format!("{deploy}/check")), None);
+    let gone = "deploy/gone does not exist";
+    assert_eq!(why(&format!("{deploy}/gone")).as_deref(), Some(gone));
+    let gone = "docs/how-to/gone.md does not exist";
+    assert_eq!(why("gone.md").as_deref(), Some(gone));
+    let gone = "docs/README.md has no heading `gone`";
+    assert_eq!(why("../README.md#gone").as_deref(), Some(gone));
+    for outside in ["../../Cargo.toml", "../reference"] {
+        assert_eq!(why(outside).as_deref(), Some("the book does not have it"));
+    }
+    let text = "# A `b`: c\n\n[x](y.md), `[no](z)` and [`v`](w.md#a)\n\n    # no\n\n```\n# no\n```\n\n## D\n\n## D\n";
+    assert_eq!(links(text), ["y.md", "w.md#a"]);
+    let names = ["a-b-c", "d", "d-1"].map(str::to_owned);
+    assert_eq!(
+        headings(text),
+        [1, 2, 2].into_iter().zip(names).collect::<Vec<_>>()
+    );
+}
+
+/// The pages of findings are listed by their codes; the other lines are written by hand.
+#[test]
+fn the_table_of_contents_has_every_page_once() {
+    let findings = Path::new("docs/reference/findings");
+    let mut entries = Vec::new();
+    for page in pages().iter().filter(|page| page.starts_with(findings)) {
+        let name = page.file_name().and_then(|name| name.to_str()).expect("a name");
+        if name != "README.md" {
+            let text = read(page);
+            let title = text.lines().next().and_then(|line| line.strip_prefix("# "));
+            let title = title.unwrap_or_else(|| panic!("{name} has a title"));
+            entries.push(format!("  - [{title}](reference/findings/{name})\n"));
+        }
+    }
+    let mut expected = String::new();
+    for line in read(Path::new(SUMMARY)).lines() {
+        if !line.contains("(reference/findings/DRA") {
+            expected += &format!("{line}\n");
+        }
+        if line.ends_with("(reference/findings/README.md)") {
+            expected.extend(entries.drain(..));
+        }
+    }
+    generated::check(SUMMARY, &expected);
+    let mut listed = links(&expected);
+    listed.sort();
+    let book = pages().into_iter().filter_map(|page| {
+        let page = page.strip_prefix("docs").ok()?.to_str()?.replace('\\', "/");
+        Some(page)
+    });
+    let mut book: Vec<String> = book.collect();
+    book.sort();
+    assert_eq!(listed, book);
+}
+
+/// Each row of `docs/reference/limits.md` that names a constant, or a field of a default, has its value.
 #[test]
 fn limits_are_those_of_the_code() {
     let root = Path::new(ROOT);
-    let page = std::fs::read_to_string(root.join("docs/limits.md")).expect("the page of limits");
+    let page = std::fs::read_to_string(root.join("docs/reference/limits.md")).expect("the page of limits");
     let mut compared = 0;
     for row in page
         .lines()

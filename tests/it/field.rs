@@ -5,6 +5,7 @@ use crate::support::command::dra;
 /// A command on a file, and what has to come out.
 struct Case {
     args: &'static [&'static str],
+    /// Name of a file in `tests/data/field`, or a built-in example.
     file: &'static str,
     exits: i32,
     /// Names in the answer.
@@ -120,14 +121,14 @@ const CASES: &[Case] = &[
     },
     Case {
         args: &["explain", "pod/pdcrash"],
-        file: "driver-crashed-in-call",
+        file: "example:stuck",
         exits: 1,
         names: &["driver nic.example.com does not respond", "process"],
         never: &["act on the driver's message", "refuses"],
     },
     Case {
         args: &["check"],
-        file: "driver-crashed-in-call",
+        file: "example:stuck",
         exits: 1,
         names: &["DRA081", "driver nic.example.com does not respond"],
         never: &["kubectl delete pod"],
@@ -662,7 +663,10 @@ const CASES: &[Case] = &[
 #[test]
 fn the_reason_that_keeps_a_pod_from_running_is_reported() {
     for case in CASES {
-        let file = format!("tests/data/field/{}.yaml", case.file);
+        let file = match case.file {
+            example if example.starts_with("example:") => example.to_owned(),
+            name => format!("tests/data/field/{name}.yaml"),
+        };
         let run = dra(&[case.args, &["--from", &file]].concat())
             .run()
             .exits(case.exits);

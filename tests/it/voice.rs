@@ -44,7 +44,7 @@ const BANNED: &[(&str, &str)] = &[
 
 /// Where a pattern is right, by file and text.
 const RIGHT: &[(&str, &str)] = &[
-    ("docs/glossary.md", ""),
+    ("docs/reference/glossary.md", ""),
     ("", "with which devices"),
     ("", "of which are"),
     ("", "of which is sufficient"),
@@ -78,7 +78,7 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
         for (pattern, better) in BANNED.iter().copied().chain(
             rejected
                 .iter()
-                .map(|word| (word.as_str(), "see docs/glossary.md")),
+                .map(|word| (word.as_str(), "see docs/reference/glossary.md")),
         ) {
             for place in matches(&words, pattern) {
                 let around = words[place.saturating_sub(6)..(place + 8).min(words.len())].join(" ");
@@ -144,7 +144,8 @@ fn name_of(path: &Path) -> String {
 
 /// Words in the third column of the glossary.
 fn rejected_words() -> BTreeSet<String> {
-    let page = std::fs::read_to_string(Path::new(ROOT).join("docs/glossary.md")).expect("the glossary");
+    let page =
+        std::fs::read_to_string(Path::new(ROOT).join("docs/reference/glossary.md")).expect("the glossary");
     let cells = page.lines().filter_map(|row| row.split('|').nth(3));
     let words = cells.skip(2).flat_map(|cell| cell.split(','));
     words

@@ -62,7 +62,7 @@ pub(super) struct Flags {
     /// Deviations: `extended-resource-eviction`
     ///
     /// Behaves better than kube-controller-manager; with a minus sign, repeats its wrong behavior, such as
-    /// `-terminal-reservations`. docs/commands/run.md lists them. `extended-resource-eviction` has no effect since Kubernetes 1.37.2.
+    /// `-terminal-reservations`. docs/reference/commands/run.md lists them. `extended-resource-eviction` has no effect since Kubernetes 1.37.2.
     #[arg(long, value_name = "FIX", value_delimiter = ',', value_parser = fix, allow_hyphen_values = true, requires = "take_over", help_heading = HEADING)]
     fix: Vec<Fix>,
 }
@@ -75,7 +75,7 @@ struct Fix {
     on: bool,
 }
 
-/// Deviations by name, as `docs/commands/run.md` lists them.
+/// Deviations by name, as `docs/reference/commands/run.md` lists them.
 type Deviation = (&'static str, fn(&mut Deviations, bool));
 
 const FIXES: [Deviation; 7] = [

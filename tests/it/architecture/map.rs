@@ -11,7 +11,7 @@ use crate::support::rust_crate::Crate;
 use crate::support::rust_source::{find_word, without_comments_and_texts};
 
 const PAGE: &str = "docs/architecture.md";
-const GLOSSARY: &str = "docs/glossary.md";
+const GLOSSARY: &str = "docs/reference/glossary.md";
 
 #[test]
 fn the_map_has_the_first_sentence_of_each_directory() {
@@ -132,9 +132,9 @@ fn words_of_the_glossary_that_name_nothing_are_found() {
     assert_eq!(
         words_without_code(page, &["struct A; fn f(b: B)"], |_| false),
         [
-            "docs/glossary.md: `B` for \"a\" is not defined",
-            "docs/glossary.md: `src/b` for \"b\" is not defined",
-            "docs/glossary.md: no code for \"c\"",
+            "docs/reference/glossary.md: `B` for \"a\" is not defined",
+            "docs/reference/glossary.md: `src/b` for \"b\" is not defined",
+            "docs/reference/glossary.md: no code for \"c\"",
         ]
     );
 }

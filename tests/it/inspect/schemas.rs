@@ -1,4 +1,4 @@
-//! The JSON of every report is what its schema in `docs/schema` promises.
+//! The JSON of every report is what its schema in `docs/reference/schema` promises.
 
 use super::NOW;
 use crate::support::schema::assert_schema;

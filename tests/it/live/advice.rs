@@ -640,7 +640,7 @@ fn the_command_of_a_finding_about_a_downgrade_fixes_it() {
 
 #[test]
 fn every_code_is_run_or_listed() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/findings");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/findings");
     let names = std::fs::read_dir(folder)
         .expect("the pages are there")
         .map(|file| {
@@ -945,7 +945,7 @@ const RECORDED: &[&str] = &[
 
 #[test]
 fn every_kind_of_fix_is_run_or_listed() {
-    let page = include_str!("../../../docs/commands/explain.md");
+    let page = include_str!("../../../docs/reference/commands/explain.md");
     let (_, rest) = page.split_once("| Kind | ").expect("a table of kinds");
     let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
     let kinds: BTreeSet<&str> = rows

@@ -1,4 +1,4 @@
-//! Tests on a real control plane. How to write one is told in `docs/testing.md`.
+//! Tests on a real control plane. How to write one is told in `docs/internals/testing.md`.
 
 mod advice;
 mod after_bind;

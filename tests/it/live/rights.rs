@@ -1,5 +1,5 @@
 //! Output without some permissions: it names the missing permission, and calls nothing missing that it
-//! may not see. `docs/security.md` has the least rights of each command, which are tried here one by one.
+//! may not see. `docs/reference/permissions.md` has the least rights of each command, which are tried here one by one.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -103,7 +103,7 @@ impl Known {
             "simulate allocation" => vec![format!("simulate allocation {}", self.claim)],
             "cel" => vec!["cel true".to_owned()],
             "snapshot" => vec!["snapshot".to_owned()],
-            other => panic!("`{other}` of docs/security.md is not tried"),
+            other => panic!("`{other}` of docs/reference/permissions.md is not tried"),
         };
         // Answers are compared, so they are of one instant.
         let words = |line: String| {
@@ -116,7 +116,7 @@ impl Known {
 
 /// The rows of the documented table: commands with the resources that they list.
 fn documented() -> Vec<(String, Vec<&'static str>)> {
-    let page = include_str!("../../../docs/security.md");
+    let page = include_str!("../../../docs/reference/permissions.md");
     let rows = page.lines().filter(|line| line.starts_with("| `"));
     rows.flat_map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();

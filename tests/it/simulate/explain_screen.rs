@@ -80,10 +80,10 @@ fn the_page_has_our_sentence_beside_the_words_of_the_scheduler() {
             .map_or(first, |(_, sentence)| sentence);
         rows.push_str(&format!("| `{name}` | {sentence} | {said} |\n"));
     }
-    let page = include_str!("../../../docs/commands/explain.md");
+    let page = include_str!("../../../docs/reference/commands/explain.md");
     assert!(
         page.contains(&rows),
-        "docs/commands/explain.md has to have these rows:\n{rows}"
+        "docs/reference/commands/explain.md has to have these rows:\n{rows}"
     );
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use jsonschema::{Registry, RegistryBuilder, Validator};
 use serde_json::Value;
 
-/// Fails unless a JSON report is valid under `docs/schema/KIND.json`, KIND being its own.
+/// Fails unless a JSON report is valid under `docs/reference/schema/KIND.json`, KIND being its own.
 ///
 /// ```ignore
 /// assert_schema!(["claims", "--from", "claims.yaml", "-o", "json"]);
@@ -34,7 +34,7 @@ pub(crate) fn assert_valid(json: &str) -> Value {
         .collect();
     assert!(
         errors.is_empty(),
-        "a {kind} is not what docs/schema/{kind}.json says:\n{}",
+        "a {kind} is not what docs/reference/schema/{kind}.json says:\n{}",
         errors.join("\n")
     );
     report
@@ -52,7 +52,7 @@ fn validator(kind: &str) -> Validator {
         .with_registry(&registry)
         .with_base_uri(uri(kind))
         .build(&read(kind))
-        .unwrap_or_else(|error| panic!("docs/schema/{kind}.json: {error}"))
+        .unwrap_or_else(|error| panic!("docs/reference/schema/{kind}.json: {error}"))
 }
 
 fn uri(name: &str) -> String {
@@ -61,7 +61,7 @@ fn uri(name: &str) -> String {
 
 fn read(name: &str) -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("docs/schema")
+        .join("docs/reference/schema")
         .join(format!("{name}.json"));
     let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))

@@ -355,7 +355,7 @@ mod tests {
 
     #[test]
     fn the_page_has_a_row_for_each_kind_of_change() {
-        let page = include_str!("../../../../docs/commands/explain.md");
+        let page = include_str!("../../../../docs/reference/commands/explain.md");
         let (_, rest) = page.split_once("| Kind | ").unwrap();
         let rows = rest.lines().skip(2).take_while(|line| line.starts_with('|'));
         let told: BTreeSet<&str> = rows.filter_map(|row| row.split('`').nth(1)).collect();

@@ -1,6 +1,6 @@
 //! All findings: one table of codes, names and titles.
 //!
-//! Codes are stable: scripts select by them, and each has a page under `docs/findings`. A code that is no longer reported keeps its
+//! Codes are stable: scripts select by them, and each has a page under `docs/reference/findings`. A code that is no longer reported keeps its
 //! place, a new one gets a new number.
 
 use std::fmt;
@@ -89,7 +89,7 @@ macro_rules! codes {
             severity: Severity::$severity,
             topic: Topic::$topic,
             needs: &[$(Kind::$kind),*],
-            page: include_str!(concat!("../../../../docs/findings/", $code, ".md")),
+            page: include_str!(concat!("../../../../docs/reference/findings/", $code, ".md")),
         }),)*];
     };
 }
@@ -370,7 +370,7 @@ impl Code {
     }
 }
 
-const PAGES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/findings");
+const PAGES: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/reference/findings");
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -457,8 +457,8 @@ mod tests {
 
     #[test]
     fn every_code_has_a_page_and_every_page_a_code() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/findings");
-        let pages = std::fs::read_dir(folder).expect("docs/findings exists");
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/findings");
+        let pages = std::fs::read_dir(folder).expect("docs/reference/findings exists");
         let pages: BTreeSet<String> = pages
             .filter_map(|page| page.expect("a page").file_name().into_string().ok())
             .filter(|page| page != "README.md")
@@ -475,12 +475,12 @@ mod tests {
             let head = format!("# {code}: {}\n\n`{}`", facts.title, facts.name);
             assert!(
                 page.starts_with(&head),
-                "docs/findings/{code}.md begins with {head:?}"
+                "docs/reference/findings/{code}.md begins with {head:?}"
             );
             for section in ["## What it means", "## What to do"] {
                 assert!(
                     page.contains(section),
-                    "docs/findings/{code}.md has no `{section}`"
+                    "docs/reference/findings/{code}.md has no `{section}`"
                 );
             }
         }

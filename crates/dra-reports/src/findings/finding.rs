@@ -200,7 +200,7 @@ impl Serialize for Fix {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
-    /// Stable; `docs/findings` has a page for each.
+    /// Stable; `docs/reference/findings` has a page for each.
     pub code: Code,
     /// The finding's name in words.
     pub name: &'static str,

@@ -5,7 +5,7 @@
 //! special way. A line is a path; what follows the last dot may be several names in braces. Lists need no sign: a path
 //! goes through their elements. `*` stands for any key of a map. A name with `#` behind it is replaced by the hash of
 //! its value, so that equal values stay equal; for a name with `?` only its presence is kept.
-//! `docs/commands/snapshot.md` shows every field to users. A test compares the two, so that a field of a new release is
+//! `docs/reference/commands/snapshot.md` shows every field to users. A test compares the two, so that a field of a new release is
 //! kept only after it was added.
 
 use std::collections::BTreeMap;
@@ -325,7 +325,7 @@ mod tests {
 
     /// The lines of the page about `kind`, with those about every object.
     fn shown(kind: Kind) -> Vec<&'static str> {
-        let page = include_str!("../../../../docs/commands/snapshot.md");
+        let page = include_str!("../../../../docs/reference/commands/snapshot.md");
         let (_, section) = page.split_once("## What is kept").expect("the section");
         let (section, _) = section.split_once("\n## ").unwrap_or((section, ""));
         let mut lines = Vec::new();

@@ -31,6 +31,10 @@ macro_rules! example {
 const EXAMPLES: &[Example] = &[
     example!("gpus", "three teams using GPUs and NICs, without problems"),
     example!("pending", "pods that are pending, each for a different reason"),
+    example!(
+        "stuck",
+        "pods on a node that do not start, each for a different reason"
+    ),
     example!("stale", "reservations for deleted, finished or recreated pods"),
     example!(
         "taints",

@@ -2,7 +2,7 @@
 // or the name the binary is called by, says which program it is.
 //
 // One binary costs one link and shares what all of them contain. The tests start it once per
-// component; see docs/testing.md.
+// component; see docs/internals/testing.md.
 package main
 
 import (

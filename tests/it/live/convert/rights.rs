@@ -9,7 +9,7 @@ fn rule(group: &str, resource: &str, verb: &str) -> Value {
     json!({"apiGroups": [group], "resources": [resource], "verbs": [verb]})
 }
 
-/// Returns what is read: the row of `convert plan` in docs/security.md.
+/// Returns what is read: the row of `convert plan` in docs/reference/permissions.md.
 fn reading() -> Vec<Value> {
     vec![
         rule("resource.k8s.io", "resourceclaims", "list"),

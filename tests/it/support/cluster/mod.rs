@@ -10,7 +10,7 @@
 //! ```
 //!
 //! It stops when the value is dropped. When the test process is killed, its components notice that their
-//! standard input closed and end by themselves. What can be done with it is told in `docs/testing.md`.
+//! standard input closed and end by themselves. What can be done with it is told in `docs/internals/testing.md`.
 
 mod api;
 mod component;

@@ -1,6 +1,6 @@
 //! YAML as people and kubectl write it, turned into JSON objects one by one.
 //!
-//! A parser that yields events (`granit-parser`; `docs/decisions/yaml.md` says why) reads the text as it streams, so that
+//! A parser that yields events (`granit-parser`; `docs/internals/decisions/yaml.md` says why) reads the text as it streams, so that
 //! a list of any length takes the memory of its largest item. Each object becomes the JSON that kubectl would make of it,
 //! and one decoder serves both formats. A document that is malformed is a problem of that document; a list that is
 //! malformed is an error, because it is unknown how many items are lost.
