@@ -423,7 +423,14 @@ fn each_claim_of_a_shared_device_has_a_row() {
 
 #[test]
 fn a_pending_pod_is_described_with_the_command_that_explains_it() {
-    let last = |line: &str| shown(line, "pending").lines().last().map(str::to_owned);
+    let last = |line: &str| {
+        let screen = shown(line, "pending").replace(" \\\n", "");
+        let words = screen
+            .lines()
+            .last()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        words.map(|words| words.join(" "))
+    };
     assert_eq!(
         last("describe pod/too-many"),
         Some("Why: kubectl dra explain pod/too-many --namespace=default --from=example:pending".to_owned())

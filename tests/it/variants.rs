@@ -23,7 +23,12 @@ const CASES: &[Case] = &[
         exits: 1,
         first: &["gpu-1", "unreachable", "kubelet"],
         names: &["once it is ready again", "make node/gpu-1 ready"],
-        never: &["tolerate", "kubectl patch node", "kubectl taint", "which pods have to finish"],
+        never: &[
+            "tolerate node taint",
+            "kubectl patch node",
+            "kubectl taint",
+            "which pods have to finish",
+        ],
     },
     Case {
         file: "node-unreachable",
@@ -87,7 +92,10 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/web-new-1"],
         exits: 1,
         first: &["no node has an available device"],
-        names: &["paused", "kubectl rollout resume deployment/web --namespace=default"],
+        names: &[
+            "paused",
+            "kubectl rollout resume deployment/web --namespace=default",
+        ],
         never: &["Recreate", "kubectl delete pod"],
     },
     // Of the pods that hold the devices one has the subject's owner.
@@ -215,7 +223,10 @@ fn the_first_line_is_the_cause_and_the_advice_works() {
 fn every_file_is_asked_about() {
     for entry in std::fs::read_dir("tests/data/variants").expect("made-up clusters") {
         let path = entry.expect("an entry").path();
-        let name = path.file_stem().and_then(std::ffi::OsStr::to_str).expect("a name");
+        let name = path
+            .file_stem()
+            .and_then(std::ffi::OsStr::to_str)
+            .expect("a name");
         assert!(CASES.iter().any(|case| case.file == name), "{name}");
     }
 }

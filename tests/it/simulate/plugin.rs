@@ -182,7 +182,7 @@ const ROWS: &[Row<'_>] = &[
             ("/message", TOO_FEW),
             ("/exactness", "Exact"),
         ],
-        first: "podgroup/default/pg needs 2 of its pods at once, and 1 fits",
+        first: "podgroup/default/pg needs 2 of its pods together, but only 1 fits",
         says: &["pod/default/p-1"],
         never: &["Fits", "kubectl delete"],
     },
@@ -212,7 +212,7 @@ const ROWS: &[Row<'_>] = &[
             ("/exactness", "Exact"),
         ],
         first: "pod/default/p-0",
-        says: &["podgroup/default/pg needs 2 of its pods at once"],
+        says: &["podgroup/default/pg needs 2 of its pods together"],
         never: &["Fits"],
     },
     Row {

@@ -187,8 +187,7 @@ fn is_selected(selectors: &ClassSelectors, spec: &DeviceRequest, device: &Select
     Some(true)
 }
 
-/// What the devices lack. A term that none of them meets is told with what there is instead; where each is met by some, what the device lacks
-/// that misses the fewest.
+/// What the devices lack: of a term that none of them meets, what there is instead; otherwise what the device lacks that misses the fewest terms.
 fn nearest(selectors: &ClassSelectors, spec: &DeviceRequest, devices: &[Found<'_>]) -> Option<Nearest> {
     let mut looked = Vec::new();
     for found in devices.iter().take(MOST_EXPLAINED) {

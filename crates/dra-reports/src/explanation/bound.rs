@@ -136,7 +136,9 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
                 .as_ref()
                 .is_none_or(|stuck| matches!(stuck.cause, Cause::UnprepareFails { .. }))
     });
-    report.notes.extend(of_kubelet(cluster, node).filter(|_| is_silent));
+    report
+        .notes
+        .extend(of_kubelet(cluster, node).filter(|_| is_silent));
     // What keeps a pod from starting does not keep one from ending.
     let is_ending = found
         .as_ref()

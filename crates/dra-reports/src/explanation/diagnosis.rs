@@ -575,7 +575,7 @@ pub(crate) enum DeviceKind {
 }
 
 impl DeviceKind {
-    /// By the attribute that the request's only selector compares, else by the class, of which others may be available.
+    /// By the attribute that the request's only selector compares, else by the class and the selectors.
     pub(super) fn of(spec: &DeviceRequest) -> Self {
         if let [selector] = spec.selectors.as_slice()
             && let Some(cel) = &selector.cel

@@ -100,8 +100,7 @@ pub fn is_called_plugin(name: &str) -> bool {
         .any(|word| name.contains(word))
 }
 
-/// The node of a pod, or the one that the controller of DaemonSets has made it for. Mirrors
-/// `kube-controller-manager`'s `daemon/util/daemonset_util.go`, `ReplaceDaemonSetPodNodeNameNodeAffinity`, v1.37.2.
+/// The node of a pod, or the one that the controller of DaemonSets has made it for.
 fn node_of(pod: &Pod) -> Option<&Str> {
     pod.node().or_else(|| {
         let nodes = pod.spec.affinity.as_ref()?.node_affinity.as_ref()?;

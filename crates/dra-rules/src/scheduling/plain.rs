@@ -246,8 +246,7 @@ pub fn tells_unfit(key: &str) -> bool {
     UNFIT.contains(&key)
 }
 
-/// Returns whether a controller puts taints with this key back, so that nobody is to tolerate or remove them: it is about to remove the node, or
-/// keeps pods off until it is set up.
+/// Returns whether a controller puts taints with this key back: it is about to remove the node, or keeps pods off until the node is set up.
 pub(super) fn is_of_controller(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
     tells_unfit(key)

@@ -152,5 +152,4 @@ pub(super) fn ignored(pods: &[String]) -> String {
 }
 
 /// How to get the rule of the flags.
-pub(super) const RULE: &str =
-    "To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -";
+pub(super) const RULE: &str = "Create the rule without evicting pods: --emit-rule | kubectl apply -f -";

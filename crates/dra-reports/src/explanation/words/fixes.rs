@@ -206,7 +206,7 @@ pub(in super::super) fn strategy(deployment: &Key) -> String {
     )
 }
 
-/// That the rollout of a Deployment has to go on.
+/// That the rollout of a Deployment has to be resumed.
 pub(in super::super) fn resume(deployment: &Key) -> String {
     format!("resume the rollout of deployment/{deployment}")
 }

@@ -434,10 +434,16 @@ impl Bug {
 /// The nodes with pods with claims whose kubelet has the bug.
 fn nodes_of(view: &View<'_>, issue: u32) -> Vec<String> {
     let cluster = view.cluster;
-    let Some(bug) = BUGS.iter().find(|bug| bug.issue == issue).filter(|_| !view.is_of_one_pod) else {
+    let Some(bug) = BUGS
+        .iter()
+        .find(|bug| bug.issue == issue)
+        .filter(|_| !view.is_of_one_pod)
+    else {
         return Vec::new();
     };
-    let pods = cluster.pods().filter(|pod| !pod.spec.resource_claims.is_empty() && !pod.is_terminal());
+    let pods = cluster
+        .pods()
+        .filter(|pod| !pod.spec.resource_claims.is_empty() && !pod.is_terminal());
     let used: BTreeSet<&Str> = pods.filter_map(|pod| pod.node()).collect();
     let nodes = used.into_iter().filter_map(|name| cluster.node(name));
     let nodes = nodes.filter(|node| bug.fix_for_node(node).is_some());
