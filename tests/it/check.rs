@@ -367,7 +367,7 @@ fn without_evidence_of_gates_a_downgrade_is_not_called_safe() {
     warning: unknown: DRA122 was not checked for kube-apiserver: its feature gates are unknown (see --apiserver-feature-gates)
     warning: PodGroups and Workloads are not served; etcd may still contain some from when GenericWorkload was on
     warning: the feature gates of kube-scheduler and kube-controller-manager are unknown; 1.36 does not start with an unrecognized gate
-    No findings in all namespaces before a downgrade to 1.36; some checks could not run
+    No findings in all namespaces before a downgrade to 1.36; some checks were incomplete
     ");
     dra_snapshot!(
         check(&["--to-version", "1.36", "--feature-gates", "GenericWorkload=false"], "downgrade-prepared-1.37"),
@@ -446,7 +446,7 @@ fn a_gate_can_be_asked_about() {
     ----- stderr -----
     warning: tests/data/snapshots/admin-access.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
     warning: unknown: it is unknown what turning DRAAdminAccess off breaks
-    No findings in all namespaces before disabling DRAAdminAccess; some checks could not run
+    No findings in all namespaces before disabling DRAAdminAccess; some checks were incomplete
     ");
 }
 

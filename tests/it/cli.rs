@@ -224,14 +224,14 @@ fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
     ----- stderr -----
     error: `version` does not support `--watch`
     ");
-    dra_snapshot!(["version", "-o", "name"], @r"
+    dra_snapshot!(["version", "-o", "name"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
     error: `version` does not support `-o name`
 
-    hint: supported formats: `table`, `wide`, `json`, `yaml`
+    hint: supported formats: `table`, `wide`, `json`, `yaml`, `markdown`
     ");
 }
 
@@ -360,6 +360,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     wide	Table with more columns
     json	JSON (schemas in docs/reference/schema)
     yaml	YAML with the same content
+    markdown	Markdown for a comment or an issue
     :4
 
     ----- stderr -----

@@ -640,10 +640,22 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
         .env("TERM", "xterm")
         .env("NO_COLOR", "1");
     let said = invocation.run_on_screen(60, Screen::Stderr).stderr;
-    insta::assert_snapshot!(said.replace('\r', ""), @r"
-    error: unknown command `nodes`
+    insta::assert_snapshot!(said.replace('\r', ""), @"
+    error: unknown example `nothing`
 
-    hint: kubectl dra status --by node
+    hint: examples: `example:gpus` (three teams using GPUs and
+      NICs, without problems), `example:pending` (pods that are
+      pending, each for a different reason), `example:stuck`
+      (pods on a node that do not start, each for a different
+      reason), `example:stale` (reservations for deleted,
+      finished or recreated pods), `example:taints`
+      (DeviceTaintRules that keep pods off devices or evict
+      them), `example:groups` (PodGroups that share claims),
+      `example:partitions` (a GPU allocated whole or in
+      partitions, with shared counters), `example:shares`
+      (network cards shared by consumable capacity),
+      `example:downgrade` (a 1.37 cluster that is not ready for
+      a downgrade)
     ");
 }
 
@@ -792,7 +804,7 @@ fn what_a_downgrade_costs_comes_first() {
         let shown = shown(line, "downgrade");
         shown.lines().take(9).collect::<Vec<_>>().join("\n")
     };
-    insta::assert_snapshot!(top("check --to-version 1.36"), @r"
+    insta::assert_snapshot!(top("check --to-version 1.36"), @"
     × not ready: 12 errors, 14 warnings in all namespaces before a downgrade to 1.36
       (read from a file, not confirmed)
       stop     4 groups (6 running pods, 1 pending) to resolve with their owners:
@@ -801,17 +813,18 @@ fn what_a_downgrade_costs_comes_first() {
       ask      1 claim reserved for other kinds (see `convert --kind`):
                default/foreign
       delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
-    Next: kubectl dra convert plan --to-version=1.36
+    Next: kubectl dra convert plan --to-version=1.36 --from=example:downgrade
     ");
-    insta::assert_snapshot!(top("convert plan --to-version 1.36"), @r"
-    × not ready for a downgrade to 1.36: decisions needed
-      stop     4 groups (6 running pods, 1 pending) to resolve with their owners:
-               default/both, default/ended, default/gen, default/sim
-      convert  4 claims while their pods run; 1 more once raw-late is scheduled
-      ask      1 claim reserved for other kinds (see `convert --kind`):
-               default/foreign
-      delete   3 taint rules (2 enforced today), 9 PodGroups, 1 Workload
-    Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
+    insta::assert_snapshot!(top("convert plan --to-version 1.36"), @"
+    × not ready for a downgrade to 1.36: 4 decisions
+      [ ] 1a  decide: Stop groups default/both, default/gen, default/sim (6 running
+              pods, 1 pending); delete group default/ended
+      [ ] 1b  decide: Schedule or delete pod/default/raw-late
+      [ ] 2   Convert 4 claims while their pods run; 1 more after step 1b
+      [ ] 3   Turn DRAWorkloadResourceClaims off in kube-scheduler and
+              kube-controller-manager
+      [ ] 4a  Convert entries that were added in between
+      [ ] 4b  decide: Ask the owner of jobs.batch/default/sweep
     ");
     insta::assert_snapshot!(top("check --disable-gate DRAWorkloadResourceClaims"), @r"
     × not ready: 9 errors, 1 warning in all namespaces before disabling
@@ -821,7 +834,8 @@ fn what_a_downgrade_costs_comes_first() {
       convert  4 claims while their pods run; 1 more once raw-late is scheduled
       ask      1 claim reserved for other kinds (see `convert --kind`):
                default/foreign
-    Next: kubectl dra convert plan --disable-gate=DRAWorkloadResourceClaims
+    Next: kubectl dra convert plan --disable-gate=DRAWorkloadResourceClaims \
+            --from=example:downgrade
     ");
     // It is about the whole, and about reservations.
     let part = top("check --to-version 1.36 --only DRA101");
@@ -864,7 +878,7 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
     nic.example.com   Error    24      gpu-node-1…3/rdma0…7   no such key: memory
 
     hint: `memory` is a capacity, not an attribute; `memory` is a quantity: use
-          compareTo(); only devices of driver `gpu.example.com` have this attribute
+          compareTo(); only devices of driver `gpu.example.com` have it
         device.driver == "gpu.example.com" &&
         device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
           tested: matches 24 of 48, no errors
@@ -895,8 +909,7 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
      | device.memory > 40
      | ......^
 
-    hint: `memory` needs its map and its domain; `memory` is a quantity: use
-          compareTo()
+    hint: `memory` needs its map and domain; `memory` is a quantity: use compareTo()
         device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
           tested: matches 24 devices, no errors
     "#);

@@ -244,7 +244,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
             words::publishes_nothing(&row.nodes, &broken_link_text(link)),
         ),
         // What no node reaches serves none.
-        _ if rows.iter().all(|row| row.nodes.is_empty()) && unreached.is_some() => {
+        _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
             (DriverVerdict::Broken, unreached.unwrap_or_default())
         }
         _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{GATES_ON, on};
-use crate::support::command::dra_snapshot;
+use crate::support::command::{dra_snapshot, on_screen};
 use crate::support::process::Invocation;
 use crate::support::schema::assert_schema;
 
@@ -36,10 +36,33 @@ fn outline(plan: &Value) -> Vec<String> {
 #[test]
 fn a_downgrade_is_printed_step_by_step() {
     let args = ["convert", "plan", "--to-version", "1.36"];
-    dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @r#"
+    dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @"
     exit_code: 1
     ----- stdout -----
-    x not ready for a downgrade to 1.36: decisions needed
+    x not ready for a downgrade to 1.36: 4 decisions
+      [ ] 1a  decide: Stop groups default/both, default/gen, default/sim (6 running pods, 1 pending); delete group default/ended
+      [ ] 1b  decide: Schedule or delete pod/default/raw-late
+      [ ] 2   Convert 4 claims while their pods run; 1 more after step 1b
+      [ ] 3   Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager
+      [ ] 4a  Convert entries that were added in between
+      [ ] 4b  decide: Ask the owner of jobs.batch/default/sweep (claim/default/foreign) to remove its entry
+      [ ] 4c  Verify
+      [ ] 5a  Save and delete 9 PodGroups and 1 Workload
+      [ ] 5b  decide: Remove the finalizer from 5 PodGroups with running pods
+      [ ] 6   Save and delete 3 DeviceTaintRules (2 enforced)
+      [ ] 7   Turn DRAWorkloadResourceClaims and GenericWorkload off in every component
+      [ ] 8   Replace the components with those of 1.36
+      [ ] 9   Verify the result
+    Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
+    One step: --step 1a    Checklist: -o markdown
+    More: kubectl dra convert plan --to-version 1.36 --from tests/data/snapshots/downgrade-groups-1.37.yaml --kubernetes-version 1.37 --feature-gates GenericWorkload=true,DRAWorkloadResourceClaims=true --details
+
+    ----- stderr -----
+    4 claims to convert, 1 claim kept, 5 claims refused
+    ");
+    let details = on(&[&args[..], &["--details"]].concat(), "downgrade-groups-1.37", &GATES_ON);
+    insta::assert_snapshot!(on_screen(details, 240).stdout, @r#"
+    × not ready for a downgrade to 1.36: 4 decisions
       stop     4 groups (6 running pods, 1 pending) to resolve with their owners: default/both, default/ended, default/gen, default/sim
       convert  4 claims while their pods run; 1 more once raw-late is scheduled
       ask      1 claim reserved for other kinds (see `convert --kind`): default/foreign
@@ -64,18 +87,18 @@ fn a_downgrade_is_printed_step_by_step() {
                 to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
       convert   team/team-gpu: podgroups.scheduling.k8s.io/team becomes team-0
     Groups:
-      end       default/both: both-0, both-1; claim/default/both-nic-94rpf created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
+      stop      default/both: both-0, both-1; claim/default/both-nic-94rpf: created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
       leave     default/conv: conv-0, conv-1
-      end       default/ended: no running pod; claim/default/ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-      end       default/gen: gen-0, gen-1; claim/default/gen-gpu-6lrvq created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
+      stop      default/ended: no running pod; claim/default/ended-gpu: reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+      stop      default/gen: gen-0, gen-1; claim/default/gen-gpu-6lrvq: created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
       running   default/mix: mix-0
       running   default/pair: pair-0
       running   default/raw: raw-0, raw-1; not scheduled: raw-late
-      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-2z6cl created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
+      stop      default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-2z6cl: created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
       running   team/team: team-0
     Step 1a: Stop groups that cannot be kept, while the gates are on:
-      Why:           older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; and without the gate no controller frees claims of groups
-      Stop:          agree with the owners first
+      Why:           older claim controllers create new claims without devices for the running pods, even if the PodGroup's claim was converted; without the gate, no controller deallocates claims of PodGroups
+      First:         agree with the owners first
       Manual steps:  scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups have no pods left
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
@@ -92,18 +115,18 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl wait --for=delete resourceclaim/sim-gpu-2z6cl --namespace=default --timeout=2m
     Step 1b: Schedule members that have no node yet, or delete them:
       Why:           the scheduler reserves claims for the group when it binds its members; afterwards members are scheduled one by one, without their group
-      Stop:          agree with the owners first
+      First:         agree with the owners first
       Manual steps:  podgroup/default/raw: wait until these pods have a node, or delete them: pod/default/raw-late
                      do not start, scale or restart members of groups from here until the end
       Decide:
         kubectl delete pod/raw-late --namespace=default --ignore-not-found
     Step 2: Convert reservations for groups into lists of pods:
-      Why:       the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group
+      Why:       an older claim controller never removes the entry of a PodGroup: without this step the claim is never deallocated, and its namespace is never deleted
       Run:
         kubectl dra convert --to-version=1.36 --wait --timeout=10m --yes
       Continue:  on exit code 0 or 1
     Step 3: Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager:
-      Why:           with the gate on, new and finished members add the entry of the group again
+      Why:           with the gate on, the entry of the group is added again whenever a member starts or finishes
       Manual steps:  restart every replica, and wait until the old processes have exited and their leases were taken over
                      keep GenericWorkload on: without it PodGroups cannot be deleted in step 5
       Restart:       kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
@@ -114,8 +137,8 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl dra convert --to-version=1.36 --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
       Continue:  on exit code 0 or 1
     Step 4b: Remove entries of other kinds whose owner is gone:
-      Why:           no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them
-      Stop:          agree with the owners first
+      Why:           no Kubernetes controller removes them; in 1.35 and earlier, they keep all entries of the claim from being removed
+      First:         agree with the owners first
       Manual steps:  claim/default/foreign is reserved for jobs.batch/default/sweep: ask its owner to remove the entry, or make sure that it is gone
       Decide:
         kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
@@ -130,11 +153,12 @@ fn a_downgrade_is_printed_step_by_step() {
       Run:
         kubectl get podgroups.scheduling.k8s.io,workloads.scheduling.k8s.io -A -o yaml > groups-before-downgrade.yaml
         kubectl delete workloads.scheduling.k8s.io/wl --namespace=default --ignore-not-found --wait=false
-        kubectl delete podgroups.scheduling.k8s.io/both podgroups.scheduling.k8s.io/conv podgroups.scheduling.k8s.io/ended podgroups.scheduling.k8s.io/gen podgroups.scheduling.k8s.io/mix podgroups.scheduling.k8s.io/pair podgroups.scheduling.k8s.io/raw podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found --wait=false
+        kubectl delete podgroups.scheduling.k8s.io/both podgroups.scheduling.k8s.io/conv podgroups.scheduling.k8s.io/ended podgroups.scheduling.k8s.io/gen podgroups.scheduling.k8s.io/mix podgroups.scheduling.k8s.io/pair \
+          podgroups.scheduling.k8s.io/raw podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found --wait=false
         kubectl delete podgroups.scheduling.k8s.io/team --namespace=team --ignore-not-found --wait=false
     Step 5b: Remove the finalizer from PodGroups whose pods keep running:
       Why:           the finalizer keeps a PodGroup as long as it has pods
-      Stop:          finish the manual steps first
+      First:         finish the manual steps first
       Manual steps:  only after `kubectl dra convert verify` of step 4 has found nothing: an entry for a PodGroup that is gone takes the devices from running pods while the gate is on
       Decide:
         kubectl patch podgroups.scheduling.k8s.io/conv --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
@@ -163,7 +187,8 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl dra check --to-version=1.36 --fail-on=error -o wide
       Continue:      on exit code 0 or 1 or 4
     Step 8: Replace the components with those of 1.36:
-      Why:           until here, gates can be turned on again, and `kubectl dra convert restore` restores the lists of claims; PodGroups and Workloads of step 5 and DeviceTaintRules of step 6 can only be recreated from the saved files, with other UIDs; pods and PodGroups stopped in step 1 cannot be restored
+      Why:           until here, gates can be turned on again, and `kubectl dra convert restore` restores the lists of claims; PodGroups and Workloads of step 5 and DeviceTaintRules of step 6 can only be recreated from the saved files, with
+                     other UIDs; pods and PodGroups stopped in step 1 cannot be restored
       Manual steps:  no component may be newer than the API server, so replace that last; drain a node before you replace its kubelet
       Restart:       kubelet 1.36
                      kube-scheduler 1.36
@@ -175,19 +200,14 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl dra convert verify
         kubectl dra check --fail-on=error
       Continue:  on exit code 0 or 1 or 4
-
-    ----- stderr -----
-    4 claims to convert, 1 claim kept, 5 claims refused
     "#);
 }
 
 #[test]
 fn a_gate_that_goes_off_takes_fewer_steps() {
-    let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims"];
-    dra_snapshot!(on(&args, "podgroups", &GATES_ON), @"
-    exit_code: 1
-    ----- stdout -----
-    x not ready for disabling DRAWorkloadResourceClaims: decisions needed
+    let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims", "--details"];
+    insta::assert_snapshot!(on_screen(on(&args, "podgroups", &GATES_ON), 240).stdout, @"
+    × not ready for disabling DRAWorkloadResourceClaims: 1 decision
       stop     1 group (2 running pods, 1 pending) to resolve with their owners: default/sim
       convert  3 claims while their pods run
     Next: step 1: kubectl dra snapshot --no-redact --out=before-downgrade.json
@@ -202,10 +222,10 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
       running   default/llm-workers: llm-0, llm-1, llm-2
       running   default/mix: mix-0, mix-other-name
       running   default/pair: pair-0, pair-1
-      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-579qp created for PodGroup sim
+      stop      default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-579qp: created for PodGroup sim
     Step 1: Stop groups that cannot be kept, while the gates are on:
-      Why:           older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; and without the gate no controller frees claims of groups
-      Stop:          agree with the owners first
+      Why:           older claim controllers create new claims without devices for the running pods, even if the PodGroup's claim was converted; without the gate, no controller deallocates claims of PodGroups
+      First:         agree with the owners first
       Manual steps:  scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups have no pods left
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
@@ -214,11 +234,11 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
         kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
         kubectl wait --for=delete resourceclaim/sim-gpu-579qp --namespace=default --timeout=2m
     Step 2: Convert reservations for groups into lists of pods:
-      Why:  the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group
+      Why:  an older claim controller never removes the entry of a PodGroup: without this step the claim is never deallocated, and its namespace is never deleted
       Run:
         kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --wait --timeout=10m --yes
     Step 3: Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager:
-      Why:           with the gate on, new and finished members add the entry of the group again
+      Why:           with the gate on, the entry of the group is added again whenever a member starts or finishes
       Manual steps:  restart every replica, and wait until the old processes have exited and their leases were taken over
                      keep GenericWorkload on: without it PodGroups cannot be deleted in step 5
       Restart:       kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
@@ -243,9 +263,6 @@ fn a_gate_that_goes_off_takes_fewer_steps() {
         kubectl dra convert verify
         kubectl dra check --fail-on=error
       Continue:  on exit code 0 or 4
-
-    ----- stderr -----
-    3 claims to convert, 1 claim refused
     ");
     let all = plan(
         "podgroups",
@@ -372,4 +389,71 @@ fn steps_are_for_whole_namespaces() {
         commands.contains("convert --to-version=1.36 --namespace=team --wait"),
         "{commands}"
     );
+}
+
+#[test]
+fn one_step_is_printed_with_its_commands() {
+    let step = |name: &str| {
+        let args = ["convert", "plan", "--to-version", "1.36", "--step", name];
+        on(&args, "downgrade-groups-1.37", &GATES_ON).run()
+    };
+    dra_snapshot!(on(
+        &["convert", "plan", "--to-version", "1.36", "--step", "4b"],
+        "downgrade-groups-1.37",
+        &GATES_ON
+    ), @"
+    exit_code: 1
+    ----- stdout -----
+    Step 4b: Remove entries of other kinds whose owner is gone:
+      Why:           no Kubernetes controller removes them; in 1.35 and earlier, they keep all entries of the claim from being removed
+      First:         agree with the owners first
+      Manual steps:  claim/default/foreign is reserved for jobs.batch/default/sweep: ask its owner to remove the entry, or make sure that it is gone
+      Decide:
+        kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
+
+    ----- stderr -----
+    4 claims to convert, 1 claim kept, 5 claims refused
+    ");
+    let run = step("1c").exits(2);
+    assert!(run.stderr.contains("the plan has no step `1c`"), "{}", run.stderr);
+    assert!(run.stderr.contains("steps: 1a, 1b, 2, 3, 4a, 4b, 4c"), "{}", run.stderr);
+    let run = on(&["convert", "plan", "--step", "1a"], "downgrade-groups-1.37", &GATES_ON).run();
+    assert!(run.exits(2).stderr.contains("--to-version"));
+}
+
+#[test]
+fn a_checklist_is_markdown_for_an_issue() {
+    let args = ["convert", "plan", "--to-version", "1.36", "-o", "markdown"];
+    dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @"
+    exit_code: 1
+    ----- stdout -----
+    × not ready for a downgrade to 1.36: 4 decisions  
+
+    - [ ] **1a**  decide: Stop groups default/both, default/gen, default/sim (6 running pods, 1 pending); delete group default/ended
+    - [ ] **1b**  decide: Schedule or delete pod/default/raw-late
+    - [ ] **2**   Convert 4 claims while their pods run; 1 more after step 1b
+    - [ ] **3**   Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager
+    - [ ] **4a**  Convert entries that were added in between
+    - [ ] **4b**  decide: Ask the owner of jobs.batch/default/sweep (claim/default/foreign) to remove its entry
+    - [ ] **4c**  Verify
+    - [ ] **5a**  Save and delete 9 PodGroups and 1 Workload
+    - [ ] **5b**  decide: Remove the finalizer from 5 PodGroups with running pods
+    - [ ] **6**   Save and delete 3 DeviceTaintRules (2 enforced)
+    - [ ] **7**   Turn DRAWorkloadResourceClaims and GenericWorkload off in every component
+    - [ ] **8**   Replace the components with those of 1.36
+    - [ ] **9**   Verify the result
+
+    Next: step 1a:
+
+    ```sh
+    kubectl dra snapshot --no-redact --out=before-downgrade.json
+    ```
+
+    One step: --step 1a    Checklist: -o markdown  
+
+    More: `kubectl dra convert plan --to-version 1.36 -o markdown --from tests/data/snapshots/downgrade-groups-1.37.yaml --kubernetes-version 1.37 --feature-gates GenericWorkload=true,DRAWorkloadResourceClaims=true --details`
+
+    ----- stderr -----
+    4 claims to convert, 1 claim kept, 5 claims refused
+    ");
 }

@@ -161,7 +161,7 @@ fn text_that_is_broken_is_located() {
     ## nested JSON
     status nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: devices are unknown; claims and free devices are unknown; the health of devices in use is unknown; taints of rules are unknown; only nodes named in slices are known; some checks could not run: resourceslices, resourceclaims, pods, devicetaintrules, nodes, namespaces, deviceclasses, resourceclaimtemplates, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
+    warning: devices are unknown; claims and free devices are unknown; the health of devices in use is unknown; taints of rules are unknown; only nodes named in slices are known; some checks were incomplete: resourceslices, resourceclaims, pods, devicetaintrules, nodes, namespaces, deviceclasses, resourceclaimtemplates, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     claims, reserved nested.json: 0
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     devices nested.json: 0
@@ -172,7 +172,7 @@ fn text_that_is_broken_is_located() {
     warning: taints of slices are unknown; taints of rules are unknown; it is unknown which claims hold tainted devices; it is unknown which pods use tainted devices: resourceslices, devicetaintrules, resourceclaims, pods could not be read: 1 part of the input may be of any kind
     check nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
-    warning: unknown: 58 codes from DRA001 to DRA090 were not checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
+    warning: unknown: 59 codes from DRA001 to DRA090 were not fully checked: namespaces, nodes, deviceclasses, resourceslices, devicetaintrules, resourceclaimtemplates, resourceclaims, pods, podgroups, resourcequotas, events could not be read: 1 part of the input may be of any kind
     simulate eviction nested.json: 4
     warning: nested.json:1 (items[0]): nested more than 127 levels deep
     warning: resourceslices, devicetaintrules, resourceclaims, pods, podgroups, poddisruptionbudgets could not be read: 1 part of the input may be of any kind

@@ -281,7 +281,7 @@ fn a_pod_is_described() {
       x DRA022 claim-missing  A pod references a claim or template that does not exist
           pod/default/missing-template references template/default/no, which does not exist: it stays pending
           fix   create template/default/no, or recreate the pod with the name of an existing one
-    Why: kubectl dra explain pod/missing-template --namespace=default
+    Why: kubectl dra explain pod/missing-template --namespace=default --from=tests/data/snapshots/unschedulable-pods.yaml --now=2026-11-21T11:00:00Z
 
     ----- stderr -----
     "#);

@@ -251,7 +251,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     n/beyond   now       30s    not recreated (no controller)
     n/gone     now       30s    not recreated (no controller)
 
-    `kubectl drain` would refuse pods without a controller (--force): n/below, n/beyond, n/gone
+    `kubectl drain` would refuse pods without a controller, unless --force is given: n/below, n/beyond, n/gone
 
     More: kubectl dra simulate eviction --from FILE --now 2026-11-21T10:13:20Z --kubernetes-version 1.37 --complete --details
 
@@ -282,7 +282,7 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     Warning    DRA042   Confirmed   devicetaintrule/empty    sets no effect, so it neither evicts pods nor keeps them off
     Warning    DRA042   Confirmed   resourceslice/node-d     later has a taint with an unknown effect: k:Later
     Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it matches no device
-    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, but no device matches in 1 pool: it has no effect until such a device is published
+    Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, but no device in 1 pool matches: it has no effect until such a device is published
 
     ----- stderr -----
     6 warnings, 2 infos in all namespaces
