@@ -191,8 +191,12 @@ impl Case {
         let fix = fixes.find(|fix| fix["proven"] == true && fix["command"].is_string());
         let fix = fix.unwrap_or_else(|| panic!("{self}: nothing helps: {report:#}"));
         obey(cluster, fix["command"].as_str().expect("a command"));
+        let since = std::time::Instant::now();
+        let dump = || { for k in ["pod","claim","template"] { eprintln!("{self} {:?} {k}: {:#}", since.elapsed(), Value::from(cluster.list(&format!("{k}/{}", self.name)))); } };
+        let done = std::cell::Cell::new(false);
         wait_for(&format!("{self}: it gets its devices after {fix:#}"), || {
             cluster.finish_deletions();
+            if since.elapsed().as_secs() > 60 && !done.replace(true) { dump(); }
             self.pods(cluster, true).pop()
         });
     }

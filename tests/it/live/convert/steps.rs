@@ -159,7 +159,7 @@ fn the_printed_steps_are_those_for_scripts() {
         ];
         dra(&[&args[..], format].concat()).run().exits(1).stdout
     };
-    let printed = parse(&ask(&[]));
+    let printed = parse(&ask(&["--details"]));
     let json: serde_json::Value = serde_json::from_str(&ask(&["-o", "json"])).expect("a report");
     let steps = json["steps"].as_array().expect("steps");
     assert_eq!(printed.len(), steps.len());

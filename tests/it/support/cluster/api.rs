@@ -102,6 +102,20 @@ const KINDS: &[Kind] = &[
         "apps/v1",
         Scope::Namespace,
     ),
+    kind(
+        "replicaset",
+        "ReplicaSet",
+        "replicasets",
+        "apps/v1",
+        Scope::Namespace,
+    ),
+    kind(
+        "statefulset",
+        "StatefulSet",
+        "statefulsets",
+        "apps/v1",
+        Scope::Namespace,
+    ),
     kind("pod", "Pod", "pods", "v1", Scope::Namespace),
     kind("event", "Event", "events", "v1", Scope::Namespace),
     kind(

@@ -154,8 +154,7 @@ fn the_image_is_missing(cluster: &Cluster, node: &Node<'_>) {
     let told = waits_for(node, cluster, "image", "ContainerNotStarted", 0, &[]);
     assert_eq!(owner(&told), "User");
     assert!(message(&told).contains("localhost/none:1"), "{told:#}");
-    // Nothing is wrong with its devices.
-    assert_eq!(codes(cluster, "image"), [""; 0]);
+    assert_eq!(codes(cluster, "image"), ["DRA088"]);
     let image = format!("main={IMAGE}");
     cluster
         .kubectl(["set", "image", "pod/image", &image])
@@ -180,7 +179,7 @@ fn the_program_is_missing(cluster: &Cluster, node: &Node<'_>) {
         &["ContainerNotStarted"],
     );
     assert_eq!(owner(&told), "User");
-    assert_eq!(codes(cluster, "program"), [""; 0]);
+    assert_eq!(codes(cluster, "program"), ["DRA088"]);
     is_replaced(node, cluster, &pod);
     leaves(node, cluster, "program");
 }
@@ -206,7 +205,7 @@ fn the_container_crashes(cluster: &Cluster, node: &Node<'_>) {
     cluster.create(&on(NODE, "crashes", &["gpu"], &["sleep", "1", "3"]));
     let told = waits_for(node, cluster, "crashes", "ContainerEnds", 0, &[]);
     assert_eq!(owner(&told), "User");
-    assert_eq!(codes(cluster, "crashes"), [""; 0]);
+    assert_eq!(codes(cluster, "crashes"), ["DRA088"]);
     // While it waits to be started again, as well.
     cluster.wait("pod/crashes", "the kubelet backs off", |pod| {
         pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "CrashLoopBackOff"
