@@ -30,8 +30,8 @@ fn a_node_is_drained_of_its_devices_pods() {
     default/tolerates-any-effect   now       30s    not recreated (no controller)
 
     4 claims release 4 devices
-    `kubectl drain` would refuse pods without a controller (--force): batch/plain, default/sharer-0, default/sharer-1 and 2 more
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    `kubectl drain` would refuse pods without a controller, unless --force is given: batch/plain, default/sharer-0, default/sharer-1 and 2 more
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --node gpu-node-2 --from tests/data/snapshots/device-taints-before.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -65,8 +65,8 @@ fn wide_shows_every_event() {
     default/tolerates-20s          20s       50s    not recreated (no controller)
 
     3 claims release 3 devices
-    `kubectl drain` would refuse pods without a controller (--force): default/sharer-0, default/sharer-1, default/tolerates-any-effect and 1 more
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/sharer-0, default/sharer-1, default/tolerates-any-effect and 1 more
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
     Start:                          2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                            NODE         GRACE   OWNER    PRIORITY   REPLACEMENT   REASONS
@@ -125,7 +125,7 @@ fn work_in_progress_continues() {
     default/tolerates-1h    59m       60m    not recreated (no controller)
 
     5 claims release 5 devices
-    `kubectl drain` would refuse pods without a controller (--force): default/tolerates-15s, default/tolerates-1h
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/tolerates-15s, default/tolerates-1h
     Tolerations:
       POD                     CLAIM                     DEVICE                             TAINT            TOLERATED
       default/tolerates-15s   tolerates-15s-gpu-rbv2w   gpu.example.com/gpu-node-2/gpu-1   rule/drain-all   until 2026-11-21T10:13:54Z
@@ -144,7 +144,7 @@ fn owners_and_extended_resources_are_reported() {
     dra_snapshot!(simulate(&args, "bound-pods", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 4 pods would be evicted within 30s: 2 are recreated, but pending, 2 are not recreated
+    x 4 pods would be evicted within 30s: 2 are recreated but stay pending; 2 are not recreated
     simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
     POD                    EVICTED   GONE   AFTERWARDS
@@ -154,13 +154,13 @@ fn owners_and_extended_resources_are_reported() {
     training/trainer-1     now       30s    not recreated (no controller)
 
     5 claims release 20 devices
-    `kubectl drain` would refuse pods without a controller (--force): training/trainer-0, training/trainer-1
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    `kubectl drain` would refuse pods without a controller, unless --force is given: training/trainer-0, training/trainer-1
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com -n training --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T10:13:20Z --details
 
     ----- stderr -----
-    warning: all 2 pods of job/training/sweep are evicted
+    warning: all 2 pods of job/training/sweep would be evicted
     simulation only; nothing was changed
     ");
     dra_snapshot!(simulate(&["--driver", "gpu.example.com"], "extended-resource", BEFORE), @"
@@ -176,8 +176,8 @@ fn owners_and_extended_resources_are_reported() {
     default/two-containers   now       30s    not recreated (no controller)
 
     5 claims release 7 devices
-    `kubectl drain` would refuse pods without a controller (--force): default/explicit, default/implicit, default/mixed and 1 more
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/explicit, default/implicit, default/mixed and 1 more
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --from tests/data/snapshots/extended-resource.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -299,7 +299,7 @@ fn replacements_go_where_the_dry_run_lets_them() {
     training/sweep-glg98   now       30s    job/sweep recreates it: fits on gpu-node-3
 
     1 claim releases 4 devices
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
     Start:                          2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                    NODE         GRACE   OWNER                PRIORITY   REPLACEMENT          REASONS
@@ -339,14 +339,14 @@ fn groups_are_members_where_they_are_known() {
     dra_snapshot!(simulate(&["--driver", "gpu.example.com", gates], "podgroups", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 10 pods would be evicted within 30s: 1 had already finished, 9 are not recreated
+    x 9 pods would be evicted within 30s: 9 are not recreated; 1 finished pod would be deleted
     simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
     POD                      EVICTED   GONE   AFTERWARDS
     default/llm-0            now       30s    not recreated (no controller)
     default/llm-1            now       30s    not recreated (no controller)
     default/mix-0            now       30s    not recreated (no controller)
-    default/mix-1            now       now    had already finished
+    default/mix-1            now       now    already finished
     default/mix-other-name   now       30s    not recreated (no controller)
     default/pair-0           now       30s    not recreated (no controller)
     default/pair-1           now       30s    not recreated (no controller)
@@ -355,8 +355,8 @@ fn groups_are_members_where_they_are_known() {
     default/solo             now       30s    not recreated (no controller)
 
     2 claims release 2 devices
-    `kubectl drain` would refuse pods without a controller (--force): default/llm-0, default/llm-1, default/mix-0 and 7 more
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/llm-0, default/llm-1, default/mix-0 and 6 more
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --kcm-feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -375,13 +375,13 @@ fn groups_are_members_where_they_are_known() {
     default/llm-late   now       30s    not recreated (no controller)
 
     1 claim releases 1 device
-    not evicted: pod/default/llm-0 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
-    not evicted: pod/default/llm-1 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
-    not evicted: pod/default/llm-2 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
-    not evicted: pod/default/sim-0 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
-    not evicted: pod/default/sim-1 (its claim is reserved for its PodGroup, and DRAWorkloadResourceClaims is off in kube-controller-manager by default)
-    `kubectl drain` would refuse pods without a controller (--force): default/conv-0, default/conv-1, default/llm-late
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    not evicted: pod/default/llm-0 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
+    not evicted: pod/default/llm-1 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
+    not evicted: pod/default/llm-2 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
+    not evicted: pod/default/sim-0 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
+    not evicted: pod/default/sim-1 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/conv-0, default/conv-1, default/llm-late
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --from tests/data/snapshots/podgroups-gates-off.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -481,18 +481,18 @@ fn older_releases_do_what_they_did() {
     dra_snapshot!(of(&[gates]), @"
     exit_code: 0
     ----- stdout -----
-    x 3 pods would be evicted within 30s: 1 had already finished, 2 are not recreated
+    x 2 pods would be evicted within 30s: 2 are not recreated; 1 finished pod would be deleted
     simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
     POD            EVICTED   GONE   AFTERWARDS
     default/d      now       30s    not recreated (no controller)
-    default/done   now       now    had already finished
+    default/done   now       now    already finished
     default/f      now       30s    not recreated (no controller)
 
     2 claims release 2 devices
     not evicted: pod/default/again (its claim is not reserved for it)
-    `kubectl drain` would refuse pods without a controller (--force): default/d, default/done, default/f
-    To create the rule without evicting pods yet, append: --emit-rule | kubectl apply -f -
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/f
+    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --driver gpu.example.com --kubernetes-version 1.35 --kcm-feature-gates=DRADeviceTaints=true,DRADeviceTaintRules=true --from tests/data/snapshots/stale-reservations.yaml --now 2026-11-21T10:13:20Z --details
 
