@@ -52,7 +52,8 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes v1.37.1 (assumed), 2 nodes; 2 errors, 5 warnings: kubectl dra check
+    Kubernetes v1.37.1 (assumed), 2 nodes; 2 errors, 5 warnings
+    Findings: kubectl dra check --from=tests/data/snapshots/stale-reservations.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE
@@ -80,7 +81,7 @@ fn a_cluster_fits_on_one_screen() {
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
-      gpu.example.com   7/16     44%    0      0          9 taint
+      gpu.example.com   7/16     44%    0      0          9 tainted
       nic.example.com   0/16     0%     16     8          0
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE
@@ -121,7 +122,7 @@ fn a_cluster_fits_on_one_screen() {
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
-      gpu.example.com   0.75/1   75%    2      2          5 counters
+      gpu.example.com   0.75/1   75%    2      2          5 out of counters
       gpu.example.com: 60Gi of 80Gi memory used
     Usage:
       NAMESPACE   DRIVER            IN USE   SHARE   PENDING
@@ -137,11 +138,12 @@ fn a_cluster_fits_on_one_screen() {
     dra_snapshot!(look(&["status"], "unschedulable-pods"), @"
     exit_code: 0
     ----- stdout -----
-    Kubernetes v1.37.1 (assumed), 4 nodes; 5 errors, 6 warnings: kubectl dra check
+    Kubernetes v1.37.1 (assumed), 4 nodes; 5 errors, 6 warnings
+    Findings: kubectl dra check --from=tests/data/snapshots/unschedulable-pods.yaml --now=2026-11-21T11:00:00Z
 
     Drivers:
       DRIVER            IN USE   USED   FREE   ONE NODE   UNAVAILABLE
-      gpu.example.com   6/21     29%    2      1          9 taint, 4 pool incomplete
+      gpu.example.com   6/21     29%    2      1          13: 9 tainted, 4 in incomplete pools
       nic.example.com   0/16     0%     16     8          0
       gpu.example.com: 1 pool is incomplete
     Usage:
@@ -189,18 +191,35 @@ fn gates_are_shown_with_their_evidence() {
     ----- stdout -----
     Kubernetes v1.37.1 (assumed), 2 nodes; no findings
 
+    Kubelets:  v1.37.1 on 2 nodes
     Drivers:
-      DRIVER            IN USE   USED   FREE   ONE NODE
-      gpu.example.com   8/16     50%    8      5
-      nic.example.com   2/16     13%    14     8
+      DRIVER            NODES   POOLS   DEVICES   ALLOCATED   IN USE   USED   FREE   ONE NODE   SHARED   UNAVAILABLE   TAINTED   UNHEALTHY
+      gpu.example.com   2       2       16        8           8/16     50%    8      5          0        0             0         0
+      nic.example.com   2       2       16        2           2/16     13%    14     8          0        0             0         0
     Usage:
-      NAMESPACE   DRIVER            IN USE   SHARE
-      default     gpu.example.com   8        50%
-      default     nic.example.com   2        13%
-    Claims:             6 allocated,reserved
-    Pods With Devices:  1 Reserved, 9 Running, 1 Unpreparing, 1 Gone
-
-    More: kubectl dra status --feature-gates GenericWorkload=true --scheduler-feature-gates DRAWorkloadResourceClaims=true --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T11:00:00Z --details
+      NAMESPACE   DRIVER            IN USE   SHARE   IDLE   CLAIMS   PENDING
+      default     gpu.example.com   8        50%     0      6        0
+      default     nic.example.com   2        13%     0      6        0
+    Claims:
+      STATE                CLAIMS
+      allocated,reserved   6
+    Pods With Devices:
+      STAGE         PODS   STUCK
+      Reserved      1      0
+      Running       9      0
+      Unpreparing   1      0
+      Gone          1      0
+    Feature Gates:
+      GATE                        COMPONENT                 ENABLED   EVIDENCE
+      DRAWorkloadResourceClaims   kube-apiserver            true      objects: podgroup/default/llm-workers has claims
+      DRAWorkloadResourceClaims   kube-scheduler            true      flag
+      DRAWorkloadResourceClaims   kube-controller-manager   true      objects: podgroup/default/llm-workers has claims
+      DRAWorkloadResourceClaims   kubelet                   true      objects: pod/default/llm-0 runs with a claim of its PodGroup
+      GenericWorkload             kube-apiserver            true      flag
+      GenericWorkload             kube-scheduler            true      flag
+      GenericWorkload             kube-controller-manager   true      flag
+      GenericWorkload             kubelet                   true      flag
+      All others have release defaults (assumed).
 
     ----- stderr -----
     warning: tests/data/snapshots/podgroups.yaml does not record a Kubernetes version; assuming 1.37.1, the version of its newest kubelet (--kubernetes-version)
