@@ -329,7 +329,18 @@ async fn of_owner(
             let why = format!("cannot tell whether {kind}/{key} has pods: {}", gap.reason);
             Ok(unjudged(target, &why))
         }
-        None => Err(UsageError::new(format!("{kind}/{key} not found, and no pod belongs to it")).into()),
+        None => {
+            let everything = dra_reports::script::Command::dra("explain")
+                .arg("-A")
+                .here()
+                .done()?;
+            let error = UsageError::new(format!("{kind}/{key} not found, and no pod belongs to it"));
+            Err(error
+                .hint(format!(
+                    "check name and namespace (-n), or explain everything: {everything}"
+                ))
+                .into())
+        }
     }
 }
 

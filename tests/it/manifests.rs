@@ -309,8 +309,8 @@ fn the_first_replica_that_does_not_fit_is_explained() {
             note.unwrap_or_default()
         )
     };
-    insta::assert_snapshot!(explained(5), @r#"Some(1) "web-2" "DoesNotFit": pod 3 of 5; pods 1–2 fit, and are assumed to be on the first fitting node by name"#);
-    insta::assert_snapshot!(explained(2), @r#"Some(0) "web-1" "Fits": pod 2 of 2; pod 1 fits, and is assumed to be on the first fitting node by name"#);
+    insta::assert_snapshot!(explained(5), @r#"Some(1) "web-2" "DoesNotFit": pod 3 of 5; pods 1–2 fit, each assumed to be on its first fitting node by name"#);
+    insta::assert_snapshot!(explained(2), @r#"Some(0) "web-1" "Fits": pod 2 of 2; pod 1 fits, assumed to be on its first fitting node by name"#);
 }
 
 #[test]

@@ -117,22 +117,22 @@ fn kinds_are_selected() {
 #[test]
 fn the_older_server_is_repaired_by_the_same_planner() {
     let version = ["--kubernetes-version", "1.36"];
-    dra_snapshot!(on(&["convert", "plan"], "downgrade-groups-1.36", &version), @r"
+    dra_snapshot!(on(&["convert", "plan"], "downgrade-groups-1.36", &version), @"
     exit_code: 1
     ----- stdout -----
     NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD      REASON
     default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
-    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>   created for PodGroup both; its devices may be in use by pods both-0, both-1, whose claims were created again by an older claim controller
+    default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>   created for PodGroup both; pods both-0, both-1 may still use its devices, although an older claim controller created other claims for them
     default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>   reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
     default     foreign          Keep      KindNotSelected        <none>                             <none>   reserved for jobs.batch only
     default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
     default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
     default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>   members of PodGroup raw are not scheduled yet: pod raw-late
-    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>   created for PodGroup sim; its devices may be in use by pods sim-0, sim-1, whose claims were created again by an older claim controller
+    default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>   created for PodGroup sim; pods sim-0, sim-1 may still use its devices, although an older claim controller created other claims for them
     team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   <none>   the API server does not serve PodGroups, so every pod that uses the claim counts
 
     ----- stderr -----
-    warning: DRAWorkloadResourceClaims is unknown for kube-scheduler and kube-controller-manager and assumed on: set it with `--scheduler-feature-gates` and `--kcm-feature-gates`
+    warning: assuming that DRAWorkloadResourceClaims is on in kube-scheduler and kube-controller-manager: set it with `--scheduler-feature-gates` and `--kcm-feature-gates`
     4 claims to convert, 1 claim kept, 4 claims refused
     ");
 }
@@ -163,12 +163,12 @@ fn devices_of_pods_that_were_given_other_claims_stay_theirs() {
 #[test]
 fn a_prepared_cluster_needs_nothing() {
     let version = ["--kubernetes-version", "1.37"];
-    dra_snapshot!(on(&["convert", "plan"], "downgrade-prepared-1.37", &version), @r"
+    dra_snapshot!(on(&["convert", "plan"], "downgrade-prepared-1.37", &version), @"
     exit_code: 0
     ----- stdout -----
 
     ----- stderr -----
-    All claims are reserved for pods only
+    no claim is reserved for anything other than pods
     ");
 }
 

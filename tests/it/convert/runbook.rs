@@ -35,11 +35,11 @@ fn outline(plan: &Value) -> Vec<String> {
 
 #[test]
 fn a_downgrade_is_printed_step_by_step() {
-    let args = ["convert", "plan", "--to-version", "1.36"];
+    let args = ["convert", "plan", "--to-version", "1.36", "--details"];
     dra_snapshot!(on(&args, "downgrade-groups-1.37", &GATES_ON), @r#"
     exit_code: 1
     ----- stdout -----
-    x not ready for a downgrade to 1.36: decisions needed
+    x not ready for a downgrade to 1.36: 4 decisions
       stop     4 groups (6 running pods, 1 pending) to resolve with their owners: default/both, default/ended, default/gen, default/sim
       convert  4 claims while their pods run; 1 more once raw-late is scheduled
       ask      1 claim reserved for other kinds (see `convert --kind`): default/foreign
@@ -47,35 +47,31 @@ fn a_downgrade_is_printed_step_by_step() {
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
 
     Claims:
-      convert   default/both-gpu: podgroups.scheduling.k8s.io/both becomes both-0, both-1
-      refuse    default/both-nic-94rpf: created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
-                to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
-      refuse    default/ended-gpu: reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-                to resolve: delete the PodGroup while the gate is on, which releases the claim, or use --release-unused
-      keep      default/foreign: reserved for jobs.batch only
-                to resolve: ask its owner to remove the entry, or select it with --kind jobs.batch
-      refuse    default/gen-gpu-6lrvq: created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
-                to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
-      convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0
-      convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0
-      refuse    default/raw-gpu: members of PodGroup raw are not scheduled yet: pod raw-late
-                to resolve: wait until they are scheduled (--wait), delete them, or turn the gate off first
-      refuse    default/sim-gpu-2z6cl: created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
-                to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
-      convert   team/team-gpu: podgroups.scheduling.k8s.io/team becomes team-0
+      NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD             REASON                                                                                                           KEPT               UID                                    VERSION   TO RESOLVE
+      default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   both-0,both-1   <none>                                                                                                           <none>             64c822e7-2134-4966-90a5-346483dd7189   382       <none>
+      default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods   <none>             c86c35c2-a0c6-4462-888a-30717bcbe081   393       delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
+      default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it                                               <none>             a893f2b7-bdfc-478f-9436-8b0adf583a5c   387       delete the PodGroup while the gate is on, which releases the claim, or use --release-unused
+      default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only                                                                                     jobs.batch/sweep   50816efd-f072-4ce7-943e-8474bb682b2f   469       ask its owner to remove the entry, or select it with --kind jobs.batch
+      default     gen-gpu-6lrvq    Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods    <none>             14f8d37d-8d2e-4950-a4c1-f4fc0f15872e   471       delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
+      default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    mix-0           <none>                                                                                                           <none>             d05f30dd-9a05-4193-adba-c874376cc58b   354       <none>
+      default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   pair-0          <none>                                                                                                           <none>             05f68e0c-f8b3-4931-bee8-d05efed0cc8b   367       <none>
+      default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw are not scheduled yet: pod raw-late                                                      <none>             f3b7218c-68c7-4572-9437-c65dbbd57ba5   293       wait until they are scheduled (--wait), delete them, or turn the gate off first
+      default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods    <none>             6661e984-636c-4bbf-9ebd-7fe11f217b0f   321       delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
+      team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   team-0          <none>                                                                                                           <none>             3de129a0-c2de-46a8-a30f-954a38b627dc   431       <none>
     Groups:
-      end       default/both: both-0, both-1; claim/default/both-nic-94rpf created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
-      leave     default/conv: conv-0, conv-1
-      end       default/ended: no running pod; claim/default/ended-gpu reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
-      end       default/gen: gen-0, gen-1; claim/default/gen-gpu-6lrvq created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
-      running   default/mix: mix-0
-      running   default/pair: pair-0
-      running   default/raw: raw-0, raw-1; not scheduled: raw-late
-      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-2z6cl created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
-      running   team/team: team-0
+      NAMESPACE   PODGROUP   DECISION      PODS            NOT SCHEDULED   CLAIMS                    REASON                                                                                                                                         OWNERS
+      default     both       Drain         both-0,both-1   <none>          both-gpu,both-nic-94rpf   claim/default/both-nic-94rpf: created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods   <none>
+      default     conv       Leave         conv-0,conv-1   <none>          <none>                    <none>                                                                                                                                         <none>
+      default     ended      Drain         <none>          <none>          ended-gpu                 claim/default/ended-gpu: reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it                                                    <none>
+      default     gen        Drain         gen-0,gen-1     <none>          gen-gpu-6lrvq             claim/default/gen-gpu-6lrvq: created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods     <none>
+      default     mix        KeepRunning   mix-0           <none>          mixed                     <none>                                                                                                                                         <none>
+      default     pair       KeepRunning   pair-0          <none>          pair-gpu                  <none>                                                                                                                                         <none>
+      default     raw        KeepRunning   raw-0,raw-1     raw-late        raw-gpu                   <none>                                                                                                                                         <none>
+      default     sim        Drain         sim-0,sim-1     sim-late        sim-gpu-2z6cl             claim/default/sim-gpu-2z6cl: created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods     <none>
+      team        team       KeepRunning   team-0          <none>          team-gpu                  <none>                                                                                                                                         <none>
     Step 1a: Stop groups that cannot be kept, while the gates are on:
-      Why:           older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; and without the gate no controller frees claims of groups
-      Stop:          agree with the owners first
+      Why:           older claim controllers create new claims without devices for the running pods, even if the PodGroup's claim was converted; without the gate, no controller deallocates claims of PodGroups
+      First:         agree with the owners first
       Manual steps:  scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups have no pods left
       Run:
         kubectl dra snapshot --no-redact --out=before-downgrade.json
@@ -92,18 +88,18 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl wait --for=delete resourceclaim/sim-gpu-2z6cl --namespace=default --timeout=2m
     Step 1b: Schedule members that have no node yet, or delete them:
       Why:           the scheduler reserves claims for the group when it binds its members; afterwards members are scheduled one by one, without their group
-      Stop:          agree with the owners first
+      First:         agree with the owners first
       Manual steps:  podgroup/default/raw: wait until these pods have a node, or delete them: pod/default/raw-late
                      do not start, scale or restart members of groups from here until the end
       Decide:
         kubectl delete pod/raw-late --namespace=default --ignore-not-found
     Step 2: Convert reservations for groups into lists of pods:
-      Why:       the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group
+      Why:       an older claim controller never removes the entry of a PodGroup: without this step the claim is never deallocated, and its namespace is never deleted
       Run:
         kubectl dra convert --to-version=1.36 --wait --timeout=10m --yes
       Continue:  on exit code 0 or 1
     Step 3: Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager:
-      Why:           with the gate on, new and finished members add the entry of the group again
+      Why:           with the gate on, the entry of the group is added again whenever a member starts or finishes
       Manual steps:  restart every replica, and wait until the old processes have exited and their leases were taken over
                      keep GenericWorkload on: without it PodGroups cannot be deleted in step 5
       Restart:       kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
@@ -114,8 +110,8 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl dra convert --to-version=1.36 --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
       Continue:  on exit code 0 or 1
     Step 4b: Remove entries of other kinds whose owner is gone:
-      Why:           no controller of Kubernetes removes them; in 1.35 and earlier, no entry of the claim is removed because of them
-      Stop:          agree with the owners first
+      Why:           no Kubernetes controller removes them; in 1.35 and earlier, they keep all entries of the claim from being removed
+      First:         agree with the owners first
       Manual steps:  claim/default/foreign is reserved for jobs.batch/default/sweep: ask its owner to remove the entry, or make sure that it is gone
       Decide:
         kubectl dra convert claim/default/foreign --kind=jobs.batch --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
@@ -134,7 +130,7 @@ fn a_downgrade_is_printed_step_by_step() {
         kubectl delete podgroups.scheduling.k8s.io/team --namespace=team --ignore-not-found --wait=false
     Step 5b: Remove the finalizer from PodGroups whose pods keep running:
       Why:           the finalizer keeps a PodGroup as long as it has pods
-      Stop:          finish the manual steps first
+      First:         finish the manual steps first
       Manual steps:  only after `kubectl dra convert verify` of step 4 has found nothing: an entry for a PodGroup that is gone takes the devices from running pods while the gate is on
       Decide:
         kubectl patch podgroups.scheduling.k8s.io/conv --namespace=default --type=json -p '[{"op":"remove","path":"/metadata/finalizers"}]'
@@ -183,66 +179,27 @@ fn a_downgrade_is_printed_step_by_step() {
 
 #[test]
 fn a_gate_that_goes_off_takes_fewer_steps() {
-    let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims"];
+    let args = [
+        "convert",
+        "plan",
+        "--disable-gate",
+        "DRAWorkloadResourceClaims",
+        "--details",
+    ];
     dra_snapshot!(on(&args, "podgroups", &GATES_ON), @"
     exit_code: 1
     ----- stdout -----
-    x not ready for disabling DRAWorkloadResourceClaims: decisions needed
-      stop     1 group (2 running pods, 1 pending) to resolve with their owners: default/sim
-      convert  3 claims while their pods run
+    x not ready for disabling DRAWorkloadResourceClaims: 1 decision
+      [ ] 1   decide: Stop group default/sim (2 running pods, 1 pending)
+      [ ] 2   Convert 3 claims while their pods run
+      [ ] 3   Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager
+      [ ] 4a  Convert entries that were added in between
+      [ ] 4b  Verify
+      [ ] 7   Turn DRAWorkloadResourceClaims off in every component
+      [ ] 9   Verify the result
     Next: step 1: kubectl dra snapshot --no-redact --out=before-downgrade.json
-
-    Claims:
-      convert   default/llm-gpus: podgroups.scheduling.k8s.io/llm-workers becomes llm-0, llm-1, llm-2
-      convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0, mix-other-name
-      convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0, pair-1
-      refuse    default/sim-gpu-579qp: created for PodGroup sim
-                to resolve: delete its pods and the PodGroup while the gates are on, or, if only a feature gate is disabled, convert it with --include-generated
-    Groups:
-      running   default/llm-workers: llm-0, llm-1, llm-2
-      running   default/mix: mix-0, mix-other-name
-      running   default/pair: pair-0, pair-1
-      end       default/sim: sim-0, sim-1; not scheduled: sim-late; claim/default/sim-gpu-579qp created for PodGroup sim
-    Step 1: Stop groups that cannot be kept, while the gates are on:
-      Why:           older claim controllers replace a claim that was created for a PodGroup with new claims without devices, converted or not; and without the gate no controller frees claims of groups
-      Stop:          agree with the owners first
-      Manual steps:  scale the controllers of their pods to 0, or the pods are recreated and reserved for their group again; continue when these groups have no pods left
-      Run:
-        kubectl dra snapshot --no-redact --out=before-downgrade.json
-      Decide:
-        kubectl delete pod/sim-0 pod/sim-1 pod/sim-late --namespace=default --ignore-not-found
-        kubectl delete podgroups.scheduling.k8s.io/sim --namespace=default --ignore-not-found
-        kubectl wait --for=delete resourceclaim/sim-gpu-579qp --namespace=default --timeout=2m
-    Step 2: Convert reservations for groups into lists of pods:
-      Why:  the claim and its namespace are never freed otherwise: an older claim controller never removes the entry of a group
-      Run:
-        kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --wait --timeout=10m --yes
-    Step 3: Turn DRAWorkloadResourceClaims off in kube-scheduler and kube-controller-manager:
-      Why:           with the gate on, new and finished members add the entry of the group again
-      Manual steps:  restart every replica, and wait until the old processes have exited and their leases were taken over
-                     keep GenericWorkload on: without it PodGroups cannot be deleted in step 5
-      Restart:       kube-scheduler with DRAWorkloadResourceClaims=false, GenericWorkload=true
-                     kube-controller-manager with DRAWorkloadResourceClaims=false, GenericWorkload=true
-    Step 4a: Convert entries that were added in between:
-      Why:  a scheduling attempt that began before the first conversion binds its pod without any entry, and kube-controller-manager adds none for a member of a group
-      Run:
-        kubectl dra convert --disable-gate=DRAWorkloadResourceClaims --final --settle=30s --scheduler-feature-gates=DRAWorkloadResourceClaims=false --kcm-feature-gates=DRAWorkloadResourceClaims=false --yes
-    Step 4b: Verify:
-      Why:  after this step, no component repairs a list
-      Run:
-        kubectl dra convert verify
-    Step 7: Turn DRAWorkloadResourceClaims off in every component:
-      Why:      an older API server never becomes ready with GenericWorkload and groups, and a component does not start with an unknown gate
-      Restart:  kube-apiserver with DRAWorkloadResourceClaims=false
-                kube-scheduler with DRAWorkloadResourceClaims=false
-                kube-controller-manager with DRAWorkloadResourceClaims=false
-                kubelet with DRAWorkloadResourceClaims=false
-    Step 9: Verify the result:
-      Why:       problems that are found now can still be repaired
-      Run:
-        kubectl dra convert verify
-        kubectl dra check --fail-on=error
-      Continue:  on exit code 0 or 4
+    One step: --step 1    Checklist: -o markdown
+    More: kubectl dra convert plan --disable-gate DRAWorkloadResourceClaims --from tests/data/snapshots/podgroups.yaml --kubernetes-version 1.37 --feature-gates GenericWorkload=true,DRAWorkloadResourceClaims=true --details
 
     ----- stderr -----
     3 claims to convert, 1 claim refused

@@ -96,9 +96,9 @@ fn a_misfit_is_reported_in_the_schedulers_words() {
     dra_snapshot!(on(&["simulate", "allocation", "pod/wrong-node"], "unschedulable-pods"), @"
     exit_code: 1
     ----- stdout -----
-    Object:          pod/default/wrong-node
-    Result:          DoesNotFit
-    kube-scheduler:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
+    Object:             pod/default/wrong-node
+    Result:             DoesNotFit
+    Predicted Message:  0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
     Nodes:
       NODE         RESULT       REASON
       gpu-node-1   DoesNotFit   node(s) didn't match Pod's node affinity/selector
@@ -106,7 +106,7 @@ fn a_misfit_is_reported_in_the_schedulers_words() {
       gpu-node-3   DoesNotFit   node(s) didn't match Pod's node affinity/selector
       gpu-node-4   DoesNotFit   node(s) didn't match Pod's node affinity/selector
 
-    More: kubectl dra explain pod/wrong-node --namespace=default
+    More: kubectl dra explain pod/wrong-node --namespace=default --from=tests/data/snapshots/unschedulable-pods.yaml --now=2026-11-21T11:00:00Z --kubernetes-version=1.37
 
     ----- stderr -----
     simulation only; nothing was changed
@@ -114,9 +114,9 @@ fn a_misfit_is_reported_in_the_schedulers_words() {
     dra_snapshot!(on(&["simulate", "allocation", "pod/cel-error"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    Object:          pod/default/cel-error
-    Result:          Error
-    kube-scheduler:  running "DynamicResources" filter plugin: claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-1/gpu-6: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
+    Object:             pod/default/cel-error
+    Result:             Error
+    Predicted Message:  running "DynamicResources" filter plugin: claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-1/gpu-6: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
     Nodes:
       NODE         RESULT       REASON
       gpu-node-1   Error        claim default/cel-error-gpu-jb8xb: selector #0 on device gpu.example.com/gpu-node-1/gpu-6: CEL runtime error: no such key: firmware. consider using CEL optional chaining (.? followed by orValue()) or guarding the check with has() for optional fields
@@ -130,11 +130,11 @@ fn a_misfit_is_reported_in_the_schedulers_words() {
     dra_snapshot!(on(&["simulate", "allocation", "pod/missing-claim"], "unschedulable-pods"), @r#"
     exit_code: 1
     ----- stdout -----
-    Object:          pod/default/missing-claim
-    Result:          DoesNotFit
-    kube-scheduler:  could not find ResourceClaim "default/nowhere"
+    Object:             pod/default/missing-claim
+    Result:             DoesNotFit
+    Predicted Message:  could not find ResourceClaim "default/nowhere"
 
-    More: kubectl dra explain pod/missing-claim --namespace=default
+    More: kubectl dra explain pod/missing-claim --namespace=default --from=tests/data/snapshots/unschedulable-pods.yaml --now=2026-11-21T11:00:00Z --kubernetes-version=1.37
 
     ----- stderr -----
     simulation only; nothing was changed
@@ -315,14 +315,14 @@ fn nothing_to_judge_is_refused() {
 
     hint: there are 2 claims: `notebook-gpu`, `spare`
     ");
-    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--taint", "gpu=x"], "bound-pods"), @r"
+    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--taint", "gpu=x"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu=x' for '--taint <TAINT>': invalid taint `gpu=x`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
+    error: invalid value `gpu=x` for `--taint`: invalid taint `gpu=x`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
 
-    For more information, try '--help'.
+    hint: kubectl dra simulate allocation claim/default/spare --taint gpu.example.com/gpu-node-1/gpu-0=maintenance:NoExecute --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37
     ");
 }
 

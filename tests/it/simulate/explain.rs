@@ -232,7 +232,7 @@ fn every_unschedulable_pod_has_its_blocker_and_what_would_help() {
     binding-conditions waits: DoesNotFit
       BindingFailed ReleasedByScheduler
       - wait until kube-scheduler deallocates claim/default/waits-gpu-27ljm, which no other pod uses (smallest)
-      - get driver gpu.example.com to attach the device in time (unproven)
+      - ask the owner of driver gpu.example.com to attach the device in time (unproven)
     downgrade-features-1.37 waits: Fits
       BindingPending NodeAffinity
       - wait until the driver sets condition example.com/attached of device gpu-1 in claim/default/waits-gpu-w7cpb to true (unproven)
@@ -297,13 +297,13 @@ fn an_explanation_goes_down_to_each_device() {
       gpu-node-4              1        0           model is "A100-SXM4-80GB"
       gpu-node-3                                   pool incomplete: 1 of 2 slices
 
-    Waiting will not help: it does not fit even with every device available and untainted (unknown for pool gpu.example.com/gpu-node-3, which is incomplete or invalid)
+    Unknown whether waiting helps: pool gpu.example.com/gpu-node-3 is incomplete or invalid; elsewhere it will not: it would not fit on an empty cluster
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
 
     Fix:
       1. remove `device.attributes['gpu.example.com'].model == 'B200'` from request gpu of template/default/cel-mismatch (tested: fits on gpu-node-1,gpu-node-4; gets gpu-6, model is "H100-SXM5-80GB"; recreates template/default/cel-mismatch)
-         template specs are immutable: this deletes and recreates template/default/cel-mismatch, also for later claims
+         template specs are immutable: this deletes and recreates template/default/cel-mismatch, and the change applies to later claims, too
          kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/cel-mismatch-gpu-kjdcc --namespace=default
 
     More: kubectl dra explain pod/cel-mismatch --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
@@ -329,7 +329,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     Fix:
       1. reduce request gpu of template/default/not-enough-free from 3 to 1 (tested: fits on gpu-node-1; recreates template/default/not-enough-free)
-         template specs are immutable: this deletes and recreates template/default/not-enough-free, also for later claims
+         template specs are immutable: this deletes and recreates template/default/not-enough-free, and the change applies to later claims, too
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl delete resourceclaim/not-enough-free-gpu-x4fqs --namespace=default
       2. delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (tested: fits on gpu-node-1)
          kubectl delete pod/fills-node-1 --namespace=default
@@ -349,7 +349,7 @@ fn an_explanation_goes_down_to_each_device() {
       gpu-node-1,gpu-node-3,gpu-node-4   node(s) didn't match Pod's node affinity/selector
       gpu-node-2                         claim/default/on-node-1 is allocated on node/gpu-node-1
 
-    Unknown whether waiting helps: it fits on gpu-node-2 with every device available and untainted, but it is unknown which pods would have to finish
+    Unknown whether waiting helps: it would fit on gpu-node-2 if every device were available and untainted, but which pods have to finish is unknown
 
     Scheduler: 0/4 nodes are available: 1 resourceclaim not available on the node, 3 node(s) didn't match Pod's node affinity/selector. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
 
@@ -436,6 +436,7 @@ spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: gpu.example.c
       2. delete pod/training/sweep-glg98, which uses claim/training/sweep-glg98-devices-m9x2c (tested: fits on gpu-node-2)
          ask the owner of the pod first: the manifest is not applied yet
       3. delete pod/training/sweep-krgjp, which uses claim/training/sweep-krgjp-devices-875gq (tested: fits on gpu-node-3)
+         ask the owner of the pod first: the manifest is not applied yet
       1 more
 
     More: kubectl dra explain -f FILE --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details

@@ -122,7 +122,7 @@ pub(super) fn of_scheduler(
 /// Seconds after which a scheduler would have said something about a pod that it looks at.
 const SILENT_SECONDS: u64 = 300;
 
-/// Since when a pod waits of which its scheduler has not said anything; nothing where it may yet do so, or where what it says was not read.
+/// Since when a pod waits whose scheduler has not reported anything; nothing where it may yet do so, or where what it says was not read.
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     let created = pod.metadata.creation_timestamp?;
     let mut conditions = pod.status.conditions.iter();
@@ -130,7 +130,7 @@ fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     if is_judged || cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
         return None;
     }
-    // A file may have been written at once: what is known to have happened later counts.
+    // A file may have been written in one step: what is known to have happened later counts.
     let events = cluster.events().filter_map(|event| event.last_seen());
     let pods = cluster.pods();
     let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);

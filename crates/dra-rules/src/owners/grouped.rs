@@ -11,7 +11,7 @@ const GROUPS: [(&str, &str); 2] = [
     ("scheduling.run.ai", "PodGroup"),
 ];
 
-/// The annotation by which a pod names its group, where no owner does.
+/// The annotation that names the group of a pod, where no owner does.
 const GROUP_NAME: &str = "scheduling.k8s.io/group-name";
 
 /// What another scheduler says of a group that it does not place.
