@@ -21,7 +21,7 @@ release-check: ## Build the archives that can be built here, and install them wi
 	release/check.sh $(BUILD)
 
 .PHONY: size
-size: ## Count lines of code without tests, comments and blank lines, by crate and folder
+size: ## Count lines of code without tests, comments and blank lines, by crate and directory
 	tests/size.py
 
 .PHONY: timings
@@ -84,7 +84,7 @@ healthy: ## Let PODS=n pods run beside real kubelets, and see that nothing is sa
 node: ## Make 41 situations on real nodes, with containers; needs root, cgroups and runc
 	cargo test --locked --test it live::node:: -- --ignored --test-threads=4
 
-# How many pods a take-over evicts at once, and how many of its leaders are killed.
+# How many pods a take-over evicts together, and how many of its leaders are killed.
 EVICTIONS ?= 10000
 KILLS ?= 50
 
@@ -128,7 +128,7 @@ older: ## Compare placements by real schedulers of older releases with dry runs,
 
 .PHONY: known-bugs
 known-bugs: RELEASES = 1.37.1,1.36.1,1.35
-known-bugs: ## Let real 1.37.1, 1.36.1 and 1.35.8 show bugs that check tells of, RELEASES=list
+known-bugs: ## Let real 1.37.1, 1.36.1 and 1.35.8 show bugs that check reports, RELEASES=list
 	KUBECTL_DRA_RELEASES=$(RELEASES) cargo test --locked --test it live::older::bugs -- --ignored --nocapture
 
 .PHONY: upgrade

@@ -1,4 +1,4 @@
-# Completion of `kubectl-dra ...` in bash. The program itself says what can follow: candidates, each with a description behind a
+# Completion of `kubectl-dra ...` in bash. The program itself completes: it prints candidates, each with a description behind a
 # tab, and a last line `:N` with cobra's directive.
 _kubectl_dra() {
     local rest=${COMP_LINE:0:COMP_POINT} words=() last= count=0 after i

@@ -1,4 +1,4 @@
-# Completion of `kubectl-dra ...` in fish. The program itself says what can follow: candidates, each with a description behind a
+# Completion of `kubectl-dra ...` in fish. The program itself completes: it prints candidates, each with a description behind a
 # tab, and a last line `:N` with cobra's directive.
 function __kubectl_dra_complete
     set -l words (commandline -opc)

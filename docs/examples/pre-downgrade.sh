@@ -7,8 +7,8 @@
 #                                     controller manager and their old processes have ended
 #
 # Ends with
-#     0    go on with the next step
-#     1    something is left that somebody has to decide about: see `kubectl dra convert plan`
+#     0    continue with the next step
+#     1    something needs a decision: see `kubectl dra convert plan`
 #     2    the command line cannot be understood
 #     3    the cluster or its API failed, or a right is missing: run it again
 #     4    something could not be found out, and nothing was written
@@ -42,7 +42,7 @@ if [ $code -gt 1 ]; then
     exit $code
 fi
 
-# The proof is the same whoever did the conversion, and it looks at the cluster anew.
+# The proof reads the cluster again.
 kubectl dra convert verify
 proof=$?
 case $proof in

@@ -387,8 +387,22 @@ impl GlobalArgs {
     /// The flags that printed commands repeat.
     fn carried(&self) -> Carried {
         let SelectionArgs {
-            from, complete, now, ..
+            namespace,
+            all_namespaces,
+            selector,
+            from,
+            strict: _,
+            complete,
+            allow_missing: _,
+            now,
         } = &self.selection;
+        let mut selection = Vec::new();
+        if *all_namespaces {
+            selection.push("--all-namespaces".to_owned());
+        } else if let Some(namespace) = namespace.as_ref().filter(|namespace| !namespace.is_empty()) {
+            selection.push(format!("--namespace={namespace}"));
+        }
+        selection.extend(selector.iter().map(|labels| format!("--selector={labels}")));
         let mut source: Vec<String> = from.iter().map(|from| format!("--from={from}")).collect();
         if *complete {
             source.push("--complete".to_owned());
@@ -398,6 +412,7 @@ impl GlobalArgs {
         Carried {
             connection: self.connection.flags(),
             source,
+            selection,
         }
     }
 

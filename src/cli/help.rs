@@ -16,6 +16,8 @@ use crate::output::{Tone, glued, unglued, whole};
 pub(super) const HELP: &str = "help";
 /// Flag that the word is rewritten to.
 const AT_LENGTH: &str = "help-at-length";
+/// The same as it is typed, by `help COMMAND`.
+pub(super) const ASKED: &str = "--help-at-length";
 /// Command for long help, without the command that it is about.
 const AT_LENGTH_BY: &str = "kubectl dra help";
 /// Word for the flags that all commands share.

@@ -107,7 +107,11 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
     {
         return Ok(Invocation::Show(help::examples()));
     }
-    subcommand.accepts().check(subcommand.name(), &settings)?;
+    let checked = subcommand.accepts().check(subcommand.name(), &settings);
+    checked.map_err(|(error, flag)| match flag {
+        Some(flag) => words::refused(error, flag, &args, &command),
+        None => error,
+    })?;
     Ok(Invocation::Run(Box::new(settings), Box::new(subcommand)))
 }
 
@@ -132,7 +136,7 @@ pub(crate) fn command_line() -> clap::Command {
     command
 }
 
-/// Help that was asked for, or that says what can follow, is an answer and goes to stdout, as with kubectl.
+/// Help that was asked for, or that lists what can follow, is an answer and goes to stdout, as with kubectl.
 fn shown(error: clap::Error, meant: impl FnOnce(clap::Error) -> anyhow::Error) -> anyhow::Result<Invocation> {
     match error.kind() {
         ErrorKind::DisplayHelp

@@ -7,8 +7,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use itertools::Itertools;
 
-use super::{argv, global, values};
+use super::{argv, global, help, values};
 use crate::error::UsageError;
+use crate::output::unglued;
 use dra_reports::findings::Code;
 use dra_reports::script::{Arguments, Script};
 
@@ -98,6 +99,21 @@ const COMMANDS: &[Instead] = &[
     )
     .named("kubectl dra explain pod/NAME"),
     Instead::new(&["watch"], "kubectl dra claims --watch"),
+    Instead::new(
+        &[
+            "template",
+            "templates",
+            "resourceclaimtemplate",
+            "resourceclaimtemplates",
+        ],
+        "kubectl get resourceclaimtemplates",
+    )
+    .named("kubectl describe resourceclaimtemplate NAME"),
+    Instead::new(
+        &["who", "owner", "owners", "users"],
+        "kubectl dra status --by owner",
+    )
+    .named("kubectl dra claims --device NAME"),
     Instead::new(&["event", "events"], "kubectl events").named("kubectl dra describe pod NAME"),
     Instead::new(
         &["controller", "controllers", "operator", "shadow"],
@@ -174,13 +190,20 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["--follow"], &[], "--watch"),
     (&["--sort"], &[], "--sort-by"),
     (&["--no-color", "--no-colour", "--colour"], &[], "--color"),
-    (&["--verbose"], &[], "--v"),
+    (&["--verbose", "--long", "--full", "--wide"], &[], "--details"),
     (&["--nodes", "--node-name", "--on"], &[], "--node"),
     (&["--drivers"], &[], "--driver"),
     (&["--dry-run-only", "--dryrun"], &[], "--dry-run"),
+    (&["--fix", "--apply"], &["explain"], "--emit-fix"),
+    (&["--available", "--unused", "--idle"], &["devices"], "--free"),
+    (&["--unhealthy", "--taints"], &["devices"], "--tainted"),
+    (&["--list", "--codes-only"], &["check"], "--explain"),
     (&["--short"], &["version"], "--client"),
     (&["--once", "--duration", "--until"], &["run"], "--for"),
 ];
+
+/// States of a claim, which are typed as flags.
+const STATES: [&str; 4] = ["pending", "allocated", "reserved", "deleted"];
 
 /// Minimum similarity of two words for a suggestion, 1 for equality.
 const ALIKE: f64 = 0.85;
@@ -203,13 +226,60 @@ pub(super) fn meant(error: clap::Error, args: &[OsString], root: &Command) -> an
                 typed.unknown_name(&word)
             }
         }),
-        ErrorKind::InvalidValue => text(ContextKind::InvalidArg)
-            .filter(|flag| flag.starts_with("--output"))
-            .and_then(|_| typed.unknown_format(&text(ContextKind::InvalidValue)?)),
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            text(ContextKind::InvalidArg).map(|arg| {
+                let value = text(ContextKind::InvalidValue).unwrap_or_default();
+                typed.invalid_value(&arg, &value, cause)
+            })
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = match error.get(ContextKind::InvalidArg) {
+                Some(ContextValue::Strings(missing)) => missing.clone(),
+                _ => Vec::new(),
+            };
+            Some(typed.missing(&missing))
+        }
+        ErrorKind::MissingSubcommand => Some(typed.missing(&["COMMAND".to_owned()])),
+        ErrorKind::ArgumentConflict => {
+            let prior = match error.get(ContextKind::PriorArg) {
+                Some(ContextValue::Strings(prior)) => prior.first().cloned(),
+                Some(ContextValue::String(prior)) => Some(prior.clone()),
+                _ => None,
+            };
+            text(ContextKind::InvalidArg).map(|arg| typed.conflict(&arg, prior.as_deref()))
+        }
         _ => None,
     };
     better.map_or_else(|| error.into(), Into::into)
 }
+
+/// The error of a flag that the command called `path` refuses, with the command line without it.
+pub(super) fn refused(error: UsageError, flag: &str, args: &[OsString], root: &Command) -> UsageError {
+    let typed = Typed::of(args, root);
+    let rest = typed.without(flag, &typed.rest());
+    error.hint(line(words(&typed.path).chain(rest)))
+}
+
+/// Values that are valid, by the name of a flag's value.
+const VALUES: &[(&str, &str)] = &[
+    ("SOURCE", "example:gpus"),
+    ("NAMESPACE", "default"),
+    ("LABELS", "app=web"),
+    ("DURATION", "10m"),
+    ("TIME", "2026-08-01T12:00:00Z"),
+    ("VERSION", "1.36"),
+    ("NUMBER", "1"),
+    ("LEVEL", "6"),
+    ("GATE=BOOL", "DRADeviceTaints=true"),
+    ("GATE", "DRADeviceTaints"),
+    ("CODE", "DRA014"),
+    ("STEPS", "100000"),
+    ("COLUMN|PATH", "NAME"),
+    ("FORMAT", "json"),
+    ("STATE", "pending"),
+    ("TAINT", "gpu.example.com/gpu-node-1/gpu-0=maintenance:NoExecute"),
+];
 
 /// A command line that could not be read.
 struct Typed<'a> {
@@ -239,24 +309,237 @@ impl<'a> Typed<'a> {
         typed
     }
 
+    /// Everything typed behind the command.
+    fn rest(&self) -> Vec<String> {
+        let text = self.rest.iter().map(|arg| arg.to_string_lossy().into_owned());
+        text.collect()
+    }
+
+    /// The flag that clap calls `arg`, such as `--by <BY>` or `-o, --output <FORMAT>`.
+    fn flag(&self, arg: &str) -> Option<&Arg> {
+        let long = arg
+            .split([' ', ',', '='])
+            .find_map(|word| word.strip_prefix("--"));
+        argv::long_flag(self.command, long?)
+    }
+
+    /// `args` without the flag and its value.
+    fn without(&self, flag: &str, args: &[String]) -> Vec<String> {
+        self.replaced(flag, args, None)
+    }
+
+    /// `args` with another value of the flag, or without it.
+    fn replaced(&self, flag: &str, args: &[String], value: Option<&str>) -> Vec<String> {
+        let long = flag.trim_start_matches('-');
+        let known = argv::long_flag(self.command, long);
+        let takes_value = known.is_some_and(argv::takes_value);
+        let short = known.and_then(Arg::get_short).map(|short| format!("-{short}"));
+        let mut kept = Vec::new();
+        let mut args = args.iter().peekable();
+        while let Some(arg) = args.next() {
+            let name = arg.split('=').next().unwrap_or(arg);
+            let is_long = name == format!("--{long}");
+            let is_short = short.as_ref().is_some_and(|short| {
+                arg == short || takes_value && arg.starts_with(short) && !arg.starts_with("--")
+            });
+            if !is_long && !is_short {
+                kept.push(arg.clone());
+                continue;
+            }
+            let is_alone = arg == name && (is_long || short.as_ref() == Some(arg));
+            if takes_value && is_alone {
+                args.next_if(|next| !next.starts_with('-') || next.len() == 1);
+            }
+            if let Some(value) = value {
+                let name = if is_long {
+                    name
+                } else {
+                    short.as_deref().unwrap_or(name)
+                };
+                kept.extend([name.to_owned(), value.to_owned()]);
+            }
+        }
+        kept
+    }
+
+    /// The error of a flag or a name with a value that it does not take, or without one.
+    fn invalid_value(&self, arg: &str, value: &str, cause: Option<String>) -> UsageError {
+        let flag = self.flag(arg);
+        if flag.is_some_and(|flag| flag.get_id() == "output")
+            && let Some(error) = self.unknown_format(value)
+        {
+            return error;
+        }
+        let name = flag.and_then(Arg::get_long).map(|long| format!("--{long}"));
+        if value == "ersion" {
+            return UsageError::new("unknown flag `-version`").hint("kubectl dra version");
+        }
+        let shown = name
+            .clone()
+            .unwrap_or_else(|| arg.replace(['<', '>', '[', ']', '.'], ""));
+        let error = UsageError::new(match (value.is_empty(), cause) {
+            (true, _) => format!("`{shown}` needs a value"),
+            (false, Some(cause)) => format!("invalid value `{value}` for `{shown}`: {cause}"),
+            (false, None) => format!("invalid value `{value}` for `{shown}`"),
+        });
+        let Some((flag, name)) = flag.zip(name) else {
+            let mut positionals = self.command.get_positionals();
+            let positional = positionals.find(|positional| {
+                let names = positional.get_value_names().unwrap_or_default();
+                names.iter().any(|name| *name == shown)
+            });
+            return error.hint(match positional.map(choices).unwrap_or_default().as_slice() {
+                [] => self.example(),
+                choices => use_one_of(choices),
+            });
+        };
+        let choices = choices(flag);
+        let lower = value.to_lowercase();
+        let of_name = flag
+            .get_value_names()
+            .and_then(|names| VALUES.iter().find(|(of, _)| names.iter().any(|name| name == of)));
+        let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        let candidates = alike(&lower, choices.iter().map(String::as_str))
+            .map(str::to_owned)
+            .into_iter()
+            .chain(is_number.then(|| format!("{value}m")))
+            .chain(of_name.map(|(_, value)| (*value).to_owned()))
+            .chain(choices.iter().cloned());
+        let lines = candidates.map(|value| {
+            let rest = self.replaced(&name, &self.rest(), Some(&value));
+            words(&self.path).chain(rest).collect::<Vec<_>>()
+        });
+        let mut lines = lines.filter(|line| self.is_read(line));
+        error.hint(match (lines.next(), choices.as_slice()) {
+            (Some(found), [] | [_]) => line(found),
+            (Some(found), choices) => {
+                format!("{}   ({})", line(found), use_one_of(choices))
+            }
+            (None, [_, _, ..]) => use_one_of(&choices),
+            (None, _) => {
+                let gap = flag.get_value_names().and_then(<[_]>::first);
+                let gap = gap.map_or_else(|| "VALUE".to_owned(), ToString::to_string);
+                let rest = self.replaced(&name, &self.rest(), Some(&gap));
+                words(&self.path).chain(rest).join(" ")
+            }
+        })
+    }
+
+    /// The error of a command line that lacks something.
+    fn missing(&self, missing: &[String]) -> UsageError {
+        let command = self.path.strip_prefix("kubectl dra ").unwrap_or_default();
+        let clean = |arg: &String| {
+            arg.replace(['<', '>', '[', ']'], "")
+                .trim_end_matches('.')
+                .to_owned()
+        };
+        let what = missing.iter().map(clean).join(" and ");
+        let error = UsageError::new(format!("`{command}` needs {what}"));
+        let flags = missing.iter().filter_map(|arg| {
+            let flag = self.flag(arg)?;
+            let names = flag.get_value_names()?;
+            Some([format!("--{}", flag.get_long()?), names.first()?.to_string()])
+        });
+        let flags: Vec<String> = flags.flatten().collect();
+        if flags.len() == 2 * missing.len() && !flags.is_empty() {
+            return error.hint(words(&self.path).chain(self.rest()).chain(flags).join(" "));
+        }
+        error.hint(self.example())
+    }
+
+    /// The error of two flags that exclude each other.
+    fn conflict(&self, one: &str, other: Option<&str>) -> UsageError {
+        let name = |arg: &str| {
+            let flag = self.flag(arg).and_then(Arg::get_long);
+            flag.map_or_else(
+                || arg.replace(['<', '>', '[', ']'], ""),
+                |long| format!("--{long}"),
+            )
+        };
+        let (one, other) = (name(one), other.map(name));
+        let error = UsageError::new(match &other {
+            Some(other) if *other != one => format!("`{one}` cannot be used with `{other}`"),
+            _ => format!("`{one}` cannot be used more than once, or with these arguments"),
+        });
+        let rest = self.rest();
+        let lines = other
+            .iter()
+            .chain([&one])
+            .filter(|name| name.starts_with("--"))
+            .map(|flag| {
+                words(&self.path)
+                    .chain(self.without(flag, &rest))
+                    .collect::<Vec<_>>()
+            });
+        let mut lines = lines.filter(|line| self.is_read(line));
+        error.hint(lines.next().map_or_else(|| self.example(), line))
+    }
+
+    /// The first example of the command's help, with the source that was typed.
+    fn example(&self) -> String {
+        let help = self
+            .command
+            .get_before_help()
+            .map(|help| unglued(&help.to_string()))
+            .unwrap_or_default();
+        let begin = format!("{} ", self.path);
+        let example = help
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with(&begin) && !line.ends_with(['|', '\\']) && !line.contains(" > "));
+        match example {
+            Some(example) if !example.contains(['|', '\'', '"']) => {
+                self.first_read(example, &self.common(&self.rest()))
+            }
+            Some(example) => example.to_owned(),
+            None => format!("{} --help", self.path),
+        }
+    }
+
+    /// The flags among `args` that every command has, with their values: the source, the namespace, the output.
+    fn common(&self, args: &[String]) -> Vec<String> {
+        let mut kept = Vec::new();
+        let mut args = args.iter().peekable();
+        while let Some(arg) = args.next() {
+            let name = arg.split('=').next().unwrap_or(arg);
+            let is_global = |flag: &&Arg| {
+                let is_long = name
+                    .strip_prefix("--")
+                    .is_some_and(|name| flag.get_long() == Some(name));
+                let is_short = flag.get_short().is_some_and(|short| name == format!("-{short}"));
+                is_long || is_short
+            };
+            let Some(flag) = self.root.get_arguments().find(is_global) else {
+                continue;
+            };
+            kept.push(arg.clone());
+            if argv::takes_value(flag) && name == arg.as_str() {
+                kept.extend(args.next().cloned());
+            }
+        }
+        kept
+    }
+
     fn unknown_command(&self, word: &str) -> UsageError {
         let error = UsageError::new(match self.path.strip_prefix("kubectl dra ") {
             None => format!("unknown command `{word}`"),
             Some(command) => format!("unknown command `{word}` of `{command}`"),
         });
-        let lower = word.to_lowercase();
+        let lower = match (self.command.get_name(), word.to_lowercase()) {
+            ("simulate", word) if word == "taint" => "drain".to_owned(),
+            (_, word) => word,
+        };
         let is_meant = |instead: &&Instead| instead.words.contains(&lower.as_str());
         if let Some(instead) = COMMANDS.iter().find(is_meant) {
             return error.hint(self.instead(word, instead));
         }
         if KUBECTL.contains(&lower.as_str()) {
             let verb = if lower == "log" { "logs" } else { lower.as_str() };
-            return error.hint(line(
-                ["kubectl", verb]
-                    .into_iter()
-                    .map(str::to_owned)
-                    .chain(self.but(word)),
-            ));
+            return error.hint(self.of_kubectl(verb, &self.but(word)));
+        }
+        if let Some(command) = self.command.find_subcommand(&lower) {
+            let path = format!("{} {}", self.path, command.get_name());
+            return error.hint(self.first_read(&path, &self.but(word)));
         }
         if let Some((kind, name)) = word.split_once('/') {
             return error.hint(self.about(kind, name, word));
@@ -271,6 +554,12 @@ impl<'a> Typed<'a> {
         let path = &self.path;
         match begun.collect_vec().as_slice() {
             [] => error.hint(match alike(&lower, names.into_iter()) {
+                Some(name) if self.rest.iter().any(|arg| arg == help::ASKED) => format!("{path} help {name}"),
+                Some("allocation") if self.names(&self.but(word)).next().is_none() => line(
+                    words(path)
+                        .chain(["allocation".to_owned(), "pod/NAME".to_owned()])
+                        .chain(self.common(&self.but(word))),
+                ),
                 Some(name) => self.first_read(&format!("{path} {name}"), &self.but(word)),
                 None => format!("{path} --help"),
             }),
@@ -278,6 +567,63 @@ impl<'a> Typed<'a> {
                 "did you mean {}?",
                 begun.iter().map(|name| format!("`{name}`")).join(" or ")
             )),
+        }
+    }
+
+    /// A command of kubectl, which knows kinds by their full names and changes no file.
+    fn of_kubectl(&self, verb: &str, args: &[String]) -> String {
+        const FULL: &[(&str, &str)] = &[
+            ("claim", "resourceclaim"),
+            ("claims", "resourceclaims"),
+            ("template", "resourceclaimtemplate"),
+            ("templates", "resourceclaimtemplates"),
+            ("rule", "devicetaintrule"),
+            ("rules", "devicetaintrules"),
+            ("class", "deviceclass"),
+            ("classes", "deviceclasses"),
+            ("slice", "resourceslice"),
+            ("slices", "resourceslices"),
+        ];
+        let args = self.without("--from", args).into_iter().map(|arg| {
+            let (kind, name) = match arg.split_once('/') {
+                Some((kind, name)) => (kind, Some(name)),
+                None => (arg.as_str(), None),
+            };
+            let full = FULL
+                .iter()
+                .find(|(short, _)| *short == kind)
+                .map(|(_, full)| *full);
+            match (full, name) {
+                (Some(full), Some(name)) => format!("{full}/{name}"),
+                (Some(full), None) => full.to_owned(),
+                (None, _) => arg,
+            }
+        });
+        line(["kubectl".to_owned(), verb.to_owned()].into_iter().chain(args))
+    }
+
+    /// The command that describes `object`.
+    fn describe(&self, object: String, rest: &[String]) -> String {
+        let command = line(words("kubectl dra describe").chain([object]));
+        self.first_read(&command, rest)
+    }
+
+    /// A list or an object of a file, which only this program reads.
+    fn listed(&self, rest: &[String]) -> String {
+        let names: Vec<&String> = self.names(rest).collect();
+        let common = self.common(rest);
+        let of = |kind: &str| COMMANDS.iter().find(|instead| instead.words.contains(&kind));
+        match names.as_slice() {
+            [kind, name, ..] if crate::commands::kind_called(kind).is_some() => {
+                self.describe(format!("{kind}/{name}"), &common)
+            }
+            [object, ..] if object.contains('/') => self.describe((*object).clone(), &common),
+            [kind, ..] => {
+                let listing = of(&kind.to_lowercase()).map(|instead| instead.bare);
+                let listing = listing.filter(|bare| bare.starts_with("kubectl dra"));
+                self.first_read(listing.unwrap_or("kubectl dra status"), &common)
+            }
+            [] => self.first_read("kubectl dra claims", &common),
         }
     }
 
@@ -289,8 +635,15 @@ impl<'a> Typed<'a> {
             (Some(name), named) if !named.is_empty() => {
                 let template = named.rsplit_once(' ').unwrap_or((named, ""));
                 let rest: Vec<String> = rest.iter().filter(|arg| arg != name).cloned().collect();
-                if template.1 == "NAMES" {
-                    line(words(template.0).chain(self.but(word)))
+                let kind = name
+                    .split_once('/')
+                    .and_then(|(kind, _)| crate::commands::kind_called(kind));
+                if template.1 == "NAMES" && rest.iter().any(|arg| arg.starts_with("--from")) {
+                    self.listed(&self.but(word))
+                } else if template.1 == "NAMES" {
+                    self.of_kubectl("get", &self.but(word))
+                } else if template.1 == "NODE" && kind.is_some_and(|kind| kind != "node") {
+                    return self.describe((*name).clone(), &rest);
                 } else {
                     let filled = words(template.0).chain([placed(template.1, name)]);
                     self.first_read(&line(filled), &rest)
@@ -300,13 +653,25 @@ impl<'a> Typed<'a> {
                 // A manifest or a flag can stand in place of the name.
                 let command = instead.bare.rsplit_once(' ').map_or("", |(command, _)| command);
                 let flags: Vec<String> = words(command).chain(rest.iter().cloned()).collect();
-                if !rest.is_empty() && self.is_read(&flags) {
+                let common = self.common(&rest);
+                if rest.len() > common.len() && self.is_read(&flags) {
                     line(flags)
-                } else {
+                } else if common.is_empty() {
                     instead.bare.to_owned()
+                } else {
+                    format!("{} {}", instead.bare, line(common))
                 }
             }
-            _ => self.first_read(instead.bare, &rest),
+            _ => {
+                // What needs a cluster has another form for a file.
+                let is_file = rest.iter().any(|arg| arg.starts_with("--from"));
+                let bare = match instead.bare {
+                    "kubectl dra run" if is_file => "kubectl dra run --until 30m",
+                    "kubectl dra claims --watch" if is_file => "kubectl dra claims",
+                    bare => bare,
+                };
+                self.first_read(bare, &rest)
+            }
         };
         if instead.note.is_empty() {
             command
@@ -318,7 +683,9 @@ impl<'a> Typed<'a> {
     /// `command` with `rest`, or with the names among it, or alone: the first line that can be read.
     fn first_read(&self, command: &str, rest: &[String]) -> String {
         let names: Vec<String> = self.names(rest).cloned().collect();
-        for more in [rest, names.as_slice()] {
+        let common = self.common(rest);
+        let both: Vec<String> = names.iter().chain(&common).cloned().collect();
+        for more in [rest, &both, &common, &names] {
             let args: Vec<String> = words(command).chain(more.iter().cloned()).collect();
             if !more.is_empty() && self.is_read(&args) {
                 return format!("{command} {}", line(more.iter().cloned()));
@@ -336,8 +703,7 @@ impl<'a> Typed<'a> {
 
     /// Everything typed except for `word`.
     fn but(&self, word: &str) -> Vec<String> {
-        let text = self.rest.iter().map(|arg| arg.to_string_lossy().into_owned());
-        let mut rest: Vec<String> = text.collect();
+        let mut rest = self.rest();
         if let Some(place) = rest.iter().position(|arg| arg == word) {
             rest.remove(place);
         }
@@ -351,22 +717,40 @@ impl<'a> Typed<'a> {
 
     /// A command about `KIND/NAME`.
     fn about(&self, kind: &str, name: &str, word: &str) -> String {
+        let rest = self.common(&self.rest());
         let command: &[&str] = match (self.command.get_name(), crate::commands::kind_called(kind)) {
-            ("simulate", Some("pod" | "claim")) => &["dra", "simulate", "allocation", word],
-            ("simulate", Some("node")) => &["dra", "simulate", "eviction", "--node", name],
-            ("kubectl-dra", Some("pod")) => &["dra", "explain", word],
-            (_, Some(_)) => &["dra", "describe", word],
-            (_, None) if kind == "driver" => &["dra", "explain", word],
-            (_, None) => &["describe", kind, name],
+            ("simulate", Some("pod" | "claim")) => &["simulate", "allocation", word],
+            ("simulate", Some("node")) => &["simulate", "eviction", "--node", name],
+            ("kubectl-dra", Some("pod")) => &["explain", word],
+            ("taints", _) if matches!(kind, "rule" | "devicetaintrule") => &["taints"],
+            (_, Some(_)) => &["describe", word],
+            (_, None) if kind == "driver" => &["explain", word],
+            (_, None) => return self.of_kubectl("describe", &[format!("{kind}/{name}")]),
         };
-        line(["kubectl"].iter().chain(command).map(|word| (*word).to_owned()))
+        let command = line(
+            ["kubectl", "dra"]
+                .iter()
+                .chain(command)
+                .map(|word| (*word).to_owned()),
+        );
+        self.first_read(&command, &rest)
     }
 
     fn unknown_name(&self, word: &str) -> UsageError {
         let command = self.command.get_name();
         let error = UsageError::new(format!("`{command}` does not take the name `{word}`"));
         let path = &self.path;
-        let with = |flag: &str, value: &str| line(words(path).chain([flag.to_owned(), value.to_owned()]));
+        let rest = self.but(word);
+        let with = |flag: &str, value: &str| {
+            let begin = line(words(path).chain([flag.to_owned(), value.to_owned()]));
+            self.first_read(&begin, &rest)
+        };
+        // `KIND NAME` in two words.
+        let next = self.names(&rest).next().map(String::as_str);
+        let other = |flag: &str, value: &str| {
+            let begin = line(words(path).chain([flag.to_owned(), value.to_owned()]));
+            self.first_read(&begin, &self.common(&rest))
+        };
         let is_choice = |flag: &str| {
             argv::long_flag(self.command, flag).is_some_and(|flag| {
                 let mut values = flag.get_possible_values().into_iter();
@@ -376,7 +760,32 @@ impl<'a> Typed<'a> {
         let is_switch = argv::long_flag(self.command, word).is_some_and(|flag| !argv::takes_value(flag));
         let parts: Vec<&str> = word.split('/').collect();
         error.hint(match (command, parts.as_slice()) {
-            _ if is_switch => line(words(path).chain([format!("--{word}")])),
+            _ if is_switch => self.first_read(&format!("{path} --{word}"), &rest),
+            ("taints", ["node" | "nodes" | "no"]) if next.is_some() => {
+                let node = next.unwrap_or_default();
+                let key = self.names(&rest).nth(1).and_then(|taint| taint.split(':').next());
+                let flags = key.into_iter().flat_map(|key| ["--key", key]);
+                let command = ["kubectl", "dra", "simulate", "eviction", "--node", node];
+                let begin = line(command.into_iter().chain(flags).map(str::to_owned));
+                self.first_read(&begin, &self.common(&rest))
+            }
+            ("check" | "status" | "taints", _) if crate::commands::is_file(word) => with("--from", word),
+            ("check" | "eviction", ["driver"]) if next.is_some() => {
+                other("--driver", next.unwrap_or_default())
+            }
+            ("eviction", ["node" | "nodes" | "no"]) if next.is_some() => {
+                other("--node", next.unwrap_or_default())
+            }
+            ("check" | "status" | "taints", [kind])
+                if next.is_some() && crate::commands::kind_called(kind).is_some() =>
+            {
+                self.about(
+                    kind,
+                    next.unwrap_or_default(),
+                    &format!("{kind}/{}", next.unwrap_or_default()),
+                )
+            }
+            ("check" | "status" | "taints", ["all"]) => self.first_read(&format!("{path} -A"), &rest),
             ("check", [code]) if code.parse::<Code>().is_ok() => with("--explain", code),
             ("check", [version]) if values::kubernetes_version(version).is_ok() => {
                 with("--to-version", version)
@@ -387,14 +796,25 @@ impl<'a> Typed<'a> {
             ("eviction", ["pool", pool] | ["pool", _, pool]) => with("--pool", pool),
             ("eviction", [pool, device] | [_, pool, device] | ["device", _, pool, device]) => {
                 let flags = ["--pool", *pool, "--device", *device].map(str::to_owned);
-                line(words(path).chain(flags))
+                self.first_read(&line(words(path).chain(flags)), &rest)
             }
             ("status", [_]) if is_choice("by") => with("--by", word),
-            ("snapshot", _) => with("--out", word),
+            // It records a cluster.
+            ("snapshot", _) => {
+                let begin = line(words(path).chain(["--out".to_owned(), word.to_owned()]));
+                self.first_read(&begin, &self.without("--from", &rest))
+            }
             ("check" | "status" | "taints", [kind, name @ ..]) if !name.is_empty() => {
                 self.about(kind, &name.join("/"), word)
             }
-            ("check" | "status", [_]) => line(words("kubectl dra describe KIND").chain([word.to_owned()])),
+            ("check" | "status", [_]) if crate::commands::kind_called(word).is_some() => {
+                self.first_read(path, &self.common(&rest))
+            }
+            ("status", [_]) => self.describe(format!("node/{word}"), &rest),
+            ("check", [_]) => self.first_read(
+                &line(words("kubectl dra explain").chain([word.to_owned()])),
+                &rest,
+            ),
             _ => format!("{path} --help"),
         })
     }
@@ -406,6 +826,16 @@ impl<'a> Typed<'a> {
         } else {
             format!("`{command}` has no flag `{flag}`")
         });
+        // The flags of a misspelt subcommand are not those of its parent.
+        let rest = self.rest();
+        let subcommands = self.command.get_subcommands().map(Command::get_name);
+        let meant = self
+            .names(&rest)
+            .next()
+            .and_then(|word| Some((word, alike(word, subcommands)?)));
+        if let Some((word, name)) = meant {
+            return error.hint(self.first_read(&format!("{} {name}", self.path), &self.but(word)));
+        }
         // A long flag is written with two dashes in front of its name.
         let name = |flag: &str| flag.trim_start_matches('-').to_owned();
         let flags: Vec<&str> = self
@@ -422,7 +852,15 @@ impl<'a> Typed<'a> {
         if let Some((.., instead)) = known {
             return error.hint(format!("did you mean `{instead}`?"));
         }
+        if flag == "--name" && self.command.get_positionals().next().is_some() {
+            return error.hint(format!("{} NAME   (a name needs no flag)", self.path));
+        }
         let word = name(flag);
+        let state = argv::long_flag(self.command, "state").filter(|_| STATES.contains(&word.as_str()));
+        if state.is_some() {
+            let rest = self.without(flag, &rest);
+            return error.hint(self.first_read(&format!("{} --state {word}", self.path), &rest));
+        }
         let mut begun = flags
             .iter()
             .filter(|known| word.len() > 1 && known.starts_with(&word));
@@ -437,16 +875,35 @@ impl<'a> Typed<'a> {
 
     /// The error of a format that is kubectl's, or the name of a file.
     fn unknown_format(&self, value: &str) -> Option<UsageError> {
+        if value.is_empty() {
+            return None;
+        }
         let error = UsageError::new(format!("unknown output format `{value}`"));
         let path = &self.path;
+        let rest = self.without("--output", &self.rest());
         if self.command.get_name() == "snapshot" {
-            return Some(error.hint(line(words(path).chain(["--out".to_owned(), value.to_owned()]))));
+            let begin = line(words(path).chain(["--out".to_owned(), value.to_owned()]));
+            let rest = self.without("--from", &rest);
+            return Some(error.hint(self.first_read(&begin, &rest)));
         }
         let is_template = ["jsonpath", "custom-columns", "go-template"]
             .iter()
             .any(|format| value.starts_with(format));
-        is_template.then(|| error.hint(format!("{path} -o json | jq FILTER")))
+        let all = line(words(path).chain(rest));
+        is_template.then(|| error.hint(format!("{all} -o json | jq FILTER")))
     }
+}
+
+/// The values of a flag or an argument that has a few.
+fn choices(arg: &Arg) -> Vec<String> {
+    let values = arg.get_possible_values().into_iter();
+    let shown = values.filter(|value| !value.is_hide_set());
+    shown.map(|value| value.get_name().to_owned()).collect()
+}
+
+fn use_one_of(choices: &[String]) -> String {
+    let quoted = choices.iter().map(|choice| format!("`{choice}`"));
+    format!("use {}", quoted.format(", "))
 }
 
 /// Returns whether a command line needs a word in place of its last one.

@@ -98,13 +98,21 @@ fn head(report: &SelectorReport) -> Doc {
         (None, Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Good,
-            format_args!("accepted, costs at most {max_cost} of {MAX_COST}"),
+            format_args!(
+                "accepted, costs at most {} of {}",
+                grouped(max_cost),
+                grouped(MAX_COST)
+            ),
         ),
         (None, None) => doc.toned("New Objects", Tone::Good, "accepted"),
         (Some(error), Some(max_cost)) => doc.toned(
             "New Objects",
             Tone::Bad,
-            format_args!("rejected, may cost {max_cost} of {MAX_COST}: {error}"),
+            format_args!(
+                "rejected, may cost {} of {}: {error}",
+                grouped(max_cost),
+                grouped(MAX_COST)
+            ),
         ),
         // The scheduler's answer shows the details.
         (Some(_), None) if report.compile_error.is_some() => doc.toned("New Objects", Tone::Bad, "rejected"),
@@ -125,6 +133,19 @@ fn head(report: &SelectorReport) -> Doc {
     }
     doc.field("Devices", summary);
     doc
+}
+
+/// The digits of a number in groups of three.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// The terms that are not true with what they saw, or the error.

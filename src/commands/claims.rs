@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
-use crate::output::{
-    Cell, Column, Detail, Format, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age,
-};
+use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View, age};
 use dra_model::{Change, Cluster, Key, Kind, Object, Time};
 use dra_reports::presence::Mention;
 use dra_reports::{ClaimFilter, ClaimItem, ClaimList, PodFilter, Selection, StateFilter, StateFilterError};
@@ -78,7 +76,7 @@ pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
         cell.list(item.devices());
     }),
     Column::new("CONSUMERS", ".consumers[0].name", |item, cell| {
-        cell.text(item.consumers(cell.detail == Detail::Wide));
+        cell.text(item.consumers());
     }),
     Column::new("AGE", ".creationTimestamp", |item, cell| {
         cell.text(age(*cell.context, item.claim().metadata.creation_timestamp));
@@ -115,7 +113,7 @@ const ON_SCREEN: &[Column<ClaimItem, Seen>] = &[
         let names = item.devices().map(|device| device.to_string());
         cell.list(folded(names, cell.context.page));
     }),
-    Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers(false))),
+    Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers())),
     Column::inner("AGE", |item, cell| {
         cell.text(age(cell.context.now, item.claim().metadata.creation_timestamp));
     }),

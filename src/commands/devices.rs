@@ -287,13 +287,16 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if map {
         accepts_map(ctx, by)?;
     }
-    if let Some((flag, command)) = SWITCHES
+    if let Some((word, flag)) = SWITCHES
         .into_iter()
-        .find(|(flag, _)| names.iter().any(|name| name == flag))
+        .find(|(word, _)| names.iter().any(|name| name == word))
     {
-        return Err(UsageError::new(format!("`{flag}` is a flag, not a device"))
-            .hint(command)
-            .into());
+        let error = UsageError::new(format!("`{word}` is a flag, not a device"));
+        let command = dra_reports::script::Command::dra("devices")
+            .arg(flag)
+            .same_objects()
+            .done()?;
+        return Err(error.hint(command.to_string()).into());
     }
     // Other commands print nodes as `node/NAME`.
     let (of_nodes, names): (Vec<_>, Vec<_>) =
@@ -389,11 +392,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 }
 
 /// Flags that are typed as if they were devices, with the commands that were meant.
-const SWITCHES: [(&str, &str); 3] = [
-    ("free", "kubectl dra devices --free"),
-    ("tainted", "kubectl dra devices --tainted"),
-    ("map", "kubectl dra devices --map"),
-];
+const SWITCHES: [(&str, &str); 3] = [("free", "--free"), ("tainted", "--tainted"), ("map", "--map")];
 
 /// Rejects flags that a map would ignore.
 fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {

@@ -46,6 +46,7 @@ use dra_reports::findings::Counts;
 pub(crate) use completion::{Find, Lookup, lookup};
 pub(crate) use describe::kind_called;
 pub(crate) use names::Typed;
+pub(crate) use objects::is_file;
 pub(crate) use threads::STACK;
 
 /// Declares the commands. `here` runs immediately; `waiting` is `async` and gets a runtime.
@@ -250,8 +251,12 @@ impl Accepts {
         }
     }
 
-    /// Refuses what the command called `name` could only ignore.
-    pub(crate) fn check(self, name: &str, settings: &Settings) -> std::result::Result<(), UsageError> {
+    /// Refuses what the command called `name` could only ignore. The error comes with the flag that causes it, if it is one.
+    pub(crate) fn check(
+        self,
+        name: &str,
+        settings: &Settings,
+    ) -> std::result::Result<(), (UsageError, Option<&'static str>)> {
         let output = &settings.output;
         let flags = [
             ("--no-headers", "no_headers", output.no_headers),
@@ -265,7 +270,8 @@ impl Accepts {
             .into_iter()
             .find(|(_, id, given)| *given && self.refuses(id))
         {
-            return Err(UsageError::new(format!("`{name}` does not support `{flag}`")));
+            let error = UsageError::new(format!("`{name}` does not support `{flag}`"));
+            return Err((error, Some(flag)));
         }
         if !self.formats().contains(&output.format) {
             let formats = self.formats();
@@ -279,20 +285,24 @@ impl Accepts {
                 }
                 _ => format!("`{name}` does not support `-o name`"),
             });
-            return Err(error.hint(format!("supported formats: {}", names.join(", "))));
+            return Err((
+                error.hint(format!("supported formats: {}", names.join(", "))),
+                None,
+            ));
         }
         let is_for_people = matches!(output.format, Format::Table | Format::Export(Export::Markdown));
         if output.details && !is_for_people {
             let error = UsageError::new("`--details` cannot be used with `-o`, except with `-o markdown`");
-            return Err(error);
+            return Err((error, Some("--output")));
         }
         // A list of names has no headers, so that it comes out as asked: scripts give both to kubectl, too.
         if output.no_headers && !matches!(output.format, Format::Table | Format::Wide | Format::Name) {
             let format = output.format.to_possible_value();
-            return Err(UsageError::new(format!(
+            let error = UsageError::new(format!(
                 "`--no-headers` applies to tables, not to `-o {}`",
                 format.as_ref().map_or("", |format| format.get_name())
-            )));
+            ));
+            return Err((error, Some("--no-headers")));
         }
         Ok(())
     }

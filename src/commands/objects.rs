@@ -143,6 +143,15 @@ fn namespaced(ctx: &Ctx, kind: Kind, word: &str, name: &str) -> Result<Key, Usag
         [namespace, name] if is_namespace(namespace) => return Ok(named(namespace, name)),
         _ => {}
     }
+    if let [other, rest @ ..] = parts.as_slice()
+        && kind == Kind::ResourceClaim
+        && is_called(Kind::Pod, "pod", other)
+    {
+        let pod = rest.join("/");
+        return Err(UsageError::new(format!("`{name}` is no claim")).hint(format!(
+            "to list the claims of a pod, pass `--pod {pod}` to `kubectl dra claims`"
+        )));
+    }
     Err(UsageError::new(format!("invalid {word} name `{name}`"))
         .hint(format!("use `NAME`, `{word}/NAME` or `{word}/NAMESPACE/NAME`")))
 }
@@ -171,6 +180,12 @@ pub(super) fn is_namespace(word: &str) -> bool {
     .any(is_word);
     // `jobs.batch` is one too.
     !is_kind && !is_ours && !OWNERS.into_iter().any(is_word) && !lower.contains('.')
+}
+
+/// Returns whether a word is the name of a file rather than of an object.
+pub(crate) fn is_file(word: &str) -> bool {
+    let ends = [".yaml", ".yml", ".json", ".gz", ".zst"];
+    word.starts_with(['.', '/']) || ends.iter().any(|end| word.ends_with(end))
 }
 
 /// Reads a driver to select by: `NAME`, or `driver/NAME` as it is printed.

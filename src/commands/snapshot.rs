@@ -56,7 +56,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
         return Err(
             UsageError::new("`snapshot` needs a cluster and cannot be used with `--from`")
-                .hint("omit --from to record the current cluster")
+                .hint("remove `--from` to record the current cluster")
                 .into(),
         );
     }

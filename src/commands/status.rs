@@ -270,7 +270,7 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
         ],
     );
     if (errors + warnings + infos > 0 || status.findings_are_incomplete)
-        && let Ok(check) = Command::dra("check").here().done()
+        && let Ok(check) = Command::dra("check").same_objects().done()
     {
         doc.command("Findings: ", &check);
     }

@@ -43,7 +43,7 @@ pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
     }),
     Column::new("DEVICES", ".devices[0].device", devices),
     Column::new("CLAIMS", ".claims[0].name", |item, cell| {
-        cut(cell, item.claims.iter().map(|claim| &claim.object));
+        cell.list(item.claims.iter().map(|claim| &claim.object));
     }),
     Column::new("PODS", ".pods[0].name", |item, cell| {
         of_pods(item, cell, |pod, _| Some(&pod.object));
@@ -56,9 +56,6 @@ pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
     }),
     Column::wide("PREVIEW", ".preview.pods", preview),
 ];
-
-/// Number of list entries in a cell before the count of the others.
-const SHOWN: usize = 3;
 
 impl Report for TaintList {
     const KIND: &'static str = "TaintList";
@@ -113,12 +110,9 @@ fn taint(item: &TaintItem, cell: &mut Cell<'_, Time>) {
 
 fn devices(item: &TaintItem, cell: &mut Cell<'_, Time>) {
     if cell.detail == Detail::Wide {
-        cut(cell, &item.devices);
+        cell.list(&item.devices);
     } else {
-        cut(
-            cell,
-            item.devices.iter().map(|id| format!("{}/{}", id.pool, id.device)),
-        );
+        cell.list(item.devices.iter().map(|id| format!("{}/{}", id.pool, id.device)));
     }
 }
 
@@ -130,7 +124,7 @@ fn of_pods<'i, T: fmt::Display>(
 ) {
     let now = *cell.context;
     match &item.pods {
-        Some(pods) => cut(cell, pods.iter().filter_map(|pod| part(pod, now))),
+        Some(pods) => cell.list(pods.iter().filter_map(|pod| part(pod, now))),
         None => cell.text(UNKNOWN),
     }
 }
@@ -203,21 +197,6 @@ impl fmt::Display for Previewed<'_> {
             plural(pods),
             plural(namespaces)
         )
-    }
-}
-
-/// The first of `values` in a cell, and how many more there are, as kubectl shortens lists. A wide table has all of them.
-fn cut<T: fmt::Display>(cell: &mut Cell<'_, Time>, values: impl IntoIterator<Item = T>) {
-    let shown = if cell.detail == Detail::Wide {
-        usize::MAX
-    } else {
-        SHOWN
-    };
-    let mut values = values.into_iter();
-    cell.list(values.by_ref().take(shown));
-    let more = values.count();
-    if more > 0 {
-        cell.text(format_args!(" + {more} more..."));
     }
 }
 

@@ -223,11 +223,13 @@ impl Table {
             for (column, header) in self.headers.iter().enumerate() {
                 if is_shown[column] && is_same[column] && !header.is_empty() {
                     is_shown[column] = false;
-                    same.push(format!("{header} {}", first[column]));
+                    if !matches!(first[column], "" | NONE) {
+                        same.push(format!("{header} {}", first[column]));
+                    }
                 }
             }
         }
-        let same = (!same.is_empty()).then(|| same.join(", "));
+        let same = (!same.is_empty()).then(|| format!("All rows: {}", same.join(", ")));
         if is_shown.iter().all(|shown| *shown) {
             return (Cow::Borrowed(self), same);
         }

@@ -291,7 +291,7 @@ fn a_terminal_gets_the_verdict_first_and_a_block_for_each_code() {
 
     × DRA014 reservation-missing  A pod uses a claim that is not reserved for it
         pod/default/again is on node/gpu-node-1 and uses
-          claim/default/pod-recreated, which is not reserved for it: it keeps
+          claim/default/pod-recreated, which is not reserved for it: the pod keeps
           running until its sandbox is recreated, but its devices may be allocated
           to others
         fix   no controller recreates pod/default/again: delete it, and apply its
@@ -375,7 +375,7 @@ fn the_page_of_a_code_is_part_of_the_program() {
 
     What to do
 
-    Replace the pod; the scheduler reserves the claim for a pod that it places. The fix deletes the pod if a controller recreates it. A pod without a controller has to be created again without `spec.nodeName`. If the claim controller runs, it adds the reservation automatically for pods that are not members of a PodGroup.
+    Replace the pod; the scheduler reserves the claim for a pod that it places. The fix deletes the pod if a controller recreates it. Recreate a pod without a controller from its manifest, without `spec.nodeName`. If the claim controller runs, it adds the reservation automatically for pods that are not members of a PodGroup.
 
     see https://github.com/kubectl-dra/kubectl-dra/blob/main/docs/reference/findings/DRA014.md
 

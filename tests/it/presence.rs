@@ -353,12 +353,12 @@ fn claims_without_a_namespace_are_converted_in_their_file() {
 
 #[test]
 fn the_message_reads_well() {
-    dra_snapshot!(on_file(&["check", "--driver", "gpu.exmple.com"]), @r"
+    dra_snapshot!(on_file(&["check", "--driver", "gpu.exmple.com"]), @"
     exit_code: 4
     ----- stdout -----
 
     ----- stderr -----
     warning: unknown: no slice, claim, class or taint rule names the driver `gpu.exmple.com`; did you mean `gpu.example.com`?
-    Nothing checked in all namespaces: driver/gpu.exmple.com not found
+    Nothing checked in all namespaces: driver/gpu.exmple.com not found; some checks were incomplete
     ");
 }

@@ -181,7 +181,7 @@ fn a_pod_without_a_reservation_has_one_consequence_everywhere() {
     for (phase, says, says_not) in [
         (
             "Running",
-            "it keeps running until its sandbox is recreated",
+            "the pod keeps running until its sandbox is recreated",
             "does not start",
         ),
         ("Pending", "the kubelet does not start it", "keeps running"),

@@ -643,32 +643,27 @@ fn flags_that_mean_nothing_together_are_refused() {
     ----- stdout -----
 
     ----- stderr -----
-    error: the argument '--take-over' cannot be used with '--supplement <PART>'
+    error: `--take-over` cannot be used with `--supplement`
 
-    Usage: kubectl dra run --take-over
-
-    For more information, try '--help'.
+    hint: kubectl dra run --take-over
     ");
     dra_snapshot!(["run", "--supplement", "overdue-release,evictions"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'evictions' for '--supplement <PART>': unknown supplement; expected extended-resource-eviction and overdue-release
+    error: invalid value `evictions` for `--supplement`: expected extended-resource-eviction or overdue-release
 
-    For more information, try '--help'.
+    hint: kubectl dra run --supplement PART
     ");
     dra_snapshot!(["run", "--no-lease"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: the following required arguments were not provided:
-      <--take-over|--supplement <PART>>
+    error: `run` needs --take-over|--supplement PART
 
-    Usage: kubectl dra run --no-lease <--take-over|--supplement <PART>>
-
-    For more information, try '--help'.
+    hint: kubectl dra run --for 10m
     ");
     dra_snapshot!(["run", "--from", "-", "--until", "30m", "--out", "end.json"], @r"
     exit_code: 2
@@ -688,14 +683,14 @@ fn flags_that_mean_nothing_together_are_refused() {
 
     hint: name another file to write
     ");
-    dra_snapshot!(["run", "--from", &from, "--until", "soon"], @r"
+    dra_snapshot!(["run", "--from", &from, "--until", "soon"], @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'soon' for '--until <DURATION>': expected a duration such as 30s or 1m30s
+    error: invalid value `soon` for `--until`: expected a duration such as 30s or 1m30s
 
-    For more information, try '--help'.
+    hint: kubectl dra run --from tests/data/snapshots/bound-pods.yaml --until 10m
     ");
 }
 

@@ -183,6 +183,145 @@ fn no_line_is_wider_than_the_terminal() {
     });
 }
 
+/// What a screen prints to be typed next can be typed: it is read without an error of usage, and about the same cluster.
+#[test]
+fn every_printed_command_works_when_pasted() {
+    const QUESTIONS: &[&str] = &[
+        "check",
+        "check -A",
+        "check --to-version 1.36",
+        "check --to-version 1.36 -n default",
+        "check --disable-gate DRADeviceTaints",
+        "check --driver gpu.example.com",
+        "check --driver gpu.example.com --node gpu-node-1",
+        "status",
+        "status -n default",
+        "explain -A",
+        "convert plan",
+        "convert plan --to-version 1.36",
+        "convert plan --to-version 1.36 --only-blocking",
+    ];
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let sources = Source::all(folder.path());
+    let mut pasted = BTreeSet::new();
+    for source in sources
+        .iter()
+        .filter(|source| source.name.starts_with("example:"))
+    {
+        let pods = source
+            .lines()
+            .into_iter()
+            .filter(|line| line.iter().any(|word| word.starts_with("pod/")));
+        let lines = QUESTIONS.iter().map(|line| words(line)).chain(pods.take(9));
+        for line in lines {
+            let screen = on_screen(dra(&[]).args(&line).args(&source.flags), 80).stdout;
+            let from = source.flags.last().map(|from| format!("--from={from}"));
+            for command in printed_commands(&screen) {
+                let verb = command.first().map_or("", String::as_str);
+                let writes = verb == "convert" && !["plan", "verify"].contains(&command[1].as_str());
+                if writes {
+                    continue;
+                }
+                // Documentation, and checks of the cluster that a plan changes, are about no file.
+                let is_about_file = ["check", "status", "explain", "describe"].contains(&verb)
+                    && !command.iter().any(|word| {
+                        ["--explain", "--fail-on", "--emit-fix"]
+                            .iter()
+                            .any(|flag| word.starts_with(flag))
+                    });
+                assert!(
+                    !is_about_file
+                        || from.iter().any(|from| command.contains(from))
+                        || command.contains(&"--from".to_owned()),
+                    "{line:?} prints {command:?}\n{screen}"
+                );
+                if pasted.insert(command.clone()) {
+                    let run = dra(&[]).args(&command).run();
+                    assert!(
+                        run.code.is_some_and(|code| code != 2),
+                        "{line:?} of {} prints {command:?}, which fails:\n{}",
+                        source.name,
+                        run.stderr
+                    );
+                }
+            }
+        }
+    }
+    assert!(pasted.len() > 60, "{pasted:?}");
+}
+
+#[test]
+fn the_headline_counts_what_the_list_below_it_has() {
+    let first = |from: &str| shown("explain -A", from).lines().next().map(str::to_owned);
+    for (from, expected) in [
+        ("stale", "× 1 running pod has a problem: 1 cause"),
+        ("gpus", "√ 1 claim without a pod fits"),
+        ("pending", "× 13 pods are pending: 13 causes"),
+        ("taints", "√ no pod or claim is pending for devices"),
+    ] {
+        assert_eq!(first(from).as_deref(), Some(expected));
+    }
+}
+
+#[test]
+fn commands_of_everything_pending_are_printed_whole() {
+    let list = data(dra(&["explain", "-A", "--from", "example:pending", "-o", "json"]));
+    let joined = |text: &str| {
+        text.replace("\\\n", " ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let screen = joined(&shown("explain -A --details", "pending"));
+    let items = list["items"].as_array().expect("items");
+    let commands: Vec<&str> = items
+        .iter()
+        .filter_map(|item| item["fix"]["command"].as_str())
+        .collect();
+    assert!(commands.len() > 5, "{commands:?}");
+    for command in commands {
+        assert!(screen.contains(&joined(command)), "{command}\n{screen}");
+    }
+}
+
+#[test]
+fn a_check_without_objects_says_that_nothing_was_checked() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = folder.path().join("saved.yaml").display().to_string();
+    let template = "apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: t}\nspec: {spec: {}}\n";
+    std::fs::write(&file, template).expect("a file");
+    let screen = on_screen(dra(&["check", "--from", &file]), 80).stdout;
+    let first = screen.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("‼ Nothing checked in all namespaces: none of "),
+        "{screen}"
+    );
+}
+
+/// The arguments of each `kubectl dra` that stands at the end of a line, with the lines that `\` joins to it.
+fn printed_commands(screen: &str) -> Vec<Vec<String>> {
+    let mut joined = String::new();
+    for line in screen.lines() {
+        match line.strip_suffix('\\') {
+            Some(begin) if joined.ends_with(' ') => joined.push_str(begin.trim_start()),
+            Some(begin) => joined.push_str(begin),
+            None if joined.ends_with(' ') => {
+                joined.push_str(line.trim_start());
+                joined.push('\n');
+            }
+            None => {
+                joined.push_str(line);
+                joined.push('\n');
+            }
+        }
+    }
+    let commands = joined.lines().filter_map(|line| line.split_once("kubectl dra "));
+    let commands = commands.filter(|(before, _)| !before.ends_with('`'));
+    commands
+        .map(|(_, command)| crate::documentation::words(command))
+        .collect()
+}
+
 /// Tries each line of each source, which has a number, at the widths that `choose` says.
 #[track_caller]
 fn assert_narrow(choose: impl Fn(&Source, usize) -> Vec<u16>) {
@@ -320,6 +459,8 @@ fn told(page: &str) -> BTreeSet<String> {
     // An expression goes on in the next line behind its parenthesis.
     let page: Vec<&str> = page.split('(').map(str::trim_start).collect();
     let page = page.join("(");
+    // A column that is the same in all rows is in one line above them.
+    let page = page.replace("All rows: ", "");
     let words = page.split(|one: char| one.is_whitespace() || one == ',');
     let words = words.filter(|word| !matches!(*word, "" | "\\") && !is_drawn(word));
     words.map(str::to_owned).collect()
@@ -423,24 +564,22 @@ fn each_claim_of_a_shared_device_has_a_row() {
 
 #[test]
 fn a_pending_pod_is_described_with_the_command_that_explains_it() {
-    let last = |line: &str| {
-        let screen = shown(line, "pending").replace(" \\\n", "");
-        let words = screen
-            .lines()
-            .last()
-            .map(|line| line.split_whitespace().collect::<Vec<_>>());
-        words.map(|words| words.join(" "))
-    };
-    assert_eq!(
-        last("describe pod/too-many"),
-        Some("Why: kubectl dra explain pod/too-many --namespace=default --from=example:pending".to_owned())
-    );
-    assert_eq!(
-        last("describe claim/too-many-gpu-g4ndh"),
-        Some(
-            "Why: kubectl dra explain resourceclaim/too-many-gpu-g4ndh --namespace=default --from=example:pending".to_owned()
-        )
-    );
+    for (line, object) in [
+        ("describe pod/too-many", "pod/too-many"),
+        (
+            "describe claim/too-many-gpu-g4ndh",
+            "resourceclaim/too-many-gpu-g4ndh",
+        ),
+    ] {
+        let screen = shown(line, "pending");
+        let expected = ["explain", object, "--namespace=default", "--from=example:pending"];
+        assert!(screen.contains("Why: "), "{screen}");
+        assert_eq!(
+            printed_commands(&screen).last().expect("a command"),
+            &expected,
+            "{screen}"
+        );
+    }
     let running = shown("describe pod/notebook", "gpus");
     assert!(!running.contains("Why: "), "{running}");
 }
@@ -451,7 +590,7 @@ fn a_description_ends_with_what_check_finds_of_its_object() {
     Findings:
       × DRA014 reservation-missing  A pod uses a claim that is not reserved for it
           pod/default/again is on node/gpu-node-1 and uses
-            claim/default/pod-recreated, which is not reserved for it: it keeps
+            claim/default/pod-recreated, which is not reserved for it: the pod keeps
             running until its sandbox is recreated, but its devices may be allocated
             to others
           fix   no controller recreates pod/default/again: delete it, and apply its
@@ -643,19 +782,7 @@ fn what_is_said_of_errors_ends_where_the_terminal_does() {
     insta::assert_snapshot!(said.replace('\r', ""), @"
     error: unknown example `nothing`
 
-    hint: examples: `example:gpus` (three teams using GPUs and
-      NICs, without problems), `example:pending` (pods that are
-      pending, each for a different reason), `example:stuck`
-      (pods on a node that do not start, each for a different
-      reason), `example:stale` (reservations for deleted,
-      finished or recreated pods), `example:taints`
-      (DeviceTaintRules that keep pods off devices or evict
-      them), `example:groups` (PodGroups that share claims),
-      `example:partitions` (a GPU allocated whole or in
-      partitions, with shared counters), `example:shares`
-      (network cards shared by consumable capacity),
-      `example:downgrade` (a 1.37 cluster that is not ready for
-      a downgrade)
+    hint: list the examples with `--from example:`
     ");
 }
 
@@ -722,7 +849,7 @@ fn devices_are_called_by_a_model_and_described_by_other_attributes() {
 #[test]
 fn claims_and_reservations_stand_below_their_namespace() {
     insta::assert_snapshot!(shown("claims -A", "gpus"), @"
-    AGE 0s
+    All rows: AGE 0s
       NAME                       STATE       NODE        DEVICES     CONSUMERS
     default
       notebook-gpu               allocated,  gpu-node-2  gpu-1       pod/notebook
@@ -786,7 +913,8 @@ fn each_taint_says_whom_it_evicts_and_when() {
       36s
         devices: gpu-node-1/gpu-0…7, gpu-node-2/gpu-0…7, gpu-node-1/rdma0…7 and
           those of 1 more pool
-        used by 5 pods: batch/q, default/p-0, default/p-1 and 2 more
+        used by 5 pods: batch/q, default/p-0, default/p-1, default/tolerates-15s,
+          default/tolerates-1h
         with NoExecute it would evict 2 pods in 1 namespace
 
     ‼ rule/no-new taints 2 devices with example.com/reserved:NoSchedule since 36s
@@ -870,7 +998,7 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
         on_screen(line, 80).stdout
     };
     insta::assert_snapshot!(cel("device.attributes[\"gpu.example.com\"].memory > 40", &[]), @r#"
-    New Objects:  accepted, costs at most 5 of 1000000
+    New Objects:  accepted, costs at most 5 of 1,000,000
     Scheduler:    compiles
     Devices:      0 of 48 match, 48 fail
     DRIVER            RESULT   COUNT   DEVICES                WHY
@@ -909,18 +1037,19 @@ fn a_selector_that_fails_gets_hints_that_were_tried() {
      | device.memory > 40
      | ......^
 
-    hint: `memory` needs its map and domain; `memory` is a quantity: use compareTo()
+    hint: write the map and the domain of `memory`; `memory` is a quantity: use
+          compareTo()
         device.capacity["gpu.example.com"].memory.compareTo(quantity("40")) > 0
           tested: matches 24 devices, no errors
     "#);
     insta::assert_snapshot!(cel("device.attributes['gpu.example.com'].modle == 'H100-SXM5-80GB'", &["--driver", "gpu.example.com"]), @r#"
-    New Objects:  accepted, costs at most 6 of 1000000
+    New Objects:  accepted, costs at most 6 of 1,000,000
     Scheduler:    compiles
     Devices:      0 of 24 match, 24 fail
     DRIVER            RESULT   COUNT   DEVICES                WHY
     gpu.example.com   Error    24      gpu-node-1…3/gpu-0…7   no such key: modle
 
-    hint: possible typo: no device has this name, but `model` exists
+    hint: no device has this name: did you mean `model`?
         device.attributes["gpu.example.com"].model == 'H100-SXM5-80GB'
           tested: matches 24 of 24, no errors
     "#);

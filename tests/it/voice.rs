@@ -68,12 +68,7 @@ fn no_text_uses_a_banned_pattern_or_a_word_that_the_glossary_rejects() {
             words.extend(test_names(&text));
             words
         } else {
-            // Examples have the words of the program, which its source shows.
-            let is_text = |line: &&str| !line.starts_with("    ");
-            words(&text.lines().filter(is_text).collect::<Vec<_>>().join(
-                "
-",
-            ))
+            words(&text)
         };
         for (pattern, better) in BANNED.iter().copied().chain(
             rejected
@@ -110,12 +105,18 @@ fn patterns_are_found_in_texts_comments_and_test_names() {
 
 /// Source and documentation.
 fn files() -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = ["src", "crates", "docs", "tests"]
+    let mut folders: Vec<PathBuf> = ["src", "crates", "docs", "tests", "deploy", "completions"]
         .map(|name| Path::new(ROOT).join(name))
         .into();
-    let mut files: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
-        .map(|name| Path::new(ROOT).join(name))
-        .into();
+    let mut files: Vec<PathBuf> = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "Makefile",
+        "Cargo.toml",
+    ]
+    .map(|name| Path::new(ROOT).join(name))
+    .into();
     while let Some(folder) = folders.pop() {
         let name = name_of(&folder);
         if ["tests/data", "tests/go", "tests/fuzz"].contains(&name.as_str()) {
@@ -125,16 +126,25 @@ fn files() -> Vec<PathBuf> {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|ending| ending == "rs" || ending == "md")
-            {
+            } else if is_read(&path) {
                 files.push(path);
             }
         }
     }
     files.sort();
     files
+}
+
+/// Code and documentation, and everything that is installed as it is.
+fn is_read(path: &Path) -> bool {
+    let name = name_of(path);
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    name.starts_with("deploy/")
+        || name.starts_with("completions/")
+        || ["rs", "md", "sh", "yaml"].contains(&ending)
 }
 
 fn name_of(path: &Path) -> String {

@@ -21,8 +21,14 @@ pub enum Mistake {
     DomainLeftOut,
     /// The name stands where the map belongs.
     MapLeftOut,
+    /// No device has the name in the domain that is written, but in another one.
+    WrongDomain,
+    /// `device` is missing in front of its field.
+    DeviceLeftOut,
     /// No device has the name as it is written, but one that is alike.
     Misspelt,
+    /// No function has the name as it is written, but one that is alike.
+    FunctionMisspelt,
     /// A quantity compared with a number or a text.
     QuantityCompared,
     /// A version compared with a text.
@@ -33,7 +39,7 @@ pub enum Mistake {
     BoolCompared,
     /// A text compared with something that is not in quotes.
     StringCompared,
-    /// `=`, `&` or `|` where it has to be doubled.
+    /// `=`, `&` or `|` where it has to be doubled, or a word for an operator.
     HalfOperator,
     /// Some devices do not have it.
     Missing,
@@ -124,6 +130,14 @@ impl Known {
             .map(|(_, type_)| *type_)
     }
 
+    /// Returns whether a device has it there.
+    fn has(&self, map: Map, domain: &str, name: &str) -> bool {
+        match map {
+            Map::Attributes => self.type_of(domain, name).is_some(),
+            Map::Capacity => self.capacity(Some(domain), name) == Some(domain),
+        }
+    }
+
     /// Returns where an attribute of this name is, at best in this domain.
     fn attribute(&self, domain: Option<&str>, name: &str) -> Option<&str> {
         let domains = self.attributes.get(name)?;
@@ -191,6 +205,7 @@ pub fn repairs(expression: &str, known: &Known, failing: &BTreeSet<String>) -> V
         expression: expression.to_owned(),
     };
     let whole = as_it_is.with_whole_operators();
+    let whole = whole.then(slips).then(|text| bare_texts(text, known));
     let moved = whole.then(|text| places(text, known));
     let compared = |base: &Repair| base.then(|text| comparisons(text, known));
     let mut bases = Vec::new();
@@ -286,6 +301,140 @@ fn half_operator(text: &str) -> Vec<Edit> {
     half.take(1).collect()
 }
 
+/// Functions whose names are often misspelt.
+const FUNCTIONS: [&str; 24] = [
+    "all",
+    "compareTo",
+    "contains",
+    "endsWith",
+    "exists",
+    "find",
+    "has",
+    "hasValue",
+    "includes",
+    "indexOf",
+    "isGreaterThan",
+    "isLessThan",
+    "isQuantity",
+    "isSemver",
+    "lowerAscii",
+    "matches",
+    "orValue",
+    "quantity",
+    "replace",
+    "semver",
+    "size",
+    "split",
+    "startsWith",
+    "upperAscii",
+];
+
+/// Words of other languages for operators, misspelt functions, fields without `device`, and texts without quotes.
+fn slips(text: &str) -> Vec<Edit> {
+    let tokens = lex(text).lexemes;
+    let mut edits = Vec::new();
+    for (place, token) in tokens.iter().enumerate() {
+        let Some(word) = text.get(token.range.clone()) else {
+            continue;
+        };
+        if token.token != Token::Identifier {
+            continue;
+        }
+        let before = place
+            .checked_sub(1)
+            .and_then(|before| tokens.get(before))
+            .map(|before| before.token);
+        let behind = tokens.get(place + 1).map(|behind| behind.token);
+        let is_member = matches!(before, Some(Token::Dot | Token::Question));
+        let mut edit = |text: &str, mistake: Mistake, name: &str| {
+            edits.push(Edit {
+                range: token.range.clone(),
+                text: text.to_owned(),
+                found: Found {
+                    mistake,
+                    name: name.to_owned(),
+                },
+            });
+        };
+        match word.to_ascii_lowercase().as_str() {
+            "and" if !is_member => edit("&&", Mistake::HalfOperator, "&&"),
+            "or" if !is_member => edit("||", Mistake::HalfOperator, "||"),
+            "not" if !is_member => edit("!", Mistake::HalfOperator, "!"),
+            _ if behind == Some(Token::LeftParen) && !FUNCTIONS.contains(&word) => {
+                let meant = FUNCTIONS.iter().find(|function| is_similar(function, word));
+                if let Some(function) = meant {
+                    edit(function, Mistake::FunctionMisspelt, function);
+                }
+            }
+            _ if !is_member
+                && FIELDS.contains(&word)
+                && behind.is_some_and(|behind| {
+                    matches!(behind, Token::Dot | Token::LeftBracket) || is_comparison(behind)
+                }) =>
+            {
+                edit(&format!("device.{word}"), Mistake::DeviceLeftOut, word);
+            }
+            _ => {}
+        }
+    }
+    edits
+}
+
+/// Texts without quotes that are compared with the driver or with an attribute: names with dots and dashes.
+fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
+    let tokens = lex(text).lexemes;
+    let of_text = accesses(text).into_iter().filter_map(|access| {
+        let name = access.second?;
+        let is_text = known.type_of(&access.first, &name) == Some(Type::String);
+        is_text.then_some((access.tokens.end, name, 2))
+    });
+    let of_driver = tokens.windows(3).enumerate().filter_map(|(place, parts)| {
+        let words = parts.iter().map(|part| text.get(part.range.clone()));
+        let is_driver = words.eq([Some("device"), Some("."), Some("driver")]);
+        is_driver.then(|| (place + 3, "driver".to_owned(), 1))
+    });
+    let mut edits = Vec::new();
+    for (place, name, least) in of_text.chain(of_driver) {
+        let is_compared = tokens
+            .get(place)
+            .is_some_and(|operator| matches!(operator.token, Token::Equals | Token::NotEquals));
+        let rest = tokens.get(place + 1..).unwrap_or_default();
+        let is_part = |token: Token| {
+            matches!(
+                token,
+                Token::Identifier | Token::Dot | Token::Minus | Token::Int | Token::Float
+            )
+        };
+        let mut end = None;
+        let parts = rest.iter().take_while(|part| {
+            let is_next = end.is_none_or(|end| end == part.range.start);
+            end = Some(part.range.end);
+            is_next && is_part(part.token)
+        });
+        let count = parts.count();
+        let (Some(first), Some(last)) = (rest.first(), count.checked_sub(1).and_then(|last| rest.get(last)))
+        else {
+            continue;
+        };
+        let is_call = rest
+            .get(count)
+            .is_some_and(|behind| matches!(behind.token, Token::LeftParen | Token::LeftBracket));
+        let written = text.get(first.range.start..last.range.end).unwrap_or_default();
+        let is_name = first.token == Token::Identifier && text.get(first.range.clone()) != Some("device");
+        if is_compared && is_name && !is_call && count >= least {
+            edits.push(Edit {
+                range: first.range.start..last.range.end,
+                text: quoted(written),
+                found: Found {
+                    mistake: Mistake::StringCompared,
+                    name,
+                },
+            });
+        }
+    }
+    edits
+}
+
 /// Names that are in another map or another domain than they are looked for.
 fn places(text: &str, known: &Known) -> Vec<Edit> {
     let mut edits = Vec::new();
@@ -300,13 +449,25 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
         };
         let (first, second) = (access.first.as_str(), access.second.as_deref());
         let found = match (access.map, second) {
-            (Map::Attributes, Some(name)) if known.type_of(first, name).is_none() => {
-                let capacity = known.capacity(Some(first), name);
-                capacity.map(|domain| edit(Map::Capacity, domain, name, Mistake::CapacityAsAttribute))
-            }
-            (Map::Capacity, Some(name)) if known.capacity(Some(first), name) != Some(first) => {
-                let attribute = known.attribute(Some(first), name);
-                attribute.map(|domain| edit(Map::Attributes, domain, name, Mistake::AttributeAsCapacity))
+            (map, Some(name)) if !known.has(map, first, name) => {
+                let other = match map {
+                    Map::Attributes => Map::Capacity,
+                    Map::Capacity => Map::Attributes,
+                };
+                // The domain may be right rather than the map.
+                let map_first = if known.has(other, first, name) { other } else { map };
+                known.place(map_first, Some(first), name).map(|(place, domain)| {
+                    let mistake = match (map == place, place) {
+                        (true, _) => Mistake::WrongDomain,
+                        (false, Map::Capacity) => Mistake::CapacityAsAttribute,
+                        (false, Map::Attributes) => Mistake::AttributeAsCapacity,
+                    };
+                    let mut edit = edit(place, domain, name, mistake);
+                    if mistake == Mistake::WrongDomain {
+                        edit.found.name = format!("{domain}/{name}");
+                    }
+                    edit
+                })
             }
             (map, None) => {
                 // Manifests write the name behind the domain.
@@ -371,13 +532,17 @@ fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
     found
 }
 
-/// Names that are compared and stand for nothing.
+/// Names that are compared, or have a function called, and stand for nothing.
 fn bare_names(text: &str) -> Vec<(Range<usize>, &str)> {
     let tokens = lex(text).lexemes;
     let compared = tokens.windows(2).enumerate().filter(|(place, parts)| {
         let before = place.checked_sub(1).and_then(|before| tokens.get(before));
+        let is_called = parts[1].token == Token::Dot
+            && tokens
+                .get(place + 3)
+                .is_some_and(|open| open.token == Token::LeftParen);
         parts[0].token == Token::Identifier
-            && is_comparison(parts[1].token)
+            && (is_comparison(parts[1].token) || is_called)
             && before.is_none_or(|before| before.token != Token::Dot && before.token != Token::Question)
     });
     let names = compared.filter_map(|(_, parts)| {
@@ -532,13 +697,8 @@ fn missing(text: &str, known: &Known) -> Vec<Edit> {
             continue;
         };
         let type_ = known.type_of(&access.first, name);
-        let (is_there, is_elsewhere) = match access.map {
-            Map::Attributes => (type_.is_some(), known.capacities.contains_key(name)),
-            Map::Capacity => (
-                known.capacity(Some(&access.first), name) == Some(&access.first),
-                known.attributes.contains_key(name),
-            ),
-        };
+        let is_there = known.has(access.map, &access.first, name);
+        let is_elsewhere = known.capacities.contains_key(name) || known.attributes.contains_key(name);
         if !is_there && is_elsewhere {
             continue;
         }
@@ -933,6 +1093,39 @@ mod tests {
             (
                 "device.attributes['gpu.example.com'].model ='H100' & device.driver = 'gpu.example.com'",
                 "device.attributes['gpu.example.com'].model =='H100' && device.driver == 'gpu.example.com'",
+            ),
+            (
+                "device.attributes['gpu.nvidia.com'].model == 'H100'",
+                "device.attributes[\"gpu.example.com\"].model == 'H100'",
+            ),
+            (
+                "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('1')) > 0",
+                "device.capacity[\"gpu.example.com\"].memory.compareTo(quantity('1')) > 0",
+            ),
+            (
+                "not (device.driver == 'a' and device.driver == 'b' OR true)",
+                "! (device.driver == 'a' && device.driver == 'b' || true)",
+            ),
+            (
+                "device.attributes['gpu.example.com'].model.startWith('H')",
+                "device.attributes['gpu.example.com'].model.startsWith('H')",
+            ),
+            (
+                "model.startWith('H')",
+                "device.attributes[\"gpu.example.com\"].model.startsWith('H')",
+            ),
+            (
+                "attributes['gpu.example.com'].model == 'H100'",
+                "device.attributes['gpu.example.com'].model == 'H100'",
+            ),
+            (
+                "device.driver == gpu.example.com",
+                "device.driver == \"gpu.example.com\"",
+            ),
+            ("driver == gpu", "device.driver == \"gpu\""),
+            (
+                "device.attributes['gpu.example.com'].model == H100-SXM5-80GB && true",
+                "device.attributes['gpu.example.com'].model == \"H100-SXM5-80GB\" && true",
             ),
             (
                 "model == 'H100'",

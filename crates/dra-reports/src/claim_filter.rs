@@ -41,9 +41,7 @@ pub struct StateFilter {
 
 /// A word that no state has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no state of a claim: `pending`, `allocated`, `reserved`, `deleted`, or one of them behind `!`"
-)]
+#[error("invalid state `{0}`: use `pending`, `allocated`, `reserved` or `deleted`; `!STATE` excludes one")]
 pub struct StateFilterError(String);
 
 impl StateFilter {

@@ -73,9 +73,6 @@ impl fmt::Display for ClaimNode<'_> {
     }
 }
 
-/// How many consumers a cell shows before it says how many more there are, as kubectl does with endpoints.
-const SHOWN_CONSUMERS: usize = 3;
-
 impl ClaimItem {
     /// The item of one claim, without taints.
     pub fn of(claim: &Arc<Claim>) -> Self {
@@ -129,12 +126,9 @@ impl ClaimItem {
         self.claim.results().iter().map(DeviceCell)
     }
 
-    /// Its consumers in a cell: all, or the first ones and how many more there are.
-    pub fn consumers(&self, all: bool) -> impl fmt::Display {
-        ConsumersCell {
-            claim: &self.claim,
-            all,
-        }
+    /// Its consumers in a cell.
+    pub fn consumers(&self) -> impl fmt::Display {
+        ConsumersCell(&self.claim)
     }
 
     /// What it requests: `gpu`, `gpu:2`, `gpu:all`, `gpu:(large|small:2)`.
@@ -190,34 +184,22 @@ impl fmt::Display for DeviceCell<'_> {
     }
 }
 
-struct ConsumersCell<'a> {
-    claim: &'a Claim,
-    all: bool,
-}
+struct ConsumersCell<'a>(&'a Claim);
 
 impl fmt::Display for ConsumersCell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        let allocation = self.claim.status.allocation.as_ref();
+        let allocation = self.0.status.allocation.as_ref();
         if allocation.is_some_and(|allocation| allocation.reserved_for_any_pod) {
             f.write_str("<any-pod>")?;
             separator = ",";
         }
-        let count = self.claim.status.reserved_for.len();
-        if count == 0 && separator.is_empty() {
+        if self.0.status.reserved_for.is_empty() && separator.is_empty() {
             return f.write_str("<none>");
         }
-        let shown = if self.all {
-            count
-        } else {
-            SHOWN_CONSUMERS.min(count)
-        };
-        for consumer in consumers(self.claim).take(shown) {
+        for consumer in consumers(self.0) {
             write!(f, "{separator}{consumer}")?;
             separator = ",";
-        }
-        if shown < count {
-            write!(f, " + {} more...", count - shown)?;
         }
         Ok(())
     }
@@ -527,7 +509,7 @@ mod tests {
         );
         assert_eq!(cell(item.devices()), "g0,n0,g1(admin)");
         assert_eq!(cell(item.pools()), "d/p,e/p");
-        assert_eq!(item.consumers(false).to_string(), "pod/a,podgroup/g,jobs.batch/j");
+        assert_eq!(item.consumers().to_string(), "pod/a,podgroup/g,jobs.batch/j");
     }
 
     #[test]
@@ -571,12 +553,8 @@ mod tests {
             assert_eq!(only(&json!({}), &status).node().to_string(), node, "{status}");
         }
         let many = only(&json!({}), &holding(&[], &["a", "b", "c", "d", "e"]));
-        assert_eq!(many.consumers(false).to_string(), "pod/a,pod/b,pod/c + 2 more...");
-        assert_eq!(many.consumers(true).to_string(), "pod/a,pod/b,pod/c,pod/d,pod/e");
-        assert_eq!(
-            only(&json!({}), &json!({})).consumers(false).to_string(),
-            "<none>"
-        );
+        assert_eq!(many.consumers().to_string(), "pod/a,pod/b,pod/c,pod/d,pod/e");
+        assert_eq!(only(&json!({}), &json!({})).consumers().to_string(), "<none>");
     }
 
     #[test]
@@ -586,7 +564,7 @@ mod tests {
             &json!({"reservedFor": job}),
             &json!({"allocation": {"reservedForAnyPod": true}}),
         );
-        assert_eq!(item.consumers(false).to_string(), "<any-pod>");
+        assert_eq!(item.consumers().to_string(), "<any-pod>");
         let json = json_of(&item);
         assert_eq!(json["reservedForAnyPod"], true);
         assert_eq!(json["specReservedFor"]["kind"], "jobs.batch");

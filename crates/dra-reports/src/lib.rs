@@ -60,11 +60,11 @@ pub use devices::{DEVICES_NEEDS, DeviceFilter, DeviceList, devices};
 pub use driver_chain::{DriverChain, DriverFix, DriverNodes, DriverPod, DriverVerdict, driver_chain};
 pub use health::HealthReport;
 pub use node_room::{BlockedCount, ClassRoom, DriverRoom, NodeRoom, RoomVerdict, node_room};
-pub use pending::{CauseItem, ExplanationList, explain_all};
+pub use pending::{CauseItem, ExplanationList, Started, explain_all};
 pub use references::{Consumer, DeviceReference, ObjectReference, Owner};
 pub use reserved::{AnyPodItem, MissingItem, RESERVED_NEEDS, ReservationItem, ReservationList, reserved};
 pub use select::Selection;
-pub use sentence::Sentence;
+pub use sentence::{Sentence, instruction};
 pub use shadow::{ShadowItem, ShadowReport, object_of, shadow_report};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,

@@ -44,7 +44,7 @@ pub struct ExplanationList {
     pub unknown: Vec<String>,
 }
 
-/// Pods and claims that wait for the same.
+/// Pods and claims that are pending for the same cause.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -53,7 +53,7 @@ pub struct CauseItem {
     pub verdict: ClusterVerdict,
     /// The cause in a sentence. Names of single pods and claims are left out where several have it.
     pub cause: Sentence,
-    /// The pods that wait, by name.
+    /// The pending pods, by name.
     pub pods: Vec<Target>,
     /// Claims that no pod uses, by name.
     pub claims: Vec<Target>,
@@ -67,6 +67,50 @@ pub struct CauseItem {
     pub fix: Option<FixItem>,
     /// Number of further fixes.
     pub more_fixes: usize,
+    /// How many of the pods are not pending.
+    #[serde(skip)]
+    pub started: Started,
+}
+
+/// Numbers of pods that are not pending.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Started {
+    /// They run.
+    pub running: usize,
+    /// They are being deleted.
+    pub terminating: usize,
+    /// They failed.
+    pub failed: usize,
+}
+
+impl Started {
+    fn of(pod: &Pod) -> Self {
+        let phase = pod.status.phase.as_str();
+        let is_deleting = pod.metadata.is_deleting();
+        Self {
+            running: usize::from(!is_deleting && phase == "Running"),
+            terminating: usize::from(is_deleting),
+            failed: usize::from(!is_deleting && phase == "Failed"),
+        }
+    }
+
+    /// The sum.
+    pub fn count(self) -> usize {
+        let Self {
+            running,
+            terminating,
+            failed,
+        } = self;
+        running + terminating + failed
+    }
+}
+
+impl std::ops::AddAssign for Started {
+    fn add_assign(&mut self, other: Self) {
+        self.running += other.running;
+        self.terminating += other.terminating;
+        self.failed += other.failed;
+    }
 }
 
 impl CauseItem {
@@ -257,6 +301,7 @@ struct Group {
     explained: Target,
     fix: Option<FixItem>,
     more_fixes: usize,
+    started: Started,
 }
 
 impl Group {
@@ -273,6 +318,7 @@ impl Group {
             explained: explained.target,
             more_fixes: explained.fixes.len().saturating_sub(1),
             fix: explained.fixes.into_iter().next(),
+            started: Started::default(),
         }
     }
 
@@ -287,6 +333,7 @@ impl Group {
             explained: self.explained,
             fix: self.fix,
             more_fixes: self.more_fixes,
+            started: self.started,
         }
     }
 }
@@ -299,11 +346,18 @@ fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, unit
     let shared = own.clone().without(&first.own(cluster));
     let targets = units.iter().map(Unit::target);
     let (pods, claims): (Vec<Target>, Vec<Target>) = targets.partition(|target| target.is_pod());
+    let mut started = Started::default();
+    for unit in units {
+        if let Unit::Pod(pod) = unit {
+            started += Started::of(pod);
+        }
+    }
     let is_same = |known: &&mut Group| known.verdict == verdict && known.shared == shared;
     match groups.iter_mut().find(is_same) {
         Some(known) => {
             known.pods.extend(pods);
             known.claims.extend(claims);
+            known.started += started;
         }
         None => {
             let more_fixes = explained.fixes.len().saturating_sub(1);
@@ -317,6 +371,7 @@ fn gather(groups: &mut Vec<Group>, cluster: &Cluster, explained: Diagnosis, unit
                 explained: explained.target,
                 fix: explained.fixes.into_iter().next(),
                 more_fixes,
+                started,
             });
         }
     }

@@ -368,7 +368,7 @@ fn devices(cluster: &Cluster, pattern: &DevicePattern) -> Presence {
             )
         };
         Absence {
-            message: format!("no slice publishes a device `{pattern}`, and no claim holds one"),
+            message: format!("no device `{pattern}`: no slice publishes it, and no claim holds it"),
             name: name.as_ref().map(ToString::to_string).unwrap_or_default(),
             others: others.iter().map(ToString::to_string).collect(),
             elsewhere: Vec::new(),

@@ -21,6 +21,14 @@ use serde::{Serialize, Serializer};
 #[cfg_attr(feature = "schema", schemars(with = "String", inline, description = ""))]
 pub struct Sentence(String);
 
+/// The word that introduces an instruction, and the rest of it: `ask` where another person has to act, `wait`, `first` for what comes before
+/// something else, and `fix` for everything else.
+pub fn instruction(text: &str) -> (&'static str, &str) {
+    let words = ["ask", "wait", "first"].into_iter();
+    let mut found = words.filter_map(|word| Some((word, text.strip_prefix(word)?.strip_prefix(' ')?)));
+    found.next().unwrap_or(("fix", text))
+}
+
 impl Sentence {
     /// The same with a capital letter.
     #[must_use]

@@ -66,8 +66,8 @@ pub(super) const FOREIGN_FINALIZER: &str =
 /// That controllers recreate the pods that are deleted.
 pub(super) fn recreates(first: &str, others: usize) -> String {
     match others {
-        0 => format!("{first} recreates its pods unless it is stopped first"),
-        others => format!("{first} and {others} more recreate their pods unless they are stopped first"),
+        0 => format!("first stop {first}, or it recreates its pods"),
+        others => format!("first stop {first} and {others} more, or they recreate their pods"),
     }
 }
 

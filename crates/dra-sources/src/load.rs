@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::de::DeserializeOwned;
 
+use dra_model::is_similar;
+
 use super::coverage::{Coverage, hole, lacking};
 use super::destination::FileIdentity;
 use super::examples;
@@ -155,12 +157,13 @@ impl LoadError {
     /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Read(error) => error.hint(),
-            Self::NoExample(_) => {
-                let names: Vec<_> = examples::all()
-                    .map(|example| format!("`example:{}` ({})", example.name, example.about))
-                    .collect();
-                Some(format!("examples: {}", names.join(", ")))
+            Self::Read(error) => error.missing().and_then(meant_example).or_else(|| error.hint()),
+            Self::NoExample(name) => {
+                let meant = examples::all().find(|example| is_meant(name, example.name));
+                Some(meant.map_or_else(
+                    || "list the examples with `--from example:`".to_owned(),
+                    |example| format!("did you mean `example:{}`?", example.name),
+                ))
             }
             Self::TooMuchMemory { .. } => {
                 Some("no cluster compresses this well; if you trust the files, unpack them first".to_owned())
@@ -175,6 +178,24 @@ impl LoadError {
             Self::Strict(_) => Some("without --strict the object is skipped".to_owned()),
         }
     }
+}
+
+/// The hint for a file that does not exist, where an example may be meant: `exmaple:pending`, `examples:gpus`, `gpus`.
+fn meant_example(file: &str) -> Option<String> {
+    let (begin, name) = file.split_once(':').unwrap_or(("example", file));
+    let is_begin = begin == "example" || begin == "examples" || is_similar("example", begin);
+    if !is_begin {
+        return None;
+    }
+    if matches!(name, "" | "example" | "examples") {
+        return Some("list the examples with `--from example:`".to_owned());
+    }
+    let example = examples::all().find(|example| is_meant(name, example.name))?;
+    Some(format!("did you mean `example:{}`?", example.name))
+}
+
+fn is_meant(written: &str, name: &str) -> bool {
+    written == name || name.strip_suffix('s') == Some(written) || is_similar(name, written)
 }
 
 /// Files to read, and strictness.

@@ -4,6 +4,7 @@ use super::{Checked, tone};
 use crate::commands::shown;
 use crate::output::{Doc, Page, Tone, counted, span};
 use dra_reports::findings::{Certainty, Code, Finding, Fix};
+use dra_reports::instruction;
 use dra_reports::script::Command;
 
 /// Number of findings of one code to print one by one.
@@ -29,16 +30,22 @@ pub(super) fn of(report: &Checked, page: Page) -> Doc {
         }
         doc.command("Next: ", &downgrade.next);
     }
-    for block in list
+    let mut blocks: Vec<&[Finding]> = list
         .items
         .chunk_by(|one, next| one.code == next.code && one.order == next.order)
-    {
+        .collect();
+    // New pods must be kept off the devices before those that use them are deleted.
+    blocks.sort_by_key(|block| block.iter().all(|finding| finding.code != Code::DriverPublished));
+    for block in blocks {
         doc.gap();
-        show(&mut doc, page, block);
+        show(&mut doc, page, block, &report.again);
     }
-    if let Some(first) = list.items.first() {
-        let command = text_of(Command::dra("check").option("--explain", first.code.facts().code));
-        doc.gap().remark(format_args!("More: {command}"));
+    if let Some(first) = list.items.first()
+        && let Ok(command) = Command::dra("check")
+            .option("--explain", first.code.facts().code)
+            .done()
+    {
+        doc.gap().command("More: ", &command);
     }
     if !list.suppressed.is_empty() {
         let number = counted(list.suppressed.len(), "finding is", "findings are");
@@ -67,11 +74,14 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
             ""
         };
         let counts = &list.counts;
+        let doubt = super::incomplete(list);
         if report.downgrade.is_some() && counts.errors > 0 {
-            format!("not ready: {}{sure}", report.verdict)
+            format!("not ready: {}{sure}{doubt}", report.verdict)
         } else {
-            format!("{}{sure}", report.verdict)
+            format!("{}{sure}{doubt}", report.verdict)
         }
+    } else if list.checked.is_nothing() {
+        report.verdict.clone()
     } else {
         let seen = &list.checked;
         let numbers = [
@@ -80,14 +90,17 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
             (seen.devices, "device", "devices"),
             (seen.nodes, "node", "nodes"),
         ];
-        let read = numbers
+        let read: Vec<String> = numbers
             .into_iter()
-            .filter_map(|(number, one, many)| Some(counted(number?, one, many)));
+            .filter_map(|(number, one, many)| Some(counted(number?, one, many)))
+            .collect();
+        let on = if read.is_empty() { "" } else { " on " };
         format!(
-            "{}: {} on {}",
+            "{}: {}{on}{}{}",
             report.verdict,
             counted(seen.codes.len(), "check", "checks"),
-            read.collect::<Vec<_>>().join(", "),
+            read.join(", "),
+            super::incomplete(list),
         )
     };
     doc.verdict(page, tone, text);
@@ -96,12 +109,12 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
 /// Blocks of findings.
 pub(in crate::commands) fn add(doc: &mut Doc, page: Page, findings: &[Finding]) {
     for block in findings.chunk_by(|one, next| one.code == next.code) {
-        show(doc, page, block);
+        show(doc, page, block, &Command::dra("check").here());
     }
 }
 
-/// Findings of one code. Common parts are printed once.
-fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
+/// Findings of one code. Common parts are printed once. `again` asks for all findings.
+fn show(doc: &mut Doc, page: Page, block: &[Finding], again: &Command) {
     let Some(first) = block.first() else { return };
     let worst = block.iter().map(|finding| finding.severity).max();
     let tone = tone(worst.unwrap_or(first.severity));
@@ -118,37 +131,29 @@ fn show(doc: &mut Doc, page: Page, block: &[Finding]) {
         ],
     );
     let is_shared = block.len() > 1 && block.iter().all(|finding| advice(finding) == advice(first));
-    doc.first(
-        page,
-        TOLD,
-        block,
-        |doc, finding| {
-            doc.line(
-                HANGING,
-                [
-                    span(Tone::Plain, INDENT),
-                    span(Tone::Strong, &finding.object),
-                    span(Tone::Plain, format!(" {}", finding.message)),
-                ],
-            );
-            if !is_shared {
-                advise(doc, finding);
-            }
-        },
-        |rest| {
-            let rest = counted(rest.len(), "more", "more");
-            let all = Command::dra("check").here().option("--only", code.facts().code);
-            format!("{INDENT}{rest}: {}", text_of(all.args(&["-o", "wide"])))
-        },
-    );
+    let (told, rest) = block.split_at(page.told(TOLD, block.len()));
+    for finding in told {
+        doc.line(
+            HANGING,
+            [
+                span(Tone::Plain, INDENT),
+                span(Tone::Strong, &finding.object),
+                span(Tone::Plain, format!(" {}", finding.message)),
+            ],
+        );
+        if !is_shared {
+            advise(doc, finding);
+        }
+    }
+    let all = again.clone().option("--only", code.facts().code).arg("--details");
+    if !rest.is_empty()
+        && let Ok(all) = all.done()
+    {
+        doc.command(format_args!("{INDENT}{} more: ", rest.len()), &all);
+    }
     if is_shared {
         advise(doc, first);
     }
-}
-
-fn text_of(command: Command) -> String {
-    let script = command.done();
-    script.map(|script| script.to_string()).unwrap_or_default()
 }
 
 /// All that is said of what to do.
@@ -157,19 +162,35 @@ fn advice(finding: &Finding) -> (Option<&Fix>, Option<&String>) {
 }
 
 fn advise(doc: &mut Doc, finding: &Finding) {
-    const FIX: &str = "fix   ";
-    const BELOW: &str = "      ";
-    let before = INDENT.len() + FIX.len();
+    const LABEL: usize = 6;
+    let before = INDENT.len() + LABEL;
+    for condition in &finding.first {
+        doc.line(
+            before,
+            [span(
+                Tone::Plain,
+                format!("{INDENT}{:<LABEL$}{condition}", "first"),
+            )],
+        );
+    }
     match &finding.fix {
         Some(Fix::Command(script)) => {
-            doc.command(format_args!("{INDENT}{FIX}"), script);
+            doc.command(format_args!("{INDENT}{:<LABEL$}", "fix"), script);
         }
         Some(Fix::Sentence(text)) => {
-            doc.line(before, [span(Tone::Plain, format!("{INDENT}{FIX}{text}"))]);
+            let (label, text) = instruction(text);
+            doc.line(
+                before,
+                [span(Tone::Plain, format!("{INDENT}{label:<LABEL$}{text}"))],
+            );
         }
         None => {}
     }
-    if let Some(note) = &finding.fix_note {
-        doc.line(before, [span(Tone::Plain, format!("{INDENT}{BELOW}{note}"))]);
+    if !finding.rest.is_empty() {
+        let note = finding.rest.join("; ");
+        doc.line(
+            before,
+            [span(Tone::Plain, format!("{INDENT}{:LABEL$}{note}", ""))],
+        );
     }
 }

@@ -142,7 +142,13 @@ pub(super) fn junit(report: &Checked) -> String {
     let named = |finding: &Finding| format!("{} {}: {}", finding.code, finding.name, finding.object);
     for code in &list.checked.codes {
         if !list.items.iter().any(|finding| finding.code == *code) {
-            case(&format!("{code} {}", code.facts().name), "");
+            let body = if list.checked.incomplete.contains(code) {
+                skipped += 1;
+                "<skipped message=\"not checked, or only on a part of the objects\"/>"
+            } else {
+                ""
+            };
+            case(&format!("{code} {}", code.facts().name), body);
         }
     }
     for finding in &list.items {

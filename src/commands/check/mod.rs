@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{Column, Export, Page, Report, SortBy, SortError, Table, Tone, View};
+use crate::output::{Column, Export, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_model::{Cluster, Gate, Kind, Version};
 use dra_reports::Selection;
 use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
@@ -106,6 +106,9 @@ pub(crate) struct Args {
     target_feature_gates: Vec<GateSetting>,
 }
 
+/// The default of `--idle`.
+const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Minimum severity of a bad verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailOn {
@@ -195,6 +198,9 @@ pub(super) struct Checked {
     /// In front of a downgrade: what it costs, and the command that prints its steps.
     #[serde(skip)]
     downgrade: Option<Downgrade>,
+    /// The command that asks the same again.
+    #[serde(skip)]
+    again: Command,
 }
 
 /// Facts about a downgrade besides the findings.
@@ -217,14 +223,10 @@ impl Downgrade {
             ..conversion::Options::default()
         };
         let plan = planned(cluster, &request.selection, &options);
-        let command = Command::dra("convert").here().arg("plan");
+        let command = Command::dra("convert").arg("plan").same_objects();
         let command = match target {
             conversion::Target::Minor(minor) => command.option("--to-version", &format!("1.{minor}")),
             conversion::Target::GateOff(gate) => command.option("--disable-gate", gate.name()),
-        };
-        let command = match &request.selection.namespace {
-            Some(namespace) => command.namespace(namespace),
-            None => command,
         };
         Some(Self {
             cost: DowngradeCost::of(cluster, &plan, target),
@@ -287,6 +289,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let named = args.only.clone();
     let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
     let selection = objects::selection(ctx, objects::Default::All);
+    let again = again(&args);
     let asked = Asked::of(args)?;
     let codes = asked.codes.clone();
     let mut needs: BTreeSet<_> = codes
@@ -377,6 +380,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Outcome::Unknown
     };
     let verdict = verdict(&report, &request, &unseen);
+    let doubt = incomplete(&report);
     // On a terminal it is the first line of the report.
     let is_told = ctx.printer().has_screen();
     ctx.print(Checked {
@@ -385,11 +389,44 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         verdict: verdict.clone(),
         from_file: matches!(ctx.settings().source, SourceSetting::Files(_)),
         downgrade,
+        again,
     })?;
     if !is_told {
-        ctx.printer().note(&verdict);
+        ctx.printer().note(&format!("{verdict}{doubt}"));
     }
     Ok(outcome)
+}
+
+/// The command that asks the question of `args` again, about all codes.
+fn again(args: &Args) -> Command {
+    let mut command = Command::dra("check").same_objects();
+    if let Some(version) = &args.to_version {
+        command = command.option("--to-version", &version.to_string());
+    }
+    for gate in &args.disable_gate {
+        command = command.option("--disable-gate", gate);
+    }
+    for gate in &args.target_feature_gates {
+        command = command.option(
+            "--target-feature-gates",
+            &format!("{}={}", gate.name, gate.enabled),
+        );
+    }
+    let options = [
+        ("--driver", &args.driver),
+        ("--node", &args.node),
+        ("--suppressions", &args.suppressions),
+    ];
+    for (flag, value) in options {
+        command = value
+            .iter()
+            .fold(command, |command, value| command.option(flag, value));
+    }
+    if args.idle == IDLE {
+        command
+    } else {
+        command.option("--idle", &format!("{}s", args.idle.as_secs()))
+    }
 }
 
 /// Those of `codes` that answer the question.
@@ -501,8 +538,12 @@ impl Asked {
         };
         for code in only.iter().chain(&skip) {
             if !topics.contains(&code.facts().topic) {
-                return Err(UsageError::new(format!("{code} does not apply to this question"))
-                    .hint(asks(code.facts().topic)));
+                let (when, flags) = asks(code.facts().topic);
+                let only = Command::dra("check").option("--only", code.facts().code).done();
+                let only = only.map(|only| only.to_string()).unwrap_or_default();
+                return Err(
+                    UsageError::new(format!("{code} is checked only {when}")).hint(format!("{only}{flags}"))
+                );
             }
         }
         let codes: BTreeSet<Code> = Code::all()
@@ -575,17 +616,34 @@ impl Asked {
     }
 }
 
-fn asks(topic: Topic) -> &'static str {
+/// When a topic is checked, and the flags for it.
+fn asks(topic: Topic) -> (&'static str, &'static str) {
     match topic {
-        Topic::Now => "remove `--driver`, `--to-version` and `--disable-gate`",
-        Topic::Driver => "pass `--driver`",
-        Topic::Downgrade => "pass `--to-version` or `--disable-gate`",
-        Topic::Upgrade => "pass `--to-version`",
+        Topic::Now => ("without `--driver`, `--to-version` and `--disable-gate`", ""),
+        Topic::Driver => ("with `--driver`", " --driver DRIVER"),
+        Topic::Downgrade => (
+            "with an older `--to-version`, or with `--disable-gate`",
+            " --to-version VERSION",
+        ),
+        Topic::Upgrade => ("with a newer `--to-version`", " --to-version VERSION"),
     }
 }
 
 fn known_gate(name: &str) -> Result<Gate, UsageError> {
     Gate::find(name).ok_or_else(|| UsageError::new(format!("`{name}` is not a feature gate for DRA")))
+}
+
+/// Returns how many checks lacked objects, as the end of a verdict.
+fn incomplete(report: &FindingList) -> String {
+    let seen = &report.checked;
+    match seen.incomplete.len() {
+        _ if report.unknown.is_empty() || seen.is_nothing() => String::new(),
+        0 => "; some checks were incomplete".to_owned(),
+        incomplete => format!(
+            "; {incomplete} of {} were incomplete",
+            counted(seen.codes.len(), "check", "checks")
+        ),
+    }
 }
 
 /// Returns what the report comes to, with what it covers. Nothing of `unseen` was found.
@@ -631,21 +689,19 @@ fn verdict(report: &FindingList, request: &CheckRequest, unseen: &[String]) -> S
             ),
         },
     };
-    let unknown = if report.unknown.is_empty() {
-        ""
-    } else {
-        "; some checks were incomplete"
-    };
     let Counts {
         errors: 0,
         warnings: 0,
         infos: 0,
     } = report.counts
     else {
-        return format!("{} in {place}{about}{unknown}", super::words_of(&report.counts));
+        return format!("{} in {place}{about}", super::words_of(&report.counts));
     };
-    if unseen.is_empty() {
-        format!("No findings in {place}{about}{unknown}")
+    if unseen.is_empty() && report.checked.is_nothing() {
+        let checks = report.checked.codes.len();
+        format!("Nothing checked in {place}{about}: none of {checks} checks could run")
+    } else if unseen.is_empty() {
+        format!("No findings in {place}{about}")
     } else {
         format!("Nothing checked in {place}: {} not found", unseen.join(", "))
     }

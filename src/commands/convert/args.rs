@@ -122,6 +122,10 @@ fn entry(text: &str) -> Result<String, String> {
 impl SelectionArgs {
     /// The claims that are meant.
     pub(super) fn selection(&self, ctx: &Ctx) -> Result<Selection, UsageError> {
+        if let Some(version) = self.names.iter().find(|name| name.parse::<Version>().is_ok()) {
+            return Err(UsageError::new(format!("`{version}` is a release, not a claim"))
+                .hint(format!("pass `--to-version {version}`")));
+        }
         objects::claims(ctx, objects::Default::All, &self.names)
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use crate::context::{Ctx, SourceSetting};
+use crate::context::{Ctx, Scope, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Detail, Doc, Page, Report, View};
 use dra_allocator::devices::ClassSelectors;
@@ -124,7 +124,7 @@ pub(crate) fn kind_called(text: &str) -> Option<&'static str> {
 }
 
 /// Returns what is described and its name, from `KIND NAME` or `KIND/NAME`.
-fn parse(object: &[String]) -> Result<(What, String), UsageError> {
+fn parse(scope: &Scope, object: &[String]) -> Result<(What, String), UsageError> {
     let (kind, name) = match object {
         [kind, name] => (kind.as_str(), name.as_str()),
         [one] => one.split_once('/').ok_or_else(|| match What::find(one) {
@@ -149,12 +149,29 @@ fn parse(object: &[String]) -> Result<(What, String), UsageError> {
         } else if objects::is_namespace(kind) {
             error.hint(HINT)
         } else {
-            let argv = ["kubectl", "describe", kind, name].map(str::to_owned).into();
-            let script = Vec::new();
-            error.hint(Script::from(&Arguments { argv, script }).to_string())
+            error.hint(elsewhere(scope, kind, name))
         }
     })?;
     Ok((what, name.to_owned()))
+}
+
+/// The command that describes an object of another kind.
+fn elsewhere(scope: &Scope, kind: &str, name: &str) -> String {
+    if matches!(kind.to_ascii_lowercase().as_str(), "driver" | "drivers") {
+        let object = format!("driver/{name}");
+        return Script::typed(["explain", &object]).to_string();
+    }
+    let kind = if is_called(Kind::ResourceClaimTemplate, "template", kind) {
+        "resourceclaimtemplate"
+    } else {
+        kind
+    };
+    let mut argv = ["kubectl", "describe", kind, name].map(str::to_owned).to_vec();
+    if let Scope::Namespace(namespace) = scope {
+        argv.push(format!("--namespace={namespace}"));
+    }
+    let script = Vec::new();
+    Script::from(&Arguments { argv, script }).to_string()
 }
 
 const WORDS: &str = "`claim`, `pod`, `node`, `class` and `pool`";
@@ -207,7 +224,7 @@ fn with_checked(kinds: &[Kind]) -> Vec<Kind> {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let (what, name) = parse(&args.object)?;
+    let (what, name) = parse(&ctx.settings().scope, &args.object)?;
     match what {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
@@ -428,7 +445,7 @@ mod tests {
             (&["claim"], Err("missing claim name")),
         ] {
             let words: Vec<_> = words.iter().map(ToString::to_string).collect();
-            let found = parse(&words);
+            let found = parse(&Scope::Unset, &words);
             let found = found
                 .as_ref()
                 .map(|(what, name)| (*what, name.as_str()))

@@ -28,9 +28,7 @@ const CLAIMS: &[Column<ClaimItem>] = &[
     Column::inner("NAME", |item, cell| cell.text(&item.claim().metadata.name)),
     Column::inner("STATE", |item, cell| cell.text(item.state())),
     Column::inner("DEVICES", |item, cell| cell.list(item.devices())),
-    Column::inner("CONSUMERS", |item, cell| {
-        cell.text(item.consumers(cell.detail == Detail::Wide));
-    }),
+    Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers())),
 ];
 
 impl Report for NodeDescription {

@@ -206,14 +206,13 @@ impl Drawing {
         let labels: Vec<String> = rows
             .iter()
             .map(|row| match row.more {
-                0 => page.fit(&row.name, most).into_owned(),
-                more => {
-                    let more = format!(" +{more}");
-                    format!("{}{more}", page.fit(&row.name, most.saturating_sub(more.len())))
-                }
+                0 => row.name.to_string(),
+                more => format!("{} +{more}", row.name),
             })
             .collect();
-        let label = labels.iter().map(|label| width_of(label)).max().unwrap_or(0);
+        // A longer one gets a line of its own.
+        let widths = labels.iter().map(|label| width_of(label));
+        let label = widths.filter(|width| *width <= most).max().unwrap_or(0);
         let room = page.width().saturating_sub(label + GAP);
         let columns = map.drivers.iter().enumerate().map(|(driver, name)| {
             let cells = || rows.iter().map(|row| &row.cells[driver]);
@@ -294,8 +293,12 @@ impl Drawing {
             doc.line(0, header);
             for (row, label) in self.rows.iter().zip(&self.labels) {
                 let height = Self::height(row, block);
+                let is_long = width_of(label) > self.label;
+                if is_long {
+                    doc.line(0, [span(Tone::Plain, label)]);
+                }
                 for line in 0..height {
-                    let label = if line == 0 { label.as_str() } else { "" };
+                    let label = if line == 0 && !is_long { label.as_str() } else { "" };
                     let mut spans = vec![span(Tone::Plain, label), gap(self.label + GAP, label)];
                     for column in block {
                         self.cell(&row.cells[column.driver], column, line, letters, &mut spans);

@@ -11,7 +11,7 @@ const NODES: &[Column<DriverNodes>] = &[
         if names.is_empty() {
             cell.text("<several>");
         } else {
-            cell.text(folded(&names));
+            cell.text(folded(&names, cell.detail));
         }
     }),
     Column::inner("POD", |row, cell| cell.option(row.pod.as_deref())),
@@ -51,7 +51,7 @@ fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
             for row in &chain.nodes {
                 if let Some(broken) = &row.broken {
                     let names: Vec<&str> = row.nodes.iter().map(|name| name.as_str()).collect();
-                    section.text(format_args!("{}: {broken}", folded(&names)));
+                    section.text(format_args!("{}: {broken}", folded(&names, detail)));
                 }
             }
         });

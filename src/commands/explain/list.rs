@@ -3,10 +3,11 @@
 use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
 use dra_model::Kind;
 use dra_reports::allocation::Target;
+use dra_reports::explanation::ClusterVerdict;
 use dra_reports::script::{Command, Script};
-use dra_reports::{CauseItem, ExplanationList};
+use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
-use super::report::{name, plain};
+use super::report::{name, plain, tone_of};
 
 /// Causes that a terminal shows.
 const CAUSES: usize = 8;
@@ -46,7 +47,8 @@ impl Report for ExplanationList {
     fn view(&self, page: Page) -> View {
         let mut doc = Doc::new();
         headline(self, page, &mut doc);
-        if page.is_wide() {
+        // Lines as long as they are have room for a table.
+        if page.is_wide() && !page.is_terminal() {
             doc.table(Table::new(COLUMNS, page.detail(), &self.items));
         } else {
             doc.first(
@@ -75,24 +77,87 @@ fn none(list: &ExplanationList) -> String {
 }
 
 fn headline(list: &ExplanationList, page: Page, doc: &mut Doc) {
-    let waiting: Vec<&CauseItem> = list.items.iter().filter(|item| item.waits()).collect();
-    let count: usize = waiting.iter().map(|item| item.count()).sum();
-    let (tone, text) = match (count, list.is_incomplete()) {
-        (0, false) => (Tone::Good, none(list)),
-        (0, true) => (
-            Tone::Notice,
-            "unknown whether anything is pending for devices".to_owned(),
-        ),
-        (count, _) => {
-            let causes = counted(waiting.len(), "cause", "causes");
-            let are = if count == 1 { "is" } else { "are" };
-            (
-                Tone::Bad,
-                format!("{} {are} pending: {causes}", objects_of(&waiting)),
-            )
-        }
+    let of = |is: fn(&CauseItem) -> bool| -> Vec<&CauseItem> {
+        list.items.iter().filter(|item| is(item)).collect()
+    };
+    let waiting = of(CauseItem::waits);
+    let unknown = of(CauseItem::is_unknown);
+    let fitting = of(|item| item.verdict == ClusterVerdict::Fits);
+    let mut parts = Vec::new();
+    if !waiting.is_empty() {
+        let causes = counted(waiting.len(), "cause", "causes");
+        parts.push(format!("{}: {causes}", states(&waiting).join(", ")));
+    }
+    if !unknown.is_empty() {
+        let cause = if unknown.len() == 1 {
+            "the cause is unknown"
+        } else {
+            "the causes are unknown"
+        };
+        parts.push(format!("{}; {cause}", states(&unknown).join(", ")));
+    }
+    if !fitting.is_empty() {
+        let count: usize = fitting.iter().map(|item| item.count()).sum();
+        parts.push(match counted_pods(&fitting) {
+            pods if pods == count => counted(pods, "pending pod fits", "pending pods fit"),
+            _ => format!(
+                "{} {}",
+                objects_of(&fitting),
+                if count == 1 { "fits" } else { "fit" }
+            ),
+        });
+    }
+    let tone = match () {
+        () if !waiting.is_empty() => Tone::Bad,
+        () if list.is_incomplete() => Tone::Notice,
+        () => Tone::Good,
+    };
+    let text = match (parts.is_empty(), list.is_incomplete()) {
+        (false, _) => parts.join("; "),
+        (true, true) => "unknown whether anything is pending for devices".to_owned(),
+        (true, false) => none(list),
     };
     doc.headline(page, tone, text, "").gap();
+}
+
+/// The objects of `items` with what they do: `2 pods are pending`, `1 running pod has a problem`.
+fn states(items: &[&CauseItem]) -> Vec<String> {
+    let mut started = Started::default();
+    for item in items {
+        started += item.started;
+    }
+    let pods = counted_pods(items) - started.count();
+    let pending: usize = pods
+        + items
+            .iter()
+            .map(|item| item.claims.len() + item.owners.len())
+            .sum::<usize>();
+    let are = if pending == 1 { "is" } else { "are" };
+    let pending = (pending > 0).then(|| format!("{} {are} pending", objects_with(pods, items)));
+    let some = |count, one, many| (count > 0).then(|| counted(count, one, many));
+    let Started {
+        running,
+        terminating,
+        failed,
+    } = started;
+    let others = [
+        some(
+            running,
+            "running pod has a problem",
+            "running pods have a problem",
+        ),
+        some(
+            terminating,
+            "terminating pod has a problem",
+            "terminating pods have a problem",
+        ),
+        some(failed, "pod failed", "pods failed"),
+    ];
+    pending.into_iter().chain(others.into_iter().flatten()).collect()
+}
+
+fn counted_pods(items: &[&CauseItem]) -> usize {
+    items.iter().map(|item| item.pods.len()).sum()
 }
 
 fn remarks(list: &ExplanationList, page: Page, doc: &mut Doc) {
@@ -130,11 +195,7 @@ fn explain(target: &Target) -> Option<Script> {
 
 /// A cause with its pods, and what helps.
 fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
-    let tone = match () {
-        () if item.waits() => Tone::Bad,
-        () if item.is_unknown() => Tone::Notice,
-        () => Tone::Good,
-    };
+    let tone = tone_of(item.verdict);
     let who = match (
         item.pods.as_slice(),
         item.claims.as_slice(),
@@ -152,14 +213,8 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
         ],
     );
     if item.count() > 1 {
-        let names: Vec<String> = item
-            .pods
-            .iter()
-            .chain(&item.claims)
-            .chain(&item.owners)
-            .take(NAMED)
-            .map(name)
-            .collect();
+        let all = item.pods.iter().chain(&item.claims).chain(&item.owners);
+        let names = all.take(page.told(NAMED, item.count())).map(name).collect();
         doc.line(4, [plain(format!("    {}", some_of(names, item.count())))]);
     }
     if let Some(fix) = &item.fix {
@@ -173,22 +228,27 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             0 => String::new(),
             more => format!("; {more} more"),
         };
+        let (label, message) = instruction(&fix.message);
         doc.line(
             9,
             [
-                span(Tone::Strong, "    fix  "),
-                plain(format!("{} ({proof}{of_one}{more})", fix.message)),
+                span(Tone::Strong, format!("    {label:<5}")),
+                plain(format!("{message} ({proof}{of_one}{more})")),
             ],
         );
         if let Some(note) = &fix.note {
             doc.line(9, [plain(format!("         {note}"))]);
         }
+        if page.is_wide()
+            && let Some(command) = &fix.command
+        {
+            doc.command("         ", command);
+        }
     }
 }
 
-/// The first of `names`, and how many of `all` there are besides.
-fn some_of(mut names: Vec<String>, all: usize) -> String {
-    names.truncate(NAMED);
+/// `names`, and how many of `all` there are besides.
+fn some_of(names: Vec<String>, all: usize) -> String {
     let rest = all - names.len();
     let names = names.join(", ");
     match rest {
@@ -198,7 +258,11 @@ fn some_of(mut names: Vec<String>, all: usize) -> String {
 }
 
 fn objects_of(items: &[&CauseItem]) -> String {
-    let pods: usize = items.iter().map(|item| item.pods.len()).sum();
+    objects_with(counted_pods(items), items)
+}
+
+/// The claims and owners of `items` besides so many pods.
+fn objects_with(pods: usize, items: &[&CauseItem]) -> String {
     let claims: usize = items.iter().map(|item| item.claims.len()).sum();
     let pods = (pods > 0).then(|| counted(pods, "pod", "pods"));
     let claims = (claims > 0).then(|| counted(claims, "claim without a pod", "claims without a pod"));

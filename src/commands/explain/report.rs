@@ -27,8 +27,8 @@ const REASONS: &[Column<AlikeReason>] = &[
     Column::inner("REASON", |reason, cell| cell.text(reason.message())),
 ];
 
-/// Devices of one reason that are named before the rest is counted.
-const NAMED: usize = 3;
+/// Nodes that look the same and are named in a table.
+const NAMED: usize = 8;
 
 /// The document. `is_live` says whether `--emit-fix` can write the objects that a fix recreates.
 pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
@@ -93,7 +93,7 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
                 section.table(Table::new(FILTERS, page.detail(), &explanation.filters));
             });
         }
-        nodes(&mut doc, explanation, page.detail());
+        nodes(&mut doc, explanation, page);
     }
     fixes(explanation, is_live, page, &mut doc);
     let (_, rest) = told_fixes(explanation, page);
@@ -118,7 +118,11 @@ pub(super) fn name(target: &Target) -> String {
 }
 
 pub(super) fn tone(explanation: &Explanation) -> Tone {
-    match explanation.verdict {
+    tone_of(explanation.verdict)
+}
+
+pub(super) fn tone_of(verdict: ClusterVerdict) -> Tone {
+    match verdict {
         ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
         ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
         _ => Tone::Notice,
@@ -130,19 +134,21 @@ pub(super) fn plain(text: impl std::fmt::Display) -> Span {
 }
 
 /// Why each node is out, by request and device, those with the same reasons together.
-fn nodes(doc: &mut Doc, explanation: &Explanation, detail: Detail) {
+fn nodes(doc: &mut Doc, explanation: &Explanation, page: Page) {
     for (reasons, names) in explanation.alike() {
         let names: Vec<&str> = names.into_iter().map(|name| name.as_str()).collect();
-        doc.section(&format!("Nodes {}", words::shortened(&names)), |section| {
-            section.table(Table::new(REASONS, detail, reasons));
+        doc.section(&format!("Nodes {}", words::shortened(&names, page)), |section| {
+            section.table(Table::new(REASONS, page.detail(), reasons));
         });
     }
 }
 
 /// The names, or where they are many the first and how many more look the same, as a map has it.
-pub(super) fn folded(names: &[&str]) -> String {
+pub(super) fn folded(names: &[&str], detail: Detail) -> String {
     match names {
-        [first, rest @ ..] if rest.len() >= NAMED => format!("{first} +{}", rest.len()),
+        [first, rest @ ..] if detail == Detail::Normal && rest.len() >= NAMED => {
+            format!("{first} +{}", rest.len())
+        }
         _ => names.join(","),
     }
 }
@@ -224,7 +230,7 @@ fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
     for group in told {
         let names: Vec<&str> = group.nodes.iter().map(|name| name.as_str()).collect();
         let line = |count: Option<&DeviceCount>| NodeLine {
-            nodes: folded(&names),
+            nodes: folded(&names, page.detail()),
             several,
             count: count.cloned(),
             why: words::why(group, count),
@@ -258,7 +264,7 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
     let (told, rest) = told_fixes(report, page);
     let mut notes = BTreeSet::new();
     for (number, fix) in (1..).zip(told) {
-        let text = format!(" {} ({})", fix.message, words::proof(fix));
+        let text = format!(" {} ({})", fix.message, words::proof(fix, page));
         doc.line(
             INDENT.len(),
             [span(Tone::Strong, format!("  {number}.")), plain(text)],

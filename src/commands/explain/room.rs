@@ -34,10 +34,22 @@ const CLASSES: &[Column<ClassRoom>] = &[
 ];
 
 /// Returns the reasons with the number of devices.
+/// `counters exhausted` for `CountersExhausted`.
+fn spelled(code: &str) -> String {
+    let mut words = String::new();
+    for letter in code.chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
 fn reasons(room: &DriverRoom) -> Vec<String> {
     let reasons = room.reasons.iter();
     reasons
-        .map(|blocked| format!("{} ({})", blocked.reason, blocked.devices))
+        .map(|blocked| format!("{} {}", blocked.devices, spelled(&blocked.reason.to_string())))
         .collect()
 }
 
@@ -67,7 +79,7 @@ fn rest(room: &NodeRoom, detail: Detail, doc: &mut Doc) {
             section.table(Table::new(DRIVERS, detail, &room.drivers));
             for room in room.drivers.iter().filter(|room| room.blocked > 0) {
                 section.text(format_args!(
-                    "{}: unavailable because of {}",
+                    "{}: unavailable: {}",
                     room.driver,
                     reasons(room).join(", ")
                 ));

@@ -45,6 +45,26 @@ const OWNERS: &[(&str, &str, &str, &str)] = &[
     ("ComputeDomain", "computedomain", "", ""),
 ];
 
+/// Kinds that have no devices and make no pods.
+const OTHERS: &[&str] = &[
+    "cm",
+    "configmap",
+    "devicetaintrule",
+    "namespace",
+    "ns",
+    "pvc",
+    "quota",
+    "resourceclaimtemplate",
+    "resourcequota",
+    "resourceslice",
+    "rule",
+    "secret",
+    "service",
+    "slice",
+    "svc",
+    "template",
+];
+
 /// The kind of what makes pods that a word is, if it is one of those that everybody knows.
 fn owner_kind(word: &str) -> Option<&'static str> {
     let plain = word.split('.').next().unwrap_or_default().to_ascii_lowercase();
@@ -85,12 +105,19 @@ impl Wanted {
             [kind, name] if owner_kind(kind).is_some() && !name.contains('/') => {
                 Self::of_one(ctx, &format!("{kind}/{name}"))
             }
+            [kind, name] if is_kind(kind) && name.split('/').count() == 2 => {
+                Self::of_one(ctx, &format!("{kind}/{name}"))
+            }
             _ => Err(UsageError::new("only one object can be explained at a time")
                 .hint("write `pod NAME` or `pod/NAME`, or no name for everything pending")),
         }
     }
 
     fn of_one(ctx: &Ctx, word: &str) -> Result<Self, UsageError> {
+        if let Some((first, _)) = word.split_once(',') {
+            return Err(UsageError::new("only one object can be explained at a time")
+                .hint(format!("name one of them, such as `{first}`")));
+        }
         match word.split_once('/') {
             Some((kind, name)) if is_node(kind) && !name.is_empty() && !name.contains('/') => {
                 Ok(Self::Node(name.into()))
@@ -101,8 +128,18 @@ impl Wanted {
             Some((kind, name)) => match describe::kind_called(kind) {
                 Some("device" | "class" | "pool") => Ok(Self::Described(word.to_owned())),
                 Some(_) => Named::of(ctx, word).map(Self::Named),
+                None if OTHERS.contains(&kind.to_ascii_lowercase().as_str()) => {
+                    Err(UsageError::new(format!("`explain` does not take the kind `{kind}`")).hint(
+                        "use `pod/NAME`, `claim/NAME`, `node/NAME`, `driver/NAME` or a workload such as `deployment/NAME`",
+                    ))
+                }
                 None => Self::of_owner(ctx, kind, name),
             },
+            None if objects::is_file(word) => {
+                Err(UsageError::new(format!("`{word}` is the name of a file")).hint(format!(
+                    "pass `-f {word}` for a manifest, or `--from {word}` for a saved cluster"
+                )))
+            }
             None if is_kind(word) => Err(UsageError::new(format!("`{word}` needs a name")).hint(format!(
                 "write `{word} NAME`, or no kind and no name for everything pending"
             ))),

@@ -1,20 +1,19 @@
 //! The sentences around an explanation. Nothing reads them again.
 
+use crate::output::Page;
 use dra_reports::explanation::{
     ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, NodeGroupItem, RISKY,
 };
 
 /// Names that are shown before the rest is counted.
-const NAMED: usize = 3;
+const NAMED: usize = 8;
 
 /// The first few names, and how many there are besides.
-pub(super) fn shortened(names: &[&str]) -> String {
-    let rest = names.len().saturating_sub(NAMED);
-    let first = names.iter().take(NAMED).copied().collect::<Vec<_>>().join(",");
-    if rest == 0 {
-        first
-    } else {
-        format!("{first} and {rest} more")
+pub(super) fn shortened(names: &[&str], page: Page) -> String {
+    let (told, rest) = names.split_at(page.told(NAMED, names.len()));
+    match rest.len() {
+        0 => told.join(","),
+        rest => format!("{} and {rest} more", told.join(",")),
     }
 }
 
@@ -56,13 +55,13 @@ pub(super) fn why(group: &NodeGroupItem, count: Option<&DeviceCount>) -> String 
 }
 
 /// How certain it is that the fix helps, and what else it does.
-pub(super) fn proof(fix: &FixItem) -> String {
+pub(super) fn proof(fix: &FixItem, page: Page) -> String {
     let mut proof = match (fix.proven, fix.nodes.as_slice()) {
         (false, _) => "not tested".to_owned(),
         (true, []) => "tested".to_owned(),
         (true, nodes) => {
             let names: Vec<&str> = nodes.iter().map(|name| name.as_str()).collect();
-            format!("tested: fits on {}", shortened(&names))
+            format!("tested: fits on {}", shortened(&names, page))
         }
     };
     if fix.proven && !fix.minimal {

@@ -52,8 +52,8 @@ pub(in crate::commands) fn parts() -> impl Iterator<Item = &'static str> {
 fn part(text: &str) -> Result<Part, String> {
     let part = PARTS.into_iter().find(|part| part.name == text);
     part.ok_or_else(|| {
-        let names = PARTS.map(|part| part.name).join(" and ");
-        format!("unknown supplement; expected {names}")
+        let names = PARTS.map(|part| part.name).join(" or ");
+        format!("expected {names}")
     })
 }
 

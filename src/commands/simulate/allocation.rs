@@ -139,6 +139,13 @@ fn unjudged(ctx: &Ctx, targets: &[String], why: &str) -> anyhow::Result<Allocati
 }
 
 fn named(ctx: &Ctx, targets: &[String]) -> Result<Vec<Named>, UsageError> {
+    if let Some(file) = targets.iter().find(|target| objects::is_file(target)) {
+        return Err(
+            UsageError::new(format!("`{file}` is the name of a file")).hint(format!(
+                "pass `-f {file}` for a manifest, or `--from {file}` for a saved cluster"
+            )),
+        );
+    }
     let targets = objects::joined(targets);
     targets.iter().map(|target| Named::of(ctx, target)).collect()
 }

@@ -4,7 +4,6 @@ use super::{Previewed, Source, tone};
 use crate::commands::shown;
 use crate::output::{Doc, Page, Tone, age, counted, human_duration, span};
 use dra_model::{NO_EFFECT, Time};
-use dra_reports::findings::some;
 use dra_reports::{TaintItem, TaintList, Tolerated, Tolerates};
 
 /// Indentation of a paragraph's sentences, and of their continuation.
@@ -20,7 +19,28 @@ pub(super) fn of(list: &TaintList, page: Page) -> Doc {
         }
         paragraph(&mut doc, item, list.now, page);
     }
+    let longest = list
+        .items
+        .iter()
+        .filter_map(|item| Some(item.pods.as_ref()?.len()));
+    let longest = longest.max().unwrap_or(0);
+    if page.told(NAMED, longest) < longest {
+        doc.gap().more();
+    }
     doc
+}
+
+/// Number of pods of a taint to name.
+const NAMED: usize = 20;
+
+/// The names, and how many more there are.
+fn named(names: impl IntoIterator<Item = impl std::fmt::Display>, page: Page) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
+    let (told, rest) = names.split_at(page.told(NAMED, names.len()));
+    match rest.len() {
+        0 => told.join(", "),
+        rest => format!("{} and {rest} more", told.join(", ")),
+    }
 }
 
 fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
@@ -55,7 +75,7 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
         say(Tone::Plain, format!("devices: {devices}"));
     }
     match &item.pods {
-        Some(pods) => of_pods(item, pods, now, &mut say),
+        Some(pods) => of_pods(item, pods, now, page, &mut say),
         None => say(Tone::Notice, "affected pods are unknown".to_owned()),
     }
     match &item.preview {
@@ -76,17 +96,17 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
 }
 
 /// One sentence for the pods that go, one for those that may stay, and one for the rest.
-fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, say: &mut impl FnMut(Tone, String)) {
+fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, page: Page, say: &mut impl FnMut(Tone, String)) {
     let pods_of = |number: usize| counted(number, "pod", "pods");
     let mut going: Vec<(&Tolerated, Time)> = pods.iter().filter_map(|pod| Some((pod, pod.due?))).collect();
     going.sort_by_key(|(_, due)| *due);
     if !going.is_empty() {
-        let named = going
+        let names = going
             .iter()
             .map(|(pod, due)| format!("{} {}", pod.object, when(*due, now)));
         say(
             Tone::Bad,
-            format!("evicts {}: {}", pods_of(going.len()), some(named)),
+            format!("evicts {}: {}", pods_of(going.len()), named(names, page)),
         );
     }
     let staying: Vec<&Tolerated> = pods.iter().filter(|pod| pod.due.is_none()).collect();
@@ -94,18 +114,22 @@ fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, say: &mut impl FnMut
         .into_iter()
         .partition(|pod| pod.tolerated != Tolerates::No);
     if !tolerating.is_empty() {
-        let named = tolerating.iter().map(|pod| match (pod.tolerated, pod.until) {
+        let names = tolerating.iter().map(|pod| match (pod.tolerated, pod.until) {
             (Tolerates::Until, Some(until)) => format!("{} until {until}", pod.object),
             (Tolerates::Until, None) => format!("{} for a time", pod.object),
             _ => pod.object.to_string(),
         });
         say(
             Tone::Good,
-            format!("tolerated by {}: {}", pods_of(tolerating.len()), some(named)),
+            format!(
+                "tolerated by {}: {}",
+                pods_of(tolerating.len()),
+                named(names, page)
+            ),
         );
     }
     if !others.is_empty() {
-        let named = others.iter().map(|pod| &pod.object);
+        let names = others.iter().map(|pod| &pod.object);
         let but = if item.effect == "NoSchedule" {
             ", which it does not evict"
         } else {
@@ -113,13 +137,17 @@ fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, say: &mut impl FnMut
         };
         say(
             Tone::Plain,
-            format!("used by {}{but}: {}", pods_of(others.len()), some(named)),
+            format!("used by {}{but}: {}", pods_of(others.len()), named(names, page)),
         );
     }
     if pods.is_empty() && !item.devices.is_empty() {
         let held = match item.claims.len() {
             0 => "no pod and no claim uses them".to_owned(),
-            claims => format!("no pod uses them, {} does", counted(claims, "claim", "claims")),
+            claims => {
+                let names = item.claims.iter().map(|claim| &claim.object);
+                let held = counted(claims, "claim holds", "claims hold");
+                format!("no pod uses them, but {held} them: {}", named(names, page))
+            }
         };
         say(Tone::Plain, held);
     }

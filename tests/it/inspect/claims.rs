@@ -104,14 +104,14 @@ fn claims_are_found_by_name_in_kubectls_forms() {
 
     hint: pass `-n NAMESPACE`, or use `claim/NAMESPACE/NAME`
     ");
-    dra_snapshot!(look(&["claims", "pod/notebook"], "bound-pods"), @r"
+    dra_snapshot!(look(&["claims", "pod/notebook"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid claim name `pod/notebook`
+    error: `pod/notebook` is no claim
 
-    hint: use `NAME`, `claim/NAME` or `claim/NAMESPACE/NAME`
+    hint: to list the claims of a pod, pass `--pod notebook` to `kubectl dra claims`
     ");
 }
 
@@ -125,14 +125,14 @@ fn filters_choose_by_state_node_driver_device_and_pod() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["claims", "-A", "--state", "bound"], "bound-pods"), @r"
+    dra_snapshot!(look(&["claims", "-A", "--state", "bound"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'bound' for '--state <STATE>': `bound` is no state of a claim: `pending`, `allocated`, `reserved`, `deleted`, or one of them behind `!`
+    error: invalid value `bound` for `--state`: invalid state `bound`: use `pending`, `allocated`, `reserved` or `deleted`; `!STATE` excludes one
 
-    For more information, try '--help'.
+    hint: kubectl dra claims -A --state pending --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z
     ");
     dra_snapshot!(look(&["claims", "-A", "--node", "gpu-node-2"], "bound-pods"), @r"
     exit_code: 0

@@ -216,7 +216,7 @@ fn a_pool_is_described() {
       gpu-0    Free    memory=81559Mi,multiprocessors=132
     Findings:
       !! DRA031 pool-outdated  A pool has slices of several generations
-          pool/gpu.example.com/gpu-node-4 has 1 slice of generations before 2: gpu-node-4-old. kube-scheduler ignores it; the driver should have deleted it
+          pool/gpu.example.com/gpu-node-4 has outdated slice gpu-node-4-old (current generation: 2). kube-scheduler ignores it; the driver should have deleted it
           fix   kubectl delete resourceslice/gpu-node-4-old
 
     ----- stderr -----

@@ -145,7 +145,7 @@ fn a_claim_is_described() {
 
     ----- stderr -----
     ");
-    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @r"
+    dra_snapshot!(look(&["describe", "claims", "pod-recreated"], "stale-reservations"), @"
     exit_code: 0
     ----- stdout -----
     Name:                      pod-recreated
@@ -171,7 +171,7 @@ fn a_claim_is_described() {
     Used Without Reservation:  pod/again
     Stuck Pods:
       POD             STAGE     CAUSE         MESSAGE
-      default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: it keeps running until its sandbox is recreated, but its devices may be allocated to others
+      default/again   Running   NotReserved   claim/default/pod-recreated is not reserved for the pod: the pod keeps running until its sandbox is recreated, but its devices may be allocated to others
     Events:                    <none>
     Findings:
       !! DRA012 reservation-replaced  A claim is reserved for an earlier pod or PodGroup of the same name

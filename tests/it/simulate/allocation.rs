@@ -315,14 +315,14 @@ fn nothing_to_judge_is_refused() {
 
     hint: there are 2 claims: `notebook-gpu`, `spare`
     ");
-    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--taint", "gpu=x"], "bound-pods"), @r"
+    dra_snapshot!(on(&["simulate", "allocation", "claim/default/spare", "--taint", "gpu=x"], "bound-pods"), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu=x' for '--taint <TAINT>': invalid taint `gpu=x`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
+    error: invalid value `gpu=x` for `--taint`: invalid taint `gpu=x`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
 
-    For more information, try '--help'.
+    hint: kubectl dra simulate allocation claim/default/spare --taint gpu.example.com/gpu-node-1/gpu-0=maintenance:NoExecute --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37
     ");
 }
 

@@ -339,14 +339,14 @@ fn groups_are_members_where_they_are_known() {
     dra_snapshot!(simulate(&["--driver", "gpu.example.com", gates], "podgroups", BEFORE), @"
     exit_code: 0
     ----- stdout -----
-    x 10 pods would be evicted within 30s: 1 had already finished; 9 are not recreated
+    x 9 pods would be evicted within 30s: 9 are not recreated; 1 finished pod would be deleted
     simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
     POD                      EVICTED   GONE   AFTERWARDS
     default/llm-0            now       30s    not recreated (no controller)
     default/llm-1            now       30s    not recreated (no controller)
     default/mix-0            now       30s    not recreated (no controller)
-    default/mix-1            now       now    had already finished
+    default/mix-1            now       now    already finished
     default/mix-other-name   now       30s    not recreated (no controller)
     default/pair-0           now       30s    not recreated (no controller)
     default/pair-1           now       30s    not recreated (no controller)
@@ -355,7 +355,7 @@ fn groups_are_members_where_they_are_known() {
     default/solo             now       30s    not recreated (no controller)
 
     2 claims release 2 devices
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/llm-0, default/llm-1, default/mix-0 and 7 more
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/llm-0, default/llm-1, default/mix-0 and 6 more
     To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --kcm-feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T10:13:20Z --details
@@ -481,17 +481,17 @@ fn older_releases_do_what_they_did() {
     dra_snapshot!(of(&[gates]), @"
     exit_code: 0
     ----- stdout -----
-    x 3 pods would be evicted within 30s: 1 had already finished; 2 are not recreated
+    x 2 pods would be evicted within 30s: 2 are not recreated; 1 finished pod would be deleted
     simulated taint kubectl-dra/simulated:NoExecute (change with --key)
 
     POD            EVICTED   GONE   AFTERWARDS
     default/d      now       30s    not recreated (no controller)
-    default/done   now       now    had already finished
+    default/done   now       now    already finished
     default/f      now       30s    not recreated (no controller)
 
     2 claims release 2 devices
     not evicted: pod/default/again (its claim is not reserved for it)
-    `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/done, default/f
+    `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/f
     To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
 
     More: kubectl dra simulate eviction --driver gpu.example.com --kubernetes-version 1.35 --kcm-feature-gates=DRADeviceTaints=true,DRADeviceTaintRules=true --from tests/data/snapshots/stale-reservations.yaml --now 2026-11-21T10:13:20Z --details

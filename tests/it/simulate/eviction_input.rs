@@ -30,14 +30,14 @@ fn with_rule(rule: &Value) -> String {
 
 #[test]
 fn an_unknown_effect_is_refused() {
-    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-0=k:Later"]), @r"
+    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-0=k:Later"]), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=k:Later' for '--taint <TAINT>': invalid effect `Later`: expected NoSchedule, NoExecute or None
+    error: invalid value `gpu.example.com/gpu-node-1/gpu-0=k:Later` for `--taint`: invalid effect `Later`: expected NoSchedule, NoExecute or None
 
-    For more information, try '--help'.
+    hint: kubectl dra simulate eviction --kubernetes-version 1.37 --taint gpu.example.com/gpu-node-1/gpu-0=maintenance:NoExecute --from tests/data/snapshots/device-taints-before.yaml --now 2026-11-21T10:13:20Z
     ");
     let rule = json!({"metadata": {"name": "odd"}, "spec": {"deviceSelector": {}, "taint": {"key": "k", "effect": "Later"}}});
     insta::assert_snapshot!(with_rule(&rule), @r"
@@ -51,23 +51,23 @@ fn an_unknown_effect_is_refused() {
 
 #[test]
 fn a_taint_of_nothing_or_without_a_key_is_refused() {
-    dra_snapshot!(simulate(&["--taint", "gpu-0=k:NoExecute"]), @r"
+    dra_snapshot!(simulate(&["--taint", "gpu-0=k:NoExecute"]), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu-0=k:NoExecute' for '--taint <TAINT>': invalid device `gpu-0`: expected DRIVER/POOL/DEVICE
+    error: invalid value `gpu-0=k:NoExecute` for `--taint`: invalid device `gpu-0`: expected DRIVER/POOL/DEVICE
 
-    For more information, try '--help'.
+    hint: kubectl dra simulate eviction --kubernetes-version 1.37 --taint gpu.example.com/gpu-node-1/gpu-0=maintenance:NoExecute --from tests/data/snapshots/device-taints-before.yaml --now 2026-11-21T10:13:20Z
     ");
-    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-0=:NoExecute"]), @r"
+    dra_snapshot!(simulate(&["--taint", "gpu.example.com/gpu-node-1/gpu-0=:NoExecute"]), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: invalid value 'gpu.example.com/gpu-node-1/gpu-0=:NoExecute' for '--taint <TAINT>': invalid taint `gpu.example.com/gpu-node-1/gpu-0=:NoExecute`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
+    error: invalid value `gpu.example.com/gpu-node-1/gpu-0=:NoExecute` for `--taint`: invalid taint `gpu.example.com/gpu-node-1/gpu-0=:NoExecute`: expected DRIVER/POOL/DEVICE=KEY[=VALUE]:EFFECT
 
-    For more information, try '--help'.
+    hint: kubectl dra simulate eviction --kubernetes-version 1.37 --taint gpu.example.com/gpu-node-1/gpu-0=maintenance:NoExecute --from tests/data/snapshots/device-taints-before.yaml --now 2026-11-21T10:13:20Z
     ");
     dra_snapshot!(simulate(&["--node", "no-such-node"]), @r"
     exit_code: 3
@@ -88,7 +88,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
-    warning: no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
+    warning: no device `gpu.example.com/gpu-node-1/gpu-99`: no slice publishes it, and no claim holds it; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     simulation only; nothing was changed
     ");
     // The same of a simulated allocation.
@@ -112,7 +112,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     As If:      --taint gpu.example.com/gpu-node-1/gpu-99=k:NoExecute
     Result:     Unknown
     Exactness:  by the known rules; kube-scheduler may decide otherwise
-    Unknown:    no slice publishes a device `gpu.example.com/gpu-node-1/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
+    Unknown:    no device `gpu.example.com/gpu-node-1/gpu-99`: no slice publishes it, and no claim holds it; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
 
     ----- stderr -----
     ");
@@ -123,7 +123,7 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
     !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
-    warning: no slice publishes a device `*/*/gpu-99`, and no claim holds one; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
+    warning: no device `*/*/gpu-99`: no slice publishes it, and no claim holds it; did you mean `gpu-0` or `gpu-1` or `gpu-2`?
     warning: devicetaintrule/kubectl-dra-simulated matches no published or allocated device
     simulation only; nothing was changed
     ");
@@ -156,7 +156,7 @@ fn taints_of_an_unknown_driver_have_no_verdict() {
     !! unknown whether a pod would be evicted: see the warnings
 
     ----- stderr -----
-    warning: no slice publishes a device `tpu.example.com/*/*`, and no claim holds one; did you mean `gpu.example.com` or `nic.example.com`?
+    warning: no device `tpu.example.com/*/*`: no slice publishes it, and no claim holds it; did you mean `gpu.example.com` or `nic.example.com`?
     warning: devicetaintrule/kubectl-dra-simulated matches no published or allocated device
     simulation only; nothing was changed
     ");

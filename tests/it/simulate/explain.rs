@@ -297,7 +297,7 @@ fn an_explanation_goes_down_to_each_device() {
       gpu-node-4              1        0           model is "A100-SXM4-80GB"
       gpu-node-3                                   pool incomplete: 1 of 2 slices
 
-    Unknown whether waiting helps: pool gpu.example.com/gpu-node-3 is incomplete or invalid; elsewhere it will not: it does not fit even with every device available and untainted
+    Unknown whether waiting helps: pool gpu.example.com/gpu-node-3 is incomplete or invalid; elsewhere it will not: it would not fit on an empty cluster
 
     Scheduler: 0/4 nodes are available: 4 cannot allocate all claims. preemption: 0/4 nodes are available: 4 Preemption is not helpful for scheduling.
 

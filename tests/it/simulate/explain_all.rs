@@ -61,7 +61,7 @@ fn nothing_waits_where_everything_has_its_devices() {
     dra_snapshot!(on(&["explain", "-A"], "bound-pods"), @"
     exit_code: 0
     ----- stdout -----
-    ok no pod or claim is pending for devices
+    ok 1 claim without a pod fits
 
     ok claim/default/spare: fits on 3 of 3 nodes
 
@@ -88,7 +88,7 @@ fn a_node_is_explained_by_its_remaining_room() {
     Devices:
       DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
       gpu.example.com   10        2      3        0        5         0
-      gpu.example.com: unavailable because of CountersExhausted (5)
+      gpu.example.com: unavailable: 5 counters exhausted
     Requests:
       CLASS             DEVICES   LARGEST REQUEST
       gpu.example.com   10        2
@@ -105,7 +105,7 @@ fn a_node_is_explained_by_its_remaining_room() {
       DRIVER            DEVICES   FREE   IN USE   SHARED   BLOCKED   UNHEALTHY
       gpu.example.com   8         0      4        0        4         0
       nic.example.com   8         8      0        0        0         0
-      gpu.example.com: unavailable because of Tainted (4)
+      gpu.example.com: unavailable: 4 tainted
     Requests:
       CLASS             DEVICES   LARGEST REQUEST
       gpu.example.com   8         0

@@ -41,9 +41,12 @@ pub(super) fn mistake(found: &Found) -> String {
             format!("`{name}` needs its domain, as in [\"DOMAIN\"].{name}")
         }
         Mistake::MapLeftOut => {
-            format!("`{name}` needs its map and domain")
+            format!("write the map and the domain of `{name}`")
         }
-        Mistake::Misspelt => format!("possible typo: no device has this name, but `{name}` exists"),
+        Mistake::WrongDomain => format!("no device has it in this domain, but some have `{name}`"),
+        Mistake::DeviceLeftOut => format!("write device.{name}: `{name}` is a field of the device"),
+        Mistake::Misspelt => format!("no device has this name: did you mean `{name}`?"),
+        Mistake::FunctionMisspelt => format!("no function has this name: did you mean `{name}`?"),
         Mistake::QuantityCompared => {
             format!("`{name}` is a quantity: use compareTo()")
         }

@@ -30,7 +30,7 @@ pub struct ConversionPlan {
     pub claims: Vec<PlannedClaim>,
     /// What could not be read. Nothing may be written while there is any.
     pub unknown: Vec<String>,
-    /// With `--to-version` or `--disable-gate`: what becomes of each PodGroup, by namespace and name.
+    /// With `--to-version` or `--disable-gate`: what happens to each PodGroup, by namespace and name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<GroupPlan>,
     /// With `--to-version` or `--disable-gate`, and without names and labels: the steps, to be followed one after the other. In each,

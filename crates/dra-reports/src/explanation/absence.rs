@@ -399,14 +399,14 @@ mod tests {
                 elsewhere(json!({"nodeName": "node-2"})),
                 vec![],
                 Some(
-                    "no node can access any of 1 device of class d: pool d/far is for node/node-2, which does not exist",
+                    "no node can access the only device of class d: pool d/far is for node/node-2, which does not exist",
                 ),
             ),
             (
                 elsewhere(labelled),
                 vec![],
                 Some(
-                    "no node can access any of 1 device of class d: pool d/far is for nodes with rack In [r1], and no node matches",
+                    "no node can access the only device of class d: pool d/far is for nodes with rack In [r1], and no node matches",
                 ),
             ),
             (elsewhere(json!({"allNodes": true})), vec![], None),

@@ -19,7 +19,7 @@ pub(crate) enum Fact {
     NoTemplate(Key, Key),
     /// The claim controller makes no claim, for this reason.
     NotMade(String),
-    /// A quota keeps a claim from being created: what is to be created, and what the quota says.
+    /// A quota blocks the creation of a claim: what is to be created, and what the quota says.
     Quota(String, String),
     /// The pod's affinity names other nodes.
     NotNamed,

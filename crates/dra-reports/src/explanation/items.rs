@@ -132,7 +132,7 @@ pub struct DeviceCount {
     pub in_use: u64,
     /// Matching devices with a taint that the request does not tolerate. Those in use are not counted again.
     pub tainted: u64,
-    /// Matching devices that something else rules out.
+    /// Matching devices that something else excludes.
     pub blocked: u64,
     /// Devices that could be allocated, each on its own.
     pub usable: u64,

@@ -105,7 +105,7 @@ fn not_available(cycle: &Cycle<'_>, Unavailable { place, why }: Unavailable) -> 
         NoUse::NotReady => {
             let mut known = cycle.not_ready().into_iter();
             let state = known.find(|(other, _)| other.key() == claim.key());
-            Fact::Binding(state.map_or(Readiness::TimedOut, |(_, state)| state))
+            Fact::Binding(state.map_or(Readiness::TimedOut(None), |(_, state)| state))
         }
     };
     Reason::of_claim(claim.key(), fact)

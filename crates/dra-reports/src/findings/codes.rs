@@ -98,7 +98,7 @@ codes! {
     DeviceAllocatedTwice = "DRA001", "device-allocated-twice", Error, Now, [ResourceClaim],
         "Several claims hold the same device";
     CountersOversubscribed = "DRA002", "counters-oversubscribed", Error, Now, [ResourceClaim, ResourceSlice],
-        "Allocated devices consume more of a shared counter than there is";
+        "Allocated devices consume more of a shared counter than the counter has";
     CapacityOversubscribed = "DRA003", "capacity-oversubscribed", Error, Now, [ResourceClaim, ResourceSlice],
         "Shares of a device consume more capacity than it has";
     DeviceNotPublished = "DRA004", "device-not-published", Warning, Now, [ResourceClaim, ResourceSlice],
@@ -122,7 +122,7 @@ codes! {
     ReservationLimit = "DRA016", "reservation-limit", Warning, Now, [ResourceClaim],
         "A claim has nearly as many reservations as it can have";
     ReservationFlapping = "DRA017", "reservation-flapping", Warning, Now, [ResourceClaim, Pod],
-        "The claim controller removes and adds a reservation over and over";
+        "The claim controller repeatedly removes and adds a reservation";
     PodOnOtherNode = "DRA018", "pod-on-other-node", Error, Now, [ResourceClaim, Pod, Node],
         "A pod is on a node that cannot reach its devices";
     PodWithoutAllocation = "DRA019", "pod-without-allocation", Error, Now, [ResourceClaim, Pod],
@@ -140,7 +140,7 @@ codes! {
     SelectorFails = "DRA025", "selector-fails", Error, Now, [ResourceClaim, ResourceClaimTemplate, DeviceClass, ResourceSlice],
         "A selector fails on an existing device";
     QuotaExceeded = "DRA026", "quota-exceeded", Warning, Now, [ResourceClaim, ResourceClaimTemplate, Pod, PodGroup, DeviceClass, ResourceQuota],
-        "A quota keeps a claim from being created";
+        "A quota blocks the creation of a claim";
     BindingPending = "DRA027", "binding-pending", Warning, Now, [ResourceClaim, Pod],
         "A pod has been pending too long for its device to be attached";
     BindingFailed = "DRA028", "binding-failed", Error, Now, [ResourceClaim],
@@ -196,7 +196,7 @@ codes! {
     AdminNotAllowed = "DRA072", "admin-not-allowed", Warning, Now, [Namespace, ResourceClaim, ResourceClaimTemplate],
         "Admin access is requested in a namespace that does not allow it";
     ClaimIdle = "DRA073", "claim-idle", Warning, Now, [ResourceClaim, Pod, PodGroup, Event],
-        "A claim has held devices for long, but no pod runs with it";
+        "A claim has held devices for a long time without a running pod";
     DriverGone = "DRA074", "driver-gone", Warning, Now, [ResourceClaim, ResourceSlice, Pod, Node],
         "A pod does not terminate, because the driver of its devices is gone";
     DevicesUnlisted = "DRA075", "devices-unlisted", Warning, Now, [ResourceClaim, Pod],

@@ -6,10 +6,10 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::{Code, Severity};
-use crate::Sentence;
 pub use crate::listing::some;
 use crate::remedy::Remedy;
 use crate::script::{Arguments, NoCommand, Script};
+use crate::{Sentence, instruction};
 use dra_model::{DeviceId, Key, Kind, Meta, PoolId, RoleSubject, Str};
 
 /// How sure a finding is.
@@ -218,6 +218,12 @@ pub struct Finding {
     /// Condition of the command, or an alternative to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix_note: Option<String>,
+    /// What comes before the command: the parts of the note that begin with `first`.
+    #[serde(skip)]
+    pub first: Vec<String>,
+    /// The other parts of the note.
+    #[serde(skip)]
+    pub rest: Vec<String>,
     /// All that there is to say: what to do where there is no command, and what to know about the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -246,6 +252,8 @@ impl Finding {
             message: message.into(),
             fix: None,
             fix_note: None,
+            first: Vec::new(),
+            rest: Vec::new(),
             note: None,
             look: None,
             order: None,
@@ -272,16 +280,12 @@ impl Finding {
     /// What can be done.
     pub(super) fn remedy(self, remedy: Remedy) -> Self {
         let text = remedy.text();
-        let finding = match remedy.command {
-            Some(script) => self.fix(Ok(script)),
+        match remedy.command {
+            Some(script) => remedy.notes.into_iter().fold(self.fix(Ok(script)), Self::note),
             None => match text {
-                Some(text) => return self.advice(text),
-                None => return self,
+                Some(text) => self.advice(text),
+                None => self,
             },
-        };
-        match text {
-            Some(text) => finding.note(text),
-            None => finding,
         }
     }
 
@@ -297,6 +301,10 @@ impl Finding {
     pub(super) fn note(mut self, note: impl Into<String>) -> Self {
         let note = note.into();
         self.add_note(&note);
+        match instruction(&note) {
+            ("first", condition) => self.first.push(condition.to_owned()),
+            _ => self.rest.push(note.clone()),
+        }
         self.fix_note = Some(match self.fix_note {
             None => note,
             Some(before) => format!("{before}; {note}"),

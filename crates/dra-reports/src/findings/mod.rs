@@ -200,6 +200,9 @@ pub struct Scope {
 pub struct Checked {
     /// The codes.
     pub codes: BTreeSet<Code>,
+    /// Those of them that were not checked, or only on a part of the objects, because some could not be read.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub incomplete: BTreeSet<Code>,
     /// The number of claims; absent where they were not read, as of the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<usize>,
@@ -215,7 +218,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    fn of(cluster: &Cluster, codes: &BTreeSet<Code>) -> Self {
+    fn of(cluster: &Cluster, codes: &BTreeSet<Code>, incomplete: BTreeSet<Code>) -> Self {
         // Absence is known only of what some rule looked for, and could see.
         let is_read = |kind: Kind| {
             let is_wanted = codes.iter().any(|code| code.facts().needs.contains(&kind));
@@ -224,12 +227,19 @@ impl Checked {
         let count = |kind| is_read(kind).then(|| cluster.count(kind));
         Self {
             codes: codes.clone(),
+            incomplete,
             claims: count(Kind::ResourceClaim),
             pods: count(Kind::Pod),
             devices: is_read(Kind::ResourceSlice)
                 .then(|| cluster.slices().map(|slice| slice.spec.devices.len()).sum()),
             nodes: count(Kind::Node),
         }
+    }
+
+    /// Whether no check could run: all lack objects, and none was read.
+    pub fn is_nothing(&self) -> bool {
+        let read = [self.claims, self.pods, self.devices, self.nodes];
+        self.incomplete == self.codes && read.iter().all(|count| count.unwrap_or(0) == 0)
     }
 }
 
@@ -373,6 +383,7 @@ impl<'a> Shared<'a> {
 #[derive(Default)]
 struct Found {
     findings: Vec<Finding>,
+    incomplete: BTreeSet<Code>,
     unknown: Warnings,
     warnings: Warnings,
 }
@@ -380,6 +391,7 @@ struct Found {
 impl Found {
     fn extend(&mut self, other: Self) {
         self.findings.extend(other.findings);
+        self.incomplete.extend(other.incomplete);
         self.unknown.extend(other.unknown);
         self.warnings.extend(other.warnings);
     }
@@ -487,6 +499,7 @@ impl<'a> Look<'a> {
         }
         for (codes, gaps) in hidden {
             let what = words::not_checked(&codes);
+            self.found.incomplete.extend(codes);
             for missing in all_missing(gaps) {
                 self.found.unknown.add(format!("{what}: {missing}"));
             }
@@ -530,7 +543,7 @@ impl<'a> Look<'a> {
             counts: Counts::of(&items),
             unknown: self.found.unknown.iter().map(str::to_owned).collect(),
             items,
-            checked: Checked::of(self.cluster, &request.codes),
+            checked: Checked::of(self.cluster, &request.codes, self.found.incomplete),
             suppressed: Vec::new(),
             stale_suppressions: Vec::new(),
             warnings: self.found.warnings,

@@ -709,12 +709,11 @@ pub(super) fn declare(there: usize) -> String {
 
 pub(super) fn pool_is_outdated(pool: &Pool<'_>) -> String {
     let count = pool.outdated.len();
+    let names = some(pool.outdated.iter().map(|slice| &slice.metadata.name));
+    let (slices, it) = (if count == 1 { "slice" } else { "slices" }, it(count));
     format!(
-        "has {} of generations before {}: {}. kube-scheduler ignores {it}; the driver should have deleted {it}",
-        counted(count, "slice", "slices"),
+        "has outdated {slices} {names} (current generation: {}). kube-scheduler ignores {it}; the driver should have deleted {it}",
         pool.generation,
-        some(pool.outdated.iter().map(|slice| &slice.metadata.name)),
-        it = it(count),
     )
 }
 
@@ -909,7 +908,7 @@ pub(super) fn foreign_consumer(claim: &Claim, entry: &ConsumerReference, blocks_
 
 pub(super) fn flapping(pods: &[Key]) -> String {
     format!(
-        "is used by {}, which {} finished but still {}, and by others: the claim controller removes and adds the reservation over and over, \
+        "is used by {}, which {} finished but still {}, and by others: the claim controller repeatedly removes and adds the reservation, \
          some twenty times a second (kubernetes/kubernetes#141274)",
         self::pods(pods),
         has(pods.len()),
@@ -1441,7 +1440,7 @@ pub(super) fn stored(how: &Stored, to: &Target) -> String {
     }
 }
 
-pub(super) const AFTER_CONVERSION: &str = "only after its claims are converted";
+pub(super) const AFTER_CONVERSION: &str = "first convert its claims";
 
 pub(super) const HIDDEN_GROUPS: &str =
     "PodGroups and Workloads are not served; etcd may still contain some from when GenericWorkload was on";
@@ -1752,7 +1751,8 @@ pub(super) fn cannot_be_read(minor: u32, version: &str) -> String {
     )
 }
 
-pub(super) const RECREATE_LATER: &str = "delete its pods first, and recreate it on the new release";
+pub(super) const DELETE_ITS_PODS: &str = "first delete its pods";
+pub(super) const RECREATE_LATER: &str = "recreate it on the new release";
 
 pub(super) fn tolerations_are_lost(minor: u32, devices: &[DeviceId]) -> String {
     format!(

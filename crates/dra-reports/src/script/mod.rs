@@ -42,6 +42,8 @@ pub struct Carried {
     pub connection: Vec<String>,
     /// Flags of this program alone, such as `--from=x`: commands that ask about what was read have them, see [`Command::here`].
     pub source: Vec<String>,
+    /// Flags that choose objects, such as `--namespace=x`: commands about the same objects have them, see [`Command::same_objects`].
+    pub selection: Vec<String>,
 }
 
 /// Set once, before any command is made, so that the same input still gives the same commands.
@@ -158,6 +160,8 @@ pub struct Command {
     changes: Option<&'static str>,
     /// Whether it asks about what was read.
     is_here: bool,
+    /// Whether it asks about the objects that were asked about.
+    is_selecting: bool,
 }
 
 impl Command {
@@ -169,6 +173,7 @@ impl Command {
             fault: None,
             changes: None,
             is_here: false,
+            is_selecting: false,
         };
         command.arg(verb)
     }
@@ -184,6 +189,15 @@ impl Command {
         Self {
             is_here: true,
             ..self
+        }
+    }
+
+    /// With the flags that name what was read, and those that choose objects of it.
+    #[must_use]
+    pub fn same_objects(self) -> Self {
+        Self {
+            is_selecting: true,
+            ..self.here()
         }
     }
 
@@ -292,6 +306,7 @@ impl Command {
             stdout,
             fault,
             is_here,
+            is_selecting,
             ..
         } = self;
         if let Some(fault) = fault {
@@ -299,6 +314,9 @@ impl Command {
         }
         if let Some(carried) = CARRIED.get() {
             argv.extend_from_slice(&carried.connection);
+            if is_selecting {
+                argv.extend_from_slice(&carried.selection);
+            }
             if is_here {
                 argv.extend_from_slice(&carried.source);
             }

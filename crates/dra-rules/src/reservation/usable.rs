@@ -34,10 +34,10 @@ impl Unusable {
     pub fn consequence(&self, pod: &Pod) -> &'static str {
         match (may_run(pod), self) {
             (true, Self::NotReserved) => {
-                "it keeps running until its sandbox is recreated, but its devices may be allocated to others"
+                "the pod keeps running until its sandbox is recreated, but its devices may be allocated to others"
             }
             (true, Self::NotAllocated | Self::NotOwned(_)) => {
-                "it keeps running until its sandbox is recreated"
+                "the pod keeps running until its sandbox is recreated"
             }
             (false, Self::NotReserved) => {
                 "the kubelet does not start it, and its devices may be allocated to others"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dra_model::{AllocatedDevice, Claim, Condition, DeviceStatus, Str, Time};
+use dra_model::{AllocatedDevice, Claim, Condition, DeviceId, DeviceStatus, Str, Time};
 
 /// Default time that kube-scheduler waits for binding conditions. Mirrors
 /// `scheduler/apis/config/types_pluginargs.go`, `DynamicResourcesBindingTimeoutDefault`, v1.37.2.
@@ -73,8 +73,8 @@ pub enum Readiness {
         /// The device.
         device: Str,
     },
-    /// A condition is not true in time.
-    TimedOut,
+    /// A condition is not true in time: the condition and its device, as far as they are known.
+    TimedOut(Option<(Str, DeviceId)>),
     /// A failure condition is true.
     Failed {
         /// The condition's reason.
@@ -92,14 +92,17 @@ impl Readiness {
             Self::Pending { condition, device } => {
                 format!("condition `{condition}` of device {device} is not true yet")
             }
-            Self::TimedOut => "the device's binding conditions did not become true in time".to_owned(),
+            Self::TimedOut(None) => "the device's binding conditions did not become true in time".to_owned(),
+            Self::TimedOut(Some((condition, device))) => {
+                format!("{device} was not attached in time: its driver has not set {condition}")
+            }
             Self::Failed { reason, message } => format!("binding failed: {reason}: {message}"),
         }
     }
 
     /// Returns whether the scheduler gives the allocation up.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, Self::TimedOut | Self::Failed { .. })
+        matches!(self, Self::TimedOut(_) | Self::Failed { .. })
     }
 }
 
@@ -117,7 +120,7 @@ pub fn readiness(claim: &Claim, now: Time) -> Readiness {
             continue;
         };
         if binding_timed_out(claim, now) {
-            return Readiness::TimedOut;
+            return Readiness::TimedOut(Some((Str::clone(condition), result.id())));
         }
         return Readiness::Pending {
             condition: Str::clone(condition),
@@ -156,10 +159,15 @@ mod tests {
             condition: condition.into(),
             device: "x".into(),
         };
+        let device = DeviceId {
+            driver: "d".into(),
+            pool: "p".into(),
+            device: "x".into(),
+        };
         let (early, late) = ("2026-11-21T10:10:00Z", "2026-11-21T10:10:01Z");
         for (conditions, now, expected) in [
             ("", early, pending("ready")),
-            ("", late, Readiness::TimedOut),
+            ("", late, Readiness::TimedOut(Some(("ready".into(), device)))),
             (r#"{"type":"ready","status":"True"}"#, early, pending("wired")),
             (
                 r#"{"type":"ready","status":"True"},{"type":"wired","status":"True"}"#,

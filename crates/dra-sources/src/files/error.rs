@@ -185,6 +185,14 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// The file that does not exist, if that is the error.
+    pub fn missing(&self) -> Option<&str> {
+        match self {
+            Self::Open { file, source } if source.kind() == io::ErrorKind::NotFound => Some(file),
+            _ => None,
+        }
+    }
+
     /// Returns what to do about it, as a sentence without full stop, where there is something to do.
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -8,7 +8,7 @@ use dra_reports::conversion::{
     ConversionPlan, Decision, DowngradeCost, GroupPlan, PlannedAction, PlannedClaim, Step,
 };
 use dra_reports::findings::some;
-use dra_reports::script::{Command, Script};
+use dra_reports::script::Script;
 
 /// Number of claims and groups to print one by one.
 const TOLD: usize = 20;
@@ -35,13 +35,19 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
         doc.gap();
     }
     let claims: Vec<&PlannedClaim> = planned.claims().collect();
+    let groups = plan.groups.iter();
+    let groups: Vec<&GroupPlan> = groups
+        .filter(|group| !matches!(shown, Shown::Blocking) || runbook::blocks(group))
+        .collect();
+    let longest = claims.len().max(groups.len());
+    let is_whole = page.told(TOLD, longest) == longest;
     // Lines as long as they are have room for tables.
     let has_tables = page.is_wide() && !page.is_terminal();
     doc.section("Claims", |section| {
         if has_tables {
             section.table(Table::new(COLUMNS, page.detail(), claims));
         } else {
-            let more = |rest: &[_]| more(rest.len(), "more claim", "more claims");
+            let more = |rest: &[_]| counted(rest.len(), "more claim", "more claims");
             section.first(
                 page,
                 TOLD,
@@ -51,30 +57,28 @@ pub(super) fn of(planned: &Planned, page: Page) -> Doc {
             );
         }
     });
-    if plan.steps.is_empty() {
-        return doc;
+    if !plan.steps.is_empty() {
+        doc.section("Groups", |section| {
+            if has_tables {
+                section.table(Table::new(runbook::GROUPS, page.detail(), groups));
+            } else {
+                let more = |rest: &[_]| counted(rest.len(), "more group", "more groups");
+                section.first(
+                    page,
+                    TOLD,
+                    &groups,
+                    |section, group| of_group(section, group),
+                    more,
+                );
+            }
+        });
+        runbook::steps(&mut doc, plan, |_, step| {
+            !matches!(shown, Shown::Blocking) || !step.done && step.confirm
+        });
     }
-    let groups = plan.groups.iter();
-    let groups: Vec<&GroupPlan> = groups
-        .filter(|group| !matches!(shown, Shown::Blocking) || runbook::blocks(group))
-        .collect();
-    doc.section("Groups", |section| {
-        if has_tables {
-            section.table(Table::new(runbook::GROUPS, page.detail(), groups));
-        } else {
-            let more = |rest: &[_]| more(rest.len(), "more group", "more groups");
-            section.first(
-                page,
-                TOLD,
-                &groups,
-                |section, group| of_group(section, group),
-                more,
-            );
-        }
-    });
-    runbook::steps(&mut doc, plan, |_, step| {
-        !matches!(shown, Shown::Blocking) || !step.done && step.confirm
-    });
+    if !is_whole {
+        doc.gap().more();
+    }
     doc
 }
 
@@ -152,16 +156,6 @@ fn next(doc: &mut Doc, plan: &ConversionPlan) {
             doc.line(6, [span(Tone::Plain, format!("{label}{}", step.title))]);
         }
     }
-}
-
-/// Returns how many were not told.
-fn more(rest: usize, one: &str, many: &str) -> String {
-    let wide = Command::dra("convert")
-        .args(&["plan", "-o", "wide"])
-        .here()
-        .done();
-    let wide = wide.map(|script| script.to_string()).unwrap_or_default();
-    format!("{}: {wide}", counted(rest, one, many))
 }
 
 fn of_claim(section: &mut Doc, claim: &PlannedClaim) {

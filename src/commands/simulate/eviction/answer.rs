@@ -157,12 +157,15 @@ fn head(doc: &mut Doc, report: &EvictionReport, evicted: &[&PodItem], page: Page
     doc.verdict(page, Tone::Bad, text);
 }
 
-/// How `kubectl drain` would treat the same pods.
+/// How `kubectl drain` would treat the same pods. It deletes finished pods whatever their owner is. Mirrors `filters.go` of
+/// k8s.io/kubectl, `unreplicatedFilter` and `daemonSetFilter`, v0.37.2.
 fn drain(evicted: &[&PodItem], report: &EvictionReport) -> Vec<String> {
     let budgets = report.disruption_budgets.iter();
     let violated: Vec<&BudgetItem> = budgets.filter(|budget| budget.violated).collect();
     let named = |is: fn(&PodItem) -> bool| -> Vec<String> {
-        let pods = evicted.iter().filter(|pod| is(pod));
+        let pods = evicted
+            .iter()
+            .filter(|pod| Fate::of(pod) != Fate::Done && is(pod));
         pods.map(|pod| format!("{}/{}", pod.namespace, pod.name))
             .collect()
     };

@@ -1,5 +1,7 @@
 //! The sentences of a simulated eviction. Nothing reads them again.
 
+use std::collections::BTreeMap;
+
 use super::parts::{Fate, fitting_nodes};
 use crate::output::counted;
 use dra_reports::findings::some;
@@ -26,18 +28,28 @@ pub(super) fn unknown(gave_up: bool) -> String {
 pub(super) fn evicted(
     pods: usize,
     within: &str,
-    fates: impl IntoIterator<Item = (Fate, usize)>,
+    mut fates: BTreeMap<Fate, usize>,
     doubt_of: Option<bool>,
 ) -> String {
+    let done = fates.remove(&Fate::Done).unwrap_or(0);
+    let running = pods - done;
     let fates: Vec<String> = fates.into_iter().map(|(fate, count)| many(fate, count)).collect();
-    let more = doubt_of.map_or_else(String::new, |gave_up| {
-        format!("; more are possible: {}", doubt(gave_up))
-    });
-    format!(
-        "{} would be evicted within {within}: {}{more}",
-        counted(pods, "pod", "pods"),
-        fates.join("; ")
-    )
+    let mut parts = Vec::new();
+    if running > 0 {
+        let pods = counted(running, "pod", "pods");
+        parts.push(format!(
+            "{pods} would be evicted within {within}: {}",
+            fates.join("; ")
+        ));
+    }
+    if done > 0 {
+        let pods = counted(done, "finished pod", "finished pods");
+        parts.push(format!("{pods} would be deleted"));
+    }
+    if let Some(gave_up) = doubt_of {
+        parts.push(format!("more are possible: {}", doubt(gave_up)));
+    }
+    parts.join("; ")
 }
 
 fn many(fate: Fate, count: usize) -> String {
@@ -50,7 +62,7 @@ fn many(fate: Fate, count: usize) -> String {
         Fate::Restarts => format!("{count} {is} recreated"),
         Fate::Waits => format!("{count} {is} recreated but {stay} pending"),
         Fate::Unknown => format!("{count} may be recreated"),
-        Fate::Done => format!("{count} had already finished"),
+        Fate::Done => format!("{count} already finished"),
         Fate::Lost => format!("{count} {is} not recreated"),
     }
 }
@@ -66,7 +78,7 @@ pub(super) fn afterwards(pod: &PodItem, fate: Fate, budgets: &[&BudgetItem]) -> 
         }
         Fate::Waits => format!("{owner} recreates it, but no node fits"),
         Fate::Unknown => format!("unknown whether {owner} recreates it, or where it fits"),
-        Fate::Done => "had already finished".to_owned(),
+        Fate::Done => "already finished".to_owned(),
         Fate::Lost if pod.owner.is_none() => "not recreated (no controller)".to_owned(),
         Fate::Lost => format!("not recreated by {owner}"),
     };
@@ -107,10 +119,11 @@ pub(super) fn released(claims: usize, devices: usize) -> String {
 
 /// How many pods stay.
 pub(super) fn tolerating(pods: usize) -> String {
-    format!(
-        "{} the taints permanently and stay on their nodes",
-        counted(pods, "pod tolerates", "pods tolerate")
-    )
+    if pods == 1 {
+        "1 pod tolerates the taints forever and stays on its node".to_owned()
+    } else {
+        format!("{pods} pods tolerate the taints forever and stay on their nodes")
+    }
 }
 
 /// That the controller never evicts a pod, and why.
@@ -152,4 +165,5 @@ pub(super) fn ignored(pods: &[String]) -> String {
 }
 
 /// How to get the rule of the flags.
-pub(super) const RULE: &str = "Create the rule without evicting pods: --emit-rule | kubectl apply -f -";
+pub(super) const RULE: &str =
+    "To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`";

@@ -186,7 +186,7 @@ pub(in super::super) fn raise(quota: &str) -> String {
 }
 
 /// That no fix was found.
-pub(in super::super) const NO_FIX: &str = "none of the changes tried makes it fit";
+pub(in super::super) const NO_FIX: &str = "no tested change makes it fit";
 
 /// That more fixes may exist.
 pub(in super::super) const MORE_FIXES: &str = "other changes of the same size may exist";
@@ -325,7 +325,7 @@ pub(in super::super) fn workload_admitted(workload: &Key) -> (String, String) {
 /// Message and way to a Workload that Kueue does not try again.
 pub(in super::super) fn corrected(queued: &Queued) -> (String, String) {
     (
-        format!("fix what Kueue reports about workload/{}, then recreate it", queued.workload),
+        format!("act on Kueue's message about workload/{}, then recreate it", queued.workload),
         "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \
          queues (ask their administrator), or what the pods request (ask their owner)"
             .to_owned(),

@@ -378,10 +378,11 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
                 ),
                 ForNodes::Unknown => "names no node".to_owned(),
             };
-            format!(
-                "no node can access any of {} of class {class}: pool {pool} {nodes}",
-                devices(*selected)
-            )
+            let devices = match selected {
+                1 => "the only device".to_owned(),
+                selected => format!("any of {}", devices(*selected)),
+            };
+            format!("no node can access {devices} of class {class}: pool {pool} {nodes}")
         }
     }
 }

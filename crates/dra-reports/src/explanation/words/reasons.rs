@@ -97,7 +97,7 @@ pub(super) fn fact(fact: &Fact) -> String {
         ),
         Fact::PoolIncomplete(pool, None) => format!("pool {pool} is incomplete"),
         Fact::PoolInvalid(pool, why) => format!("pool {pool} is invalid: {why}"),
-        Fact::NoDevices => "no device is available to the node".to_owned(),
+        Fact::NoDevices => "the node has no devices".to_owned(),
         Fact::TooFewDevices {
             wanted,
             free,

@@ -17,7 +17,7 @@ pub(in super::super) fn never(why: &Never) -> String {
 
 fn of_never(why: &Never) -> String {
     match why {
-        Never::EvenEmpty => "it does not fit even with every device available and untainted".to_owned(),
+        Never::EvenEmpty => "it would not fit on an empty cluster".to_owned(),
         Never::NoNode => "no node meets the pod's other requirements".to_owned(),
         Never::Same(same) => brief(same),
         Never::NoDevice(among, kind) => {
@@ -40,9 +40,7 @@ fn of_never(why: &Never) -> String {
 
 /// That too few pods of the group fit in the emptied cluster.
 pub(in super::super) fn never_together(group: &Key) -> String {
-    format!(
-        "waiting will not help: even with every device available and untainted, too few pods of podgroup/{group} fit together"
-    )
+    format!("waiting will not help: on an empty cluster, too few pods of podgroup/{group} would fit together")
 }
 
 /// That no node and no class offers the resource.

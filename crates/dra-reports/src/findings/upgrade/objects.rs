@@ -255,6 +255,7 @@ fn workloads(look: &mut Look<'_>, upgrade: &Upgrade) {
             Finding::new(Code::WorkloadObjects, Subject::of(kind, metadata), message)
                 .order(upgrade.step(minor))
                 .fix(crate::script::save_and_delete(kind, &metadata.key()))
+                .note(words::DELETE_ITS_PODS)
                 .note(words::RECREATE_LATER)
         })
         .collect();

@@ -28,17 +28,21 @@ fn ask_owner(driver: &str, what: &str) -> String {
 /// A driver that does not prepare devices, as far as its name is known.
 pub(in super::super) fn prepare(driver: Option<&Str>, why: Unprepared) -> Text {
     let driver = driver.map_or_else(|| "the driver".to_owned(), |driver| format!("driver {driver}"));
-    let what = match why {
-        Unprepared::Refused => "act on the driver's message; the kubelet retries automatically",
-        Unprepared::NoFile => {
-            "fix its CDI files: the container runtime has to find them; recreating the pod does not help until then"
-        }
-        Unprepared::Earlier => "release the devices of the earlier claim; waiting will not help",
+    let (what, how) = match why {
+        Unprepared::Refused => (
+            "act on the driver's message",
+            "it has to prepare the devices; the kubelet retries automatically",
+        ),
+        Unprepared::NoFile => (
+            "fix its CDI files",
+            "the container runtime has to find them; recreating the pod does not help until then",
+        ),
+        Unprepared::Earlier => (
+            "release the devices of the earlier claim",
+            "it has to prepare the devices; waiting will not help",
+        ),
     };
-    Text::new(
-        format!("fix {driver}: it has to prepare the devices"),
-        ask_owner(&driver, what),
-    )
+    Text::new(ask_owner(&driver, what), how)
 }
 
 /// Why devices are not prepared.
@@ -55,10 +59,8 @@ pub(in super::super) enum Unprepared {
 /// Drivers that do not unprepare devices.
 pub(in super::super) fn unprepare(drivers: &str) -> Text {
     Text::new(
-        format!("fix driver {drivers}: it has to unprepare the devices"),
-        format!(
-            "ask the owner of driver {drivers} why it does not unprepare the devices; the kubelet retries until it does"
-        ),
+        format!("ask the owner of driver {drivers} why it does not unprepare the devices"),
+        "the kubelet retries until it does",
     )
 }
 
@@ -81,15 +83,9 @@ pub(in super::super) fn create_template() -> Text {
 /// Drivers whose process is not running.
 pub(in super::super) fn start_driver(drivers: &str, node: &str) -> Text {
     Text::new(
-        running(drivers, node),
-        format!(
-            "ask the owner of driver {drivers} why its process exited; the kubelet retries automatically"
-        ),
+        format!("ask the owner of driver {drivers} why its process on {node} exited"),
+        "the kubelet retries automatically",
     )
-}
-
-fn running(driver: &str, node: &str) -> String {
-    format!("get driver {driver} running on {node}")
 }
 
 /// Volumes that are not mounted.
@@ -103,26 +99,24 @@ pub(in super::super) fn mount() -> Text {
 /// A sandbox that the container runtime does not create.
 pub(in super::super) fn sandbox(node: &str) -> Text {
     Text::new(
-        format!("fix the container runtime on {node}, which fails to create the sandbox"),
-        format!(
-            "ask an administrator to check the container runtime on {node} and the plugins it calls; the kubelet retries automatically"
-        ),
+        format!("ask an administrator to check the container runtime on {node} and the plugins it calls"),
+        "it fails to create the sandbox; the kubelet retries automatically",
     )
 }
 
 /// A container runtime that does not respond.
 pub(in super::super) fn start_runtime(node: &str) -> Text {
     Text::new(
-        format!("start the container runtime on {node}"),
-        "ask an administrator to restart it; the kubelet continues once it responds",
+        format!("ask an administrator to restart the container runtime on {node}"),
+        "the kubelet continues once it responds",
     )
 }
 
 /// A container runtime that does not stop containers.
 pub(in super::super) fn stop_containers(node: &str) -> Text {
     Text::new(
-        format!("fix the container runtime on {node}, which does not stop the containers"),
-        format!("ask an administrator why the container runtime on {node} does not stop them"),
+        format!("ask an administrator why the container runtime on {node} does not stop the containers"),
+        "the pod terminates once they are stopped",
     )
 }
 
@@ -177,73 +171,69 @@ pub(in super::super) fn await_kubelet() -> Text {
 /// A feature that the kubelet lacks.
 pub(in super::super) fn enable(gate: &str, node: &str) -> Text {
     Text::new(
-        format!("enable feature {gate} in the kubelet on {node}"),
-        format!(
-            "ask an administrator to upgrade the kubelet on {node}, to enable {gate} there, or to keep such pods off the node"
-        ),
+        format!("ask an administrator to upgrade the kubelet on {node}, or to enable {gate} there"),
+        "or keep such pods off the node",
     )
 }
 
 /// A kubelet that reads claims through a version that is not served.
 pub(in super::super) fn upgrade(node: &str) -> Text {
     Text::new(
-        format!("upgrade the kubelet on {node}"),
-        format!(
-            "ask an administrator to upgrade the kubelet on {node} to the API server's release, or to have the API server serve the version \
-             that it reads (--runtime-config); kubelets before 1.34 read v1beta1"
-        ),
+        format!("ask an administrator to upgrade the kubelet on {node} to the API server's release"),
+        "or to have the API server serve the version that it reads (--runtime-config); kubelets before 1.34 read v1beta1",
     )
 }
 
 /// A kubelet that cannot read a claim.
 pub(in super::super) fn let_read(node: &str, claim: &str, is_rejected: bool) -> Text {
     let how = if is_rejected {
-        "ask an administrator why the API server rejects it: the Node authorizer allows claims of pods that are bound to the node"
+        "the API server rejects it: the Node authorizer allows claims of pods that are bound to the node"
     } else {
-        "ask an administrator why it cannot get the claim from the API server"
+        "the kubelet retries automatically"
     };
-    Text::new(format!("let the kubelet on {node} read claim/{claim}"), how)
+    Text::new(
+        format!("ask an administrator why the kubelet on {node} cannot read claim/{claim}"),
+        how,
+    )
 }
 
 /// Devices that are no longer published.
 pub(in super::super) fn publish(driver: &str, node: &str) -> Text {
     Text::new(
         format!("ask the owner of driver {driver} to publish its devices on {node} again"),
-        format!("ask the owner of driver {driver} why it no longer publishes them"),
+        "they are no longer published",
     )
 }
 
 /// A node whose kubelet has stopped reporting.
 pub(in super::super) fn recover(node: &str) -> Text {
     Text::new(
-        format!("recover node/{node}"),
-        "ask an administrator why its kubelet stopped reporting",
+        format!("ask an administrator why the kubelet of node/{node} stopped reporting"),
+        "the node recovers once its kubelet reports again",
     )
 }
 
 /// A node that is not ready, as its kubelet reports.
 pub(in super::super) fn make_ready(node: &str) -> Text {
     Text::new(
-        format!("make node/{node} ready"),
-        "ask an administrator to act on the kubelet's message",
+        format!("ask an administrator to make node/{node} ready"),
+        "the kubelet's message names the reason",
     )
 }
 
 /// A node without a network.
 pub(in super::super) fn network(node: &str) -> Text {
     Text::new(
-        format!("fix the network of {node}"),
-        format!(
-            "ask an administrator why the network plugin on {node} is not ready; the kubelet retries automatically"
-        ),
+        format!("ask an administrator why the network plugin on {node} is not ready"),
+        "the kubelet retries automatically",
     )
 }
 
 /// A message of the kubelet that is not recognized.
 pub(in super::super) fn read(node: &str) -> Text {
     Text::new(
-        format!("act on the message of the kubelet on {node}"),
-        "ask an administrator to check the kubelet's logs",
+        format!("ask an administrator to check the logs of the kubelet on {node}"),
+        "its message is unknown to this program",
     )
 }
 
@@ -283,9 +273,7 @@ pub(in super::super) fn unattachable(device: &DeviceId, can_taint: bool) -> Text
 pub(in super::super) fn attach_in_time(driver: &str) -> Text {
     Text::new(
         format!("ask the owner of driver {driver} to attach the device in time"),
-        format!(
-            "ask the owner of driver {driver} why it does not; {GIVES_UP}, unless it is not running or has a longer bindingTimeout"
-        ),
+        format!("{GIVES_UP}, unless it is not running or has a longer bindingTimeout"),
     )
 }
 
@@ -299,17 +287,19 @@ pub(in super::super) fn attach() -> Text {
 
 /// A driver that does not run on a node.
 pub(in super::super) fn restore(driver: &str, node: &str, what: &Restore<'_>) -> Text {
-    let what = match what {
-        Restore::Run => "run it on this node".to_owned(),
-        Restore::Pod => "check why its pod is not running".to_owned(),
-        Restore::Directory { own, other } => {
-            format!("mount {other} instead of {own}, which its installation uses as the kubelet's directory")
-        }
+    const RETRIES: &str = "the kubelet retries automatically";
+    let (what, how) = match what {
+        Restore::Run => (format!("run it on {node}"), RETRIES.to_owned()),
+        Restore::Pod => (
+            format!("check why its pod on {node} is not running"),
+            RETRIES.to_owned(),
+        ),
+        Restore::Directory { own, other } => (
+            format!("mount {other} on {node}"),
+            format!("its installation uses {own} as the kubelet's directory"),
+        ),
     };
-    Text::new(
-        running(driver, node),
-        ask_owner(&format!("driver {driver}"), &what),
-    )
+    Text::new(ask_owner(&format!("driver {driver}"), &what), how)
 }
 
 /// What a driver needs to run on a node.
