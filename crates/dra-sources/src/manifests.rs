@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::decode::{Decoder, group_version};
-use super::files::{Found, RawItem, ReadOptions, Source, read};
+use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gone;
 use super::load::{LoadError, Refused};
 use super::needs::Problem;
@@ -80,14 +80,19 @@ pub fn manifests(names: &[String], namespace: &str, validate: Validate<'_>) -> R
         namespace,
         validate,
     };
-    read(&sources, &ReadOptions::default(), |one| {
+    let read = read(&sources, &ReadOptions::default(), |one| {
         match one {
             Found::Item(item) => reading.item(&item),
             Found::List { .. } => {}
             Found::Problem(problem) => reading.refused.add(problem.into()),
         }
         Ok::<(), LoadError>(())
-    })?;
+    });
+    match read {
+        // Why there is nothing says more than that there is nothing.
+        Err(LoadError::Read(ReadError::NoObjects { .. })) if !reading.refused.is_empty() => {}
+        read => drop(read?),
+    }
     match reading.too_many {
         _ if !reading.refused.is_empty() => {
             Err(LoadError::Refused(reading.refused.beside(reading.found.warnings)))
@@ -209,13 +214,13 @@ impl Reading<'_> {
 
     /// Puts the pods of a workload among the objects.
     fn workload(&mut self, item: &RawItem<'_>, workload: &Value, group: &str, kind: &str) {
+        if let Some(successor) = gone::kind(group, kind) {
+            return self.refuse(item, format!("{kind} {successor}"));
+        }
         let templates = match templates(workload, group, kind) {
             Ok(templates) => templates,
             Err(why) => return self.refuse(item, why),
         };
-        if let Some(successor) = gone::kind(group, kind) {
-            return self.refuse(item, format!("{kind} {successor}"));
-        }
         if templates.is_empty() {
             let version = item.api_version.unwrap_or_default();
             let warning = format!("{}: ignoring {kind} of {version}", item.origin);
@@ -230,6 +235,9 @@ impl Reading<'_> {
                 .to_owned()
         };
         let (name, namespace) = (text("name"), text("namespace"));
+        if namespace.is_empty() {
+            return self.refuse(item, "metadata.namespace: must be a string");
+        }
         if name.is_empty() {
             return self.refuse(
                 item,
@@ -334,7 +342,9 @@ fn identify(object: &mut Value, namespace: Option<&str>, kind: &str) {
     }
     let metadata = &mut object["metadata"];
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    // What is no text stays, and is refused.
     if let Some(namespace) = namespace
+        && matches!(&metadata["namespace"], Value::Null | Value::String(_))
         && text(&metadata["namespace"]).is_none()
     {
         metadata["namespace"] = json!(namespace);
