@@ -241,7 +241,7 @@ fn workloads_of_every_kind_are_judged_by_their_pods() {
             "apiVersion: batch/v1, kind: Job, metadata: {generateName: sweep-}",
             "{template: TEMPLATE}"
         ),
-        one("sweep-0-0")
+        one("sweep-xxxxx-0")
     );
     assert_eq!(
         judged(
@@ -360,6 +360,9 @@ fn a_malformed_workload_beside_a_good_pod_is_refused() {
          template: {spec: {template: {spec: {containers: []}}}}}]}}",
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, namespace: 5}, spec: {template: {spec: {containers: []}}}}",
         "{apiVersion: v1, kind: Pod, metadata: {name: w, namespace: [a]}, spec: {containers: []}}",
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: w}, spec: {template: {spec: {containers: []}}}}\n---\n\
+         {apiVersion: batch/v1, kind: Job, metadata: {name: w}, spec: {template: {spec: {containers: []}}}}",
     ];
     insta::assert_snapshot!(workloads.map(said).concat(), @"
     Some(2) stdin:3: `Deployment/w`: spec.template: must be an object, not a list
@@ -373,7 +376,32 @@ fn a_malformed_workload_beside_a_good_pod_is_refused() {
     Some(2) stdin:3: `JobSet/w`: spec.replicatedJobs[0].replicas: must be an integer, not a string
     Some(2) stdin:3: metadata.namespace: must be a string
     Some(2) stdin:3: metadata.namespace: must be a string, not a list
+    Some(2) stdin:3: `Pod/p`: appears more than once
+    Some(2) stdin:5: `Job/w`: appears more than once
     ");
+}
+
+/// The API server gives each a name of its own.
+#[test]
+fn an_object_with_a_generated_name_replaces_none() {
+    let pod = |metadata: &str| {
+        format!("{{apiVersion: v1, kind: Pod, metadata: {metadata}, spec: {{containers: []}}}}")
+    };
+    let generated = pod("{generateName: web-}");
+    let run = fit(&format!(
+        "{generated}\n---\n{generated}\n---\n{}",
+        pod("{name: web-0}")
+    ))
+    .run();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for name in [
+        "pod/default/web-xxxxx",
+        "pod/default/web-xxxxz",
+        "pod/default/web-0",
+    ] {
+        assert!(run.stdout.contains(name), "{}", run.stdout);
+    }
+    assert!(!run.stderr.contains("as if replaced"), "{}", run.stderr);
 }
 
 #[test]
