@@ -252,10 +252,19 @@ fn an_item_that_is_none_of_its_typed_list_is_malformed() {
             }
         }
     }
+    // A list of all pods has those of the cluster, too.
+    let text = std::fs::read_to_string("tests/data/hostile/folder-empty-file/cluster.json").expect("a file");
+    let cluster: Value = serde_json::from_str(&text).expect("JSON");
+    let objects = cluster["items"].as_array().expect("items").iter();
+    let pods: Vec<String> = objects
+        .filter(|object| object["kind"] == "Pod")
+        .map(|pod| format!("{pod}, "))
+        .collect();
+    let pods = pods.concat();
     for text in [
-        format!(r#"{{{PODS}, "items": [{{"apiVersion": "v1", "kind": "Pod", {named}}}]}}"#),
-        format!(r#"{{{PODS}, "items": [{{{named}, "kind": "Pod", "apiVersion": "v1"}}]}}"#),
-        format!(r#"{{{PODS}, "items": [{{{named}, "kind": null}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{pods}{{"apiVersion": "v1", "kind": "Pod", {named}}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{pods}{{{named}, "kind": "Pod", "apiVersion": "v1"}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{pods}{{{named}, "kind": null}}]}}"#),
         format!(r#"{{{OTHERS}, "items": [{{"apiVersion": "v1", "kind": "Secret", {named}}}]}}"#),
     ] {
         let run = verify(&text);
@@ -307,6 +316,83 @@ fn what_one_list_lacks_is_added_to_no_cluster() {
         for files in [[older, &later], [&later, older]] {
             let run = dra(&["check", "--from", files[0], "--from", files[1]]).run();
             assert_eq!(run.code, Some(4), "{kind}: {}{}", run.stdout, run.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_a_complete_list_lacks_is_in_no_other_file() {
+    let older = "tests/data/hostile/snapshot-older.json";
+    for (kind, name) in [
+        ("ResourceSlice", "s9"),
+        ("ResourceClaim", "other"),
+        ("Node", "n9"),
+        ("Pod", "other"),
+    ] {
+        let plain = changed("snapshot-older.json", |items| {
+            items.retain(|item| item["kind"] == kind);
+            for item in items {
+                item["metadata"]["name"] = json!(name);
+                item["metadata"]["uid"] = json!(format!("{name}-uid"));
+            }
+        });
+        let plain = plain.path().display().to_string();
+        for files in [[older, &plain], [&plain, older]] {
+            let run = dra(&["check", "--from", files[0], "--from", files[1]]).run();
+            assert_eq!(run.code, Some(4), "{kind}: {}{}", run.stdout, run.stderr);
+            let told = format!("exists, but not in `{older}`, which lists all");
+            assert!(run.stderr.contains(&told), "{kind}: {}", run.stderr);
+            assert!(!run.stdout.contains("Confirmed"), "{kind}: {}", run.stdout);
+        }
+    }
+    // What it has as well contradicts nothing.
+    let same = changed("snapshot-older.json", |items| {
+        items.retain(|item| item["kind"] == "Pod")
+    });
+    let same = same.path().display().to_string();
+    dra(&["convert", "verify", "--from", older, "--from", &same])
+        .run()
+        .exits(0);
+}
+
+#[test]
+fn a_list_that_has_an_object_twice_may_lack_another() {
+    for kind in ["ResourceClaim", "Pod"] {
+        let twice = changed("snapshot-older.json", |items| {
+            let at = items
+                .iter()
+                .position(|item| item["kind"] == kind)
+                .expect("an object");
+            let again = items[at].clone();
+            items.push(again);
+            let lists = items[0]["lists"].as_array_mut().expect("lists");
+            let list = lists
+                .iter_mut()
+                .find(|list| list["kind"] == kind)
+                .expect("a list");
+            list["count"] = json!(list["count"].as_u64().expect("a number") + 1);
+        });
+        let from = twice.path().to_str().expect("UTF-8");
+        let run = dra(&["convert", "verify", "--from", from]).run().exits(4);
+        assert!(
+            run.stderr.contains("appears more than once in a list of all"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_snapshot_that_does_not_say_how_much_it_lists_proves_nothing() {
+    for field in ["count", "kind", "apiVersion"] {
+        for value in [None, Some(json!(null)), Some(json!([]))] {
+            let file = changed("snapshot-older.json", |items| {
+                let list = items[0]["lists"][0].as_object_mut().expect("a list");
+                list.remove(field);
+                list.extend(value.clone().map(|value| (field.to_owned(), value)));
+            });
+            let from = file.path().to_str().expect("UTF-8");
+            dra(&["convert", "verify", "--from", from]).run().exits(4);
         }
     }
 }
