@@ -347,7 +347,7 @@ fn what_a_complete_list_lacks_is_in_no_other_file() {
     }
     // What it has as well contradicts nothing.
     let same = changed("snapshot-older.json", |items| {
-        items.retain(|item| item["kind"] == "Pod")
+        items.retain(|item| item["kind"] == "Pod");
     });
     let same = same.path().display().to_string();
     dra(&["convert", "verify", "--from", older, "--from", &same])
