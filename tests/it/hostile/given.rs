@@ -201,6 +201,72 @@ fn what_names_no_device_is_in_no_api_server() {
 }
 
 #[test]
+fn a_claim_that_is_in_no_api_server_is_refused_and_defaults_are_filled_in() {
+    type Change = fn(&mut Value);
+    let of = |name: &'static str, change: Change| {
+        let file = changed("snapshot-older.json", move |items| {
+            let claims = items.iter_mut().filter(|item| item["kind"] == "ResourceClaim");
+            for claim in claims {
+                claim["metadata"]["name"] = json!(name);
+                change(claim);
+            }
+        });
+        let from = file.path().to_str().expect("UTF-8");
+        dra(&["simulate", "allocation", "claim/default/want", "--from", from]).run()
+    };
+    let refused: [(Change, &str); 3] = [
+        (
+            |claim| {
+                claim["status"] = json!({"reservedFor": [{"resource": "pods", "name": "p", "uid": "p"}]});
+            },
+            "status.allocation: Required value: no API server accepts a claim with consumers",
+        ),
+        (
+            |claim| claim["spec"]["devices"]["requests"][0]["exactly"]["count"] = json!(-1),
+            "spec.devices.requests[0]: Invalid value: no API server accepts a request for less than one device",
+        ),
+        (
+            |claim| {
+                let alternative = json!({"name": "a", "deviceClassName": "c", "count": -1});
+                claim["spec"]["devices"]["requests"] =
+                    json!([{"name": "r", "firstAvailable": [alternative]}]);
+            },
+            "spec.devices.requests[0]: Invalid value: no API server accepts a request for less than one device",
+        ),
+    ];
+    for (change, told) in refused {
+        let run = of("want", change).exits(2);
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
+    // As the API server fills it in, each asks for one device.
+    let defaults: [Change; 4] = [
+        |request| drop(request.as_object_mut().expect("an object").remove("count")),
+        |request| request["count"] = json!(null),
+        |request| request["count"] = json!(0),
+        |request| *request = json!({"deviceClassName": request["deviceClassName"]}),
+    ];
+    let expected = of("want", |claim| claim["status"] = json!({}));
+    assert!(expected.stdout.contains("d0"), "{}", expected.stdout);
+    for change in defaults {
+        let file = changed("snapshot-older.json", |items| {
+            for claim in items.iter_mut().filter(|item| item["kind"] == "ResourceClaim") {
+                claim["metadata"]["name"] = json!("want");
+                claim["status"] = json!({});
+                change(&mut claim["spec"]["devices"]["requests"][0]["exactly"]);
+            }
+        });
+        let from = file.path().to_str().expect("UTF-8");
+        let run = dra(&["simulate", "allocation", "claim/default/want", "--from", from]).run();
+        assert_eq!(
+            (run.code, &run.stdout),
+            (expected.code, &expected.stdout),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn an_item_that_is_none_of_its_typed_list_is_malformed() {
     const CLAIMS: &str = r#""apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimList""#;
     const PODS: &str = r#""apiVersion": "v1", "kind": "PodList""#;
