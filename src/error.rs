@@ -181,7 +181,9 @@ pub(crate) fn instead(absence: &Absence) -> String {
         }
     };
     if !absence.elsewhere.is_empty() {
-        let elsewhere: Vec<&str> = absence.elsewhere.iter().map(String::as_str).collect();
+        let mut elsewhere: Vec<&str> = absence.elsewhere.iter().map(String::as_str).collect();
+        // Sources may have an object several times.
+        elsewhere.dedup();
         if let [flag] = elsewhere.as_slice()
             && flag.starts_with("--")
         {

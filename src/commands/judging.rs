@@ -7,10 +7,10 @@ use crate::error::UsageError;
 use crate::output::counted;
 use dra_allocator::devices::expressions_of_new_objects;
 use dra_allocator::{Budget, Observer};
-use dra_model::{Change, Claim, Cluster, Key, Kind, NewerFields, Object, OwnerReference, Pod, Str};
+use dra_model::{Change, Cluster, Key, Kind, NewerFields, Object, OwnerReference, Pod, Str};
 use dra_reports::presence::Mention;
 use dra_rules::owners::Lineage;
-use dra_rules::scheduling::{daemon_pods, remove_pod, with_defaults};
+use dra_rules::scheduling::{daemon_pods, remove_pod};
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, validate};
 use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, Workload, manifests};
 
@@ -99,11 +99,6 @@ pub(super) async fn add_manifests(
     let mut objects = Vec::with_capacity(found.objects.len());
     for object in found.objects {
         let object = match object {
-            Object::ResourceClaim(claim) => {
-                let mut claim = Claim::clone(&claim);
-                with_defaults(&mut claim);
-                Object::ResourceClaim(claim.into())
-            }
             Object::Pod(pod) => Object::Pod(with_free_name(cluster, pod)),
             object => object,
         };

@@ -779,6 +779,27 @@ fn a_plugin_that_may_ask_ends_with_the_program() {
     }
 }
 
+/// Once it is set, the file in the home directory is not read, as with kubectl.
+#[test]
+fn a_list_of_empty_paths_names_no_cluster() {
+    let home = folder();
+    std::fs::create_dir(home.path().join(".kube")).expect("a folder");
+    let path = home.path().join(".kube/config");
+    std::fs::write(&path, config(&json!({"server": NOWHERE}), &json!({}))).expect("a file");
+    for (list, told) in [
+        ("", NOWHERE),
+        (":", "no cluster configured: KUBECONFIG names no file"),
+        (":::", "no cluster configured: KUBECONFIG names no file"),
+    ] {
+        let run = dra(&["claims", "--request-timeout=5s"])
+            .env("HOME", home.path())
+            .env("KUBECONFIG", list)
+            .run()
+            .exits(3);
+        assert!(run.stderr.contains(told), "{list}: {}", run.stderr);
+    }
+}
+
 /// Any bytes are a path, as for kubectl; what is ignored would be another cluster.
 #[cfg(unix)]
 #[test]

@@ -241,7 +241,7 @@ fn workloads_of_every_kind_are_judged_by_their_pods() {
             "apiVersion: batch/v1, kind: Job, metadata: {generateName: sweep-}",
             "{template: TEMPLATE}"
         ),
-        one("sweep-0-0")
+        one("sweep-xxxxx-0")
     );
     assert_eq!(
         judged(
@@ -336,6 +336,122 @@ fn pods_beyond_all_bounds_are_refused() {
 
     hint: fix the manifest; `kubectl apply --dry-run=server -f FILE` asks the API server
     ");
+}
+
+#[test]
+fn a_malformed_workload_beside_a_good_pod_is_refused() {
+    let good = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}";
+    let said = |workload: &str| {
+        let run = fit(&format!("{good}\n---\n{workload}")).run();
+        assert_eq!(run.stdout, "", "{workload}");
+        let problem = run.stderr.lines().nth(1).unwrap_or_default();
+        format!("{:?} {}\n", run.code, problem.trim())
+    };
+    let workloads = [
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w}, spec: {replicas: 2, template: []}}",
+        "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: w}, spec: []}",
+        "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: w}}",
+        "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: w}, spec: {template: {spec: [], metadata: {}}}}",
+        "{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: w}, spec: {template: {spec: {containers: []}, metadata: []}}}",
+        "{apiVersion: batch/v1, kind: CronJob, metadata: {name: w}, spec: {jobTemplate: {spec: null}}}",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: w}, spec: {parallelism: '100', template: {spec: {containers: []}}}}",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w}, spec: {replicas: [100], template: {spec: {containers: []}}}}",
+        "{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, metadata: {name: w}, spec: {replicatedJobs: [{name: a, replicas: x, \
+         template: {spec: {template: {spec: {containers: []}}}}}]}}",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, namespace: 5}, spec: {template: {spec: {containers: []}}}}",
+        "{apiVersion: v1, kind: Pod, metadata: {name: w, namespace: [a]}, spec: {containers: []}}",
+        "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}",
+        "{apiVersion: batch/v1, kind: Job, metadata: {name: w}, spec: {template: {spec: {containers: []}}}}\n---\n\
+         {apiVersion: batch/v1, kind: Job, metadata: {name: w}, spec: {template: {spec: {containers: []}}}}",
+    ];
+    insta::assert_snapshot!(workloads.map(said).concat(), @"
+    Some(2) stdin:3: `Deployment/w`: spec.template: must be an object, not a list
+    Some(2) stdin:3: `StatefulSet/w`: spec: must be an object, not a list
+    Some(2) stdin:3: `DaemonSet/w`: spec: Required value
+    Some(2) stdin:3: `ReplicaSet/w`: spec.template.spec: must be an object, not a list
+    Some(2) stdin:3: `ReplicaSet/w`: spec.template.metadata: must be an object, not a list
+    Some(2) stdin:3: `CronJob/w`: spec.jobTemplate.spec: Required value
+    Some(2) stdin:3: `Job/w`: spec.parallelism: must be an integer, not a string
+    Some(2) stdin:3: `Deployment/w`: spec.replicas: must be an integer, not a list
+    Some(2) stdin:3: `JobSet/w`: spec.replicatedJobs[0].replicas: must be an integer, not a string
+    Some(2) stdin:3: metadata.namespace: must be a string
+    Some(2) stdin:3: metadata.namespace: must be a string, not a list
+    Some(2) stdin:3: `Pod/p`: appears more than once
+    Some(2) stdin:5: `Job/w`: appears more than once
+    ");
+}
+
+/// The API server gives each a name of its own.
+#[test]
+fn an_object_with_a_generated_name_replaces_none() {
+    let pod = |metadata: &str| {
+        format!("{{apiVersion: v1, kind: Pod, metadata: {metadata}, spec: {{containers: []}}}}")
+    };
+    let generated = pod("{generateName: web-}");
+    let run = fit(&format!(
+        "{generated}\n---\n{generated}\n---\n{}",
+        pod("{name: web-0}")
+    ))
+    .run();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    for name in [
+        "pod/default/web-xxxxx",
+        "pod/default/web-xxxxz",
+        "pod/default/web-0",
+    ] {
+        assert!(run.stdout.contains(name), "{}", run.stdout);
+    }
+    assert!(!run.stderr.contains("as if replaced"), "{}", run.stderr);
+}
+
+#[test]
+fn yaml_that_is_none_is_located() {
+    let said = |(command, text): (&str, &str)| {
+        let run = with(&command.split(' ').collect::<Vec<_>>(), text).run();
+        assert_eq!(run.stdout, "", "{text}");
+        let lines: Vec<&str> = run.stderr.lines().take(2).map(str::trim).collect();
+        format!("{:?} {}\n", run.code, lines.join(" | "))
+    };
+    let good = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: []}\n";
+    let texts = [
+        "apiVersion: v1\nkind: Pod\nmetadata:\n\tname: x\n",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x, name: y}\n",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: *nothing}\n",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: {{ .Values.name }}}\n",
+        "{{- if .Values.x }}\napiVersion: v1\nkind: Pod\n{{- end }}\n",
+        "apiVersion: v1\nkind: Pod\nspec: {priority: .nan}\n",
+        &format!("kind: {}", "[".repeat(300)),
+        &format!("{good}---\nkind: [\n"),
+        &format!("{good}---\nkind: List\nitems:\n- [\n"),
+        "text\n",
+        "# nothing\n",
+    ];
+    let commands = ["explain", "simulate allocation"].into_iter();
+    let all = commands.flat_map(|command| texts.map(|text| said((command, text))));
+    insta::assert_snapshot!(all.collect::<String>(), @r#"
+    Some(2) error: the API server would reject the manifest | stdin:1: line 4, column 2: tabs disallowed within this context (block indentation)
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: key `name` appears twice
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: alias `*nothing` has no anchor
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: a key is a mapping or a sequence
+    Some(2) error: the API server would reject the manifest | stdin:1: line 1, column 3: "-" is only valid inside a block
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: infinity and not-a-number have no JSON form
+    Some(2) error: the API server would reject the manifest | stdin:1: line 1, column 269: recursion limit exceeded
+    Some(2) error: the API server would reject the manifest | stdin:6: line 6, column 7: unclosed bracket '['
+    Some(3) error: `stdin` is not valid YAML at line 8, column 3: unclosed bracket '[' | 
+    Some(2) error: the API server would reject the manifest | stdin:1: not an object
+    Some(3) error: `stdin` contains no objects | 
+    Some(2) error: the API server would reject the manifest | stdin:1: line 4, column 2: tabs disallowed within this context (block indentation)
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: key `name` appears twice
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: alias `*nothing` has no anchor
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: a key is a mapping or a sequence
+    Some(2) error: the API server would reject the manifest | stdin:1: line 1, column 3: "-" is only valid inside a block
+    Some(2) error: the API server would reject the manifest | stdin:1: line 3: infinity and not-a-number have no JSON form
+    Some(2) error: the API server would reject the manifest | stdin:1: line 1, column 269: recursion limit exceeded
+    Some(2) error: the API server would reject the manifest | stdin:6: line 6, column 7: unclosed bracket '['
+    Some(3) error: `stdin` is not valid YAML at line 8, column 3: unclosed bracket '[' | 
+    Some(2) error: the API server would reject the manifest | stdin:1: not an object
+    Some(3) error: `stdin` contains no objects |
+    "#);
 }
 
 #[test]

@@ -764,7 +764,7 @@ fn objects_that_cannot_be_read_are_gaps_of_the_end_too() {
     let odd = pod("odd", &json!({"resourceClaims": "none"}));
     let nameless = json!({"apiVersion": "v1", "kind": "Pod", "metadata": "none"});
     let claim = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "n", "uid": "c"},
-        "spec": {}, "status": {"reservedFor": [{"resource": "pods", "name": "odd", "uid": "odd"}]}});
+        "spec": {}, "status": {"allocation": {}, "reservedFor": [{"resource": "pods", "name": "odd", "uid": "odd"}]}});
     let folder = tempfile::tempdir().expect("a temporary directory");
     let out = folder.path().join("end.json.zst");
     let out = out.to_str().expect("UTF-8");

@@ -137,8 +137,8 @@ pub struct DeviceRequest {
     /// Number of devices of those that match.
     #[serde(deserialize_with = "or_default")]
     pub allocation_mode: AllocationMode,
-    /// Number of devices in mode `ExactCount`; the API server defaults it to 1.
-    #[serde(deserialize_with = "or_default")]
+    /// Number of devices in mode `ExactCount`.
+    #[serde(default = "one", deserialize_with = "one_by_default")]
     pub count: i64,
     /// Access beside the device's owner, for monitoring. With the gate off even `false` is refused by the allocator.
     pub admin_access: Option<bool>,
@@ -149,6 +149,17 @@ pub struct DeviceRequest {
     /// Attributes computed from those of the device.
     #[serde(deserialize_with = "list")]
     pub derived_attributes: Vec<DerivedAttribute>,
+}
+
+/// The default of the API server for `count`. Mirrors `api/resource/v1/defaults.go`, `SetDefaults_ExactDeviceRequest`, v1.37.2.
+fn one() -> i64 {
+    1
+}
+
+/// A number that is 1 where it is null or 0.
+fn one_by_default<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let count: i64 = or_default(deserializer)?;
+    Ok(if count == 0 { one() } else { count })
 }
 
 /// Most devices in the allocation of one claim. Mirrors `api/resource/v1/types.go`, `AllocationResultsMaxSize`, v1.37.2.

@@ -137,6 +137,20 @@ impl ClaimPatch {
         }
     }
 
+    /// Returns whether `claim` is as the patch makes it.
+    pub fn is_done_in(&self, claim: &Claim) -> bool {
+        let list = &claim.status.reserved_for;
+        let allocation = claim.status.allocation.as_ref();
+        match &self.change {
+            ClaimChange::List { ends_any_pod } => {
+                let is_for_any_pod = allocation.is_some_and(|allocation| allocation.reserved_for_any_pod);
+                *list == self.after && !(*ends_any_pod && is_for_any_pod)
+            }
+            ClaimChange::Release => list.is_empty() && allocation.is_none(),
+            ClaimChange::Finalizers(_) => !claim.metadata.finalizers.iter().any(|name| *name == FINALIZER),
+        }
+    }
+
     /// The JSON patch.
     pub fn to_json(&self) -> Value {
         Value::Array(self.operations())

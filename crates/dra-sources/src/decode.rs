@@ -1,6 +1,8 @@
 //! From raw objects to the model, the same for every source.
 
-use dra_model::{Interner, Key, Kind, Looking, Object, Str, check_fields, json, with_interner};
+use dra_model::{
+    AllocationMode, Interner, Key, Kind, Looking, Object, Str, check_fields, json, with_interner,
+};
 
 use super::upgrade::{UpgradeError, upgrade};
 
@@ -58,6 +60,21 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
             }
         }
         Object::ResourceClaim(claim) => {
+            for (index, request) in claim.spec.devices.requests.iter().enumerate() {
+                let mut asked = request.exactly.iter().chain(&request.first_available);
+                if asked.any(|asked| asked.allocation_mode == AllocationMode::ExactCount && asked.count < 1) {
+                    return Err(UpgradeError::Invalid {
+                        field: format!("spec.devices.requests[{index}]"),
+                        what: "a request for less than one device",
+                    });
+                }
+            }
+            if claim.status.allocation.is_none() && !claim.status.reserved_for.is_empty() {
+                return Err(UpgradeError::Required {
+                    field: "status.allocation".to_owned(),
+                    what: "a claim with consumers and without an allocation",
+                });
+            }
             let allocation = claim.status.allocation.iter();
             let results = allocation.flat_map(|allocation| &allocation.devices.results);
             for (index, result) in results.enumerate() {

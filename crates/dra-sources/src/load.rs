@@ -493,16 +493,16 @@ impl Collected {
             kind,
             objects,
             problem,
+            reason,
         } in contradictions
         {
             // What may not exist is no part of the picture, and its kind is unknown.
             self.builder
                 .retain(|object| Some(object.kind()) != kind || !objects.contains(&object.metadata().key()));
             let kinds = kind.map_or_else(|| needs.kind_set(), |kind| [kind].into());
-            let reason = || "the files contradict each other".to_owned();
             environment
                 .gaps
-                .extend(kinds.into_iter().map(|kind| hole(kind, reason())));
+                .extend(kinds.into_iter().map(|kind| hole(kind, reason.to_owned())));
             self.problem(problem, request.strict)?;
         }
         environment.gaps.extend(covered.gaps);

@@ -3,12 +3,13 @@
 //! What the API server would refuse is refused here too, since an answer about it would be true of nothing. Workloads become the pods that
 //! their controllers would make, so that the rest only knows pods.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::decode::{Decoder, group_version};
-use super::files::{Found, RawItem, ReadOptions, Source, read};
+use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gone;
 use super::load::{LoadError, Refused};
 use super::needs::Problem;
@@ -76,18 +77,25 @@ pub fn manifests(names: &[String], namespace: &str, validate: Validate<'_>) -> R
         decoder: Decoder::default(),
         refused: Refused::manifests(),
         pods: 0,
+        seen: HashSet::new(),
+        generated: 0,
         too_many: None,
         namespace,
         validate,
     };
-    read(&sources, &ReadOptions::default(), |one| {
+    let read = read(&sources, &ReadOptions::default(), |one| {
         match one {
             Found::Item(item) => reading.item(&item),
             Found::List { .. } => {}
             Found::Problem(problem) => reading.refused.add(problem.into()),
         }
         Ok::<(), LoadError>(())
-    })?;
+    });
+    match read {
+        // Why there is nothing says more than that there is nothing.
+        Err(LoadError::Read(ReadError::NoObjects { .. })) if !reading.refused.is_empty() => {}
+        read => drop(read?),
+    }
     match reading.too_many {
         _ if !reading.refused.is_empty() => {
             Err(LoadError::Refused(reading.refused.beside(reading.found.warnings)))
@@ -104,6 +112,10 @@ struct Reading<'r> {
     refused: Refused,
     /// Pods of workloads so far.
     pods: u64,
+    /// Kinds and names of its objects.
+    seen: HashSet<String>,
+    /// Number of names that were generated.
+    generated: usize,
     /// A workload with more than can be judged.
     too_many: Option<Problem>,
     namespace: &'r str,
@@ -123,8 +135,10 @@ impl Reading<'_> {
         match Kind::find(group, name) {
             Some(kind) => {
                 let namespace = kind.is_namespaced().then_some(self.namespace);
-                identify(&mut object, namespace, name);
-                self.object(item, kind, (group, version), object);
+                self.identify(&mut object, namespace, name);
+                if self.is_first(item, &object["metadata"], group, name) {
+                    self.object(item, kind, (group, version), object);
+                }
             }
             None => self.workload(item, &object, group, name),
         }
@@ -207,22 +221,63 @@ impl Reading<'_> {
         is_valid
     }
 
+    /// Returns whether an object is the first of its name. The API server makes one of both, and nothing says which.
+    fn is_first(&mut self, item: &RawItem<'_>, metadata: &Value, group: &str, kind: &str) -> bool {
+        let part = |field: &str| metadata[field].as_str().unwrap_or_default();
+        let is_first = self
+            .seen
+            .insert(format!("{group}/{kind}/{}/{}", part("namespace"), part("name")));
+        if !is_first {
+            self.refuse(item, "appears more than once");
+        }
+        is_first
+    }
+
+    /// Gives an object what the API server would give it and the rules rely on: a namespace, a name, a UID.
+    fn identify(&mut self, object: &mut Value, namespace: Option<&str>, kind: &str) {
+        if !object["metadata"].is_object() {
+            object["metadata"] = json!({});
+        }
+        let metadata = &mut object["metadata"];
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        // What is no text stays, and is refused.
+        if let Some(namespace) = namespace
+            && matches!(&metadata["namespace"], Value::Null | Value::String(_))
+            && text(&metadata["namespace"]).is_none()
+        {
+            metadata["namespace"] = json!(namespace);
+        }
+        if text(&metadata["name"]).is_none()
+            && let Some(prefix) = text(&metadata["generateName"])
+        {
+            metadata["name"] = json!(format!("{prefix}{}", generated(self.generated)));
+            self.generated += 1;
+        }
+        // A manifest that was read from a server has the UID of another object: what is created gets one of its own.
+        let part = |name: &str| text(&metadata[name]).unwrap_or_default();
+        let uid = uid_of_manifest(&format!("{kind}/{}/{}", part("namespace"), part("name")));
+        metadata["uid"] = json!(uid);
+        if let Some(fields) = metadata.as_object_mut() {
+            fields.remove("deletionTimestamp");
+        }
+    }
+
     /// Puts the pods of a workload among the objects.
     fn workload(&mut self, item: &RawItem<'_>, workload: &Value, group: &str, kind: &str) {
+        if let Some(successor) = gone::kind(group, kind) {
+            return self.refuse(item, format!("{kind} {successor}"));
+        }
         let templates = match templates(workload, group, kind) {
             Ok(templates) => templates,
             Err(why) => return self.refuse(item, why),
         };
-        if let Some(successor) = gone::kind(group, kind) {
-            return self.refuse(item, format!("{kind} {successor}"));
-        }
         if templates.is_empty() {
             let version = item.api_version.unwrap_or_default();
             let warning = format!("{}: ignoring {kind} of {version}", item.origin);
             return self.found.warnings.push(warning);
         }
         let mut identified = json!({"metadata": workload["metadata"]});
-        identify(&mut identified, Some(self.namespace), kind);
+        self.identify(&mut identified, Some(self.namespace), kind);
         let text = |field: &str| {
             identified["metadata"][field]
                 .as_str()
@@ -230,11 +285,17 @@ impl Reading<'_> {
                 .to_owned()
         };
         let (name, namespace) = (text("name"), text("namespace"));
+        if namespace.is_empty() {
+            return self.refuse(item, "metadata.namespace: must be a string");
+        }
         if name.is_empty() {
             return self.refuse(
                 item,
                 "metadata.name: Required value: name or generateName is required",
             );
+        }
+        if !self.is_first(item, &identified["metadata"], group, kind) {
+            return;
         }
         let reference = OwnerReference {
             api_version: item.api_version.unwrap_or_default().into(),
@@ -327,30 +388,12 @@ fn surges(spec: &Value) -> bool {
     matches!(strategy, Strategy::RollingUpdate { surge: 1.., .. })
 }
 
-/// Gives an object what the API server would give it and the rules rely on: a namespace, a name, a UID.
-fn identify(object: &mut Value, namespace: Option<&str>, kind: &str) {
-    if !object["metadata"].is_object() {
-        object["metadata"] = json!({});
-    }
-    let metadata = &mut object["metadata"];
-    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    if let Some(namespace) = namespace
-        && text(&metadata["namespace"]).is_none()
-    {
-        metadata["namespace"] = json!(namespace);
-    }
-    if text(&metadata["name"]).is_none()
-        && let Some(prefix) = text(&metadata["generateName"])
-    {
-        metadata["name"] = json!(format!("{prefix}0"));
-    }
-    // A manifest that was read from a server has the UID of another object: what is created gets one of its own.
-    let part = |name: &str| text(&metadata[name]).unwrap_or_default();
-    let uid = uid_of_manifest(&format!("{kind}/{}/{}", part("namespace"), part("name")));
-    metadata["uid"] = json!(uid);
-    if let Some(fields) = metadata.as_object_mut() {
-        fields.remove("deletionTimestamp");
-    }
+/// The end of a name that the API server would generate. It has the letters and the length of the server's, so that hardly any object has
+/// such a name: one that is created with `generateName` never replaces another.
+fn generated(number: usize) -> String {
+    const LETTERS: &[u8; 27] = b"xzbcdfghjklmnpqrstvw2456789";
+    let letter = |place: u32| char::from(LETTERS[number / LETTERS.len().pow(place) % LETTERS.len()]);
+    (0..5).rev().map(letter).collect()
 }
 
 #[cfg(test)]
@@ -399,7 +442,7 @@ metadata: {name: web}
                 "Pod team/web-0",
                 "Pod team/web-1",
                 "Pod batch/sweep-0",
-                "ResourceClaim team/tool-0"
+                "ResourceClaim team/tool-xxxxx"
             ]
         );
         assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);

@@ -258,6 +258,17 @@ impl Problem {
         }
     }
 
+    pub(crate) fn repeated(kind: Kind, key: &Key, place: &str) -> Self {
+        Self {
+            place: place.to_owned(),
+            object: Some(object(kind, key)),
+            message: format!(
+                "appears more than once in a list of all {}: the list may lack others",
+                kind.plural()
+            ),
+        }
+    }
+
     pub(crate) fn same_uid(kind: Kind, one: &Key, other: &Key, place: &str) -> Self {
         Self {
             place: place.to_owned(),

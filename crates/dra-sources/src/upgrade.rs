@@ -40,6 +40,14 @@ pub(crate) enum UpgradeError {
         /// Its name without that.
         what: &'static str,
     },
+    /// A field has a value that it cannot have.
+    #[error("{field}: Invalid value: no API server accepts {what}")]
+    Invalid {
+        /// Field.
+        field: String,
+        /// The object with that value.
+        what: &'static str,
+    },
     /// Only release 1.34 has such rules, as alpha. Without these selectors the rule would taint too many devices.
     #[error("selects devices by class or CEL expression, which only Kubernetes 1.34 supports")]
     RuleSelectors,

@@ -21,26 +21,54 @@ pub(super) struct Template<'w> {
 /// The templates of a workload, in the order of its text; none where the object is no workload.
 ///
 /// # Errors
-/// A number of pods is none.
+/// A number of pods is none, or a workload of Kubernetes' own has no template where its kind has it.
 pub(super) fn templates<'w>(
     workload: &'w Value,
     group: &str,
     kind: &str,
 ) -> Result<Vec<Template<'w>>, String> {
-    let mut found = Vec::new();
+    let spec = &workload["spec"];
     let at = Place {
         path: "spec".to_owned(),
         part: String::new(),
         pods: 1,
         group,
     };
-    at.look_into(&workload["spec"], false, &mut found)?;
-    if group == "apps" && kind == "DaemonSet" {
-        for template in &mut found {
+    let way = own_template(group, kind);
+    if !way.is_empty() {
+        let mut template = at.own(spec, way)?;
+        if kind == "DaemonSet" {
             template.pods = None;
         }
+        return Ok(vec![template]);
     }
+    let mut found = Vec::new();
+    at.look_into(spec, false, &mut found)?;
     Ok(found)
+}
+
+/// The fields on the way from the spec of a workload of Kubernetes' own to the template of its pods; none for other kinds.
+fn own_template(group: &str, kind: &str) -> &'static [&'static str] {
+    match (group, kind) {
+        ("", "ReplicationController")
+        | ("apps", "DaemonSet" | "Deployment" | "ReplicaSet" | "StatefulSet")
+        | ("batch", "Job") => &["template"],
+        ("batch", "CronJob") => &["jobTemplate", "spec", "template"],
+        _ => &[],
+    }
+}
+
+/// Returns what a value is, for errors.
+fn described(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(number) if number.is_f64() => "a number with a fraction",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// A place in a workload.
@@ -53,7 +81,49 @@ struct Place<'g> {
     group: &'g str,
 }
 
-impl Place<'_> {
+impl<'g> Place<'g> {
+    /// The field `name` of the object here.
+    fn below(&self, name: &str) -> Place<'g> {
+        Place {
+            path: format!("{}.{name}", self.path),
+            part: self.part.clone(),
+            ..*self
+        }
+    }
+
+    /// The template at the end of `way`, which begins in the object here.
+    fn own<'w>(self, spec: &'w Value, way: &[&str]) -> Result<Template<'w>, String> {
+        let (mut place, mut value) = (self.object_in(spec)?, spec);
+        for field in way {
+            let pods = place.pods.saturating_mul(place.copies(value)?);
+            value = &value[field];
+            place = Place {
+                pods,
+                ..place.below(field).object_in(value)?
+            };
+        }
+        place.below("spec").object_in(&value["spec"])?;
+        Ok(Template {
+            path: place.path,
+            part: String::new(),
+            pods: Some(place.pods),
+            template: value,
+        })
+    }
+
+    /// Checks that `value`, which is here, is an object.
+    fn object_in(self, value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Object(_) => Ok(self),
+            Value::Null => Err(format!("{}: Required value", self.path)),
+            other => Err(format!(
+                "{}: must be an object, not {}",
+                self.path,
+                described(other)
+            )),
+        }
+    }
+
     fn look_into<'w>(
         &self,
         value: &'w Value,
@@ -79,11 +149,6 @@ impl Place<'_> {
         }
     }
 
-    /// Returns whether the workload is of Kubernetes' own, in which templates hold pods, or other templates of Kubernetes' own.
-    fn is_own(&self) -> bool {
-        matches!(self.group, "" | "apps" | "batch")
-    }
-
     fn object<'w>(
         &self,
         value: &'w Value,
@@ -93,8 +158,7 @@ impl Place<'_> {
     ) -> Result<(), String> {
         let spec = &value["spec"];
         let has_pods = spec["containers"].is_array() || spec["resourceClaims"].is_array();
-        if is_template && (has_pods || (self.is_own() && spec.is_object() && spec.get("template").is_none()))
-        {
+        if is_template && has_pods {
             found.push(Template {
                 path: self.path.clone(),
                 part: self.part.clone(),
@@ -103,30 +167,37 @@ impl Place<'_> {
             });
             return Ok(());
         }
-        let copies = self.pods.saturating_mul(self.copies(fields)?);
+        let copies = self.copies(value);
         for (name, field) in fields {
             if !(field.is_object() || field.is_array()) {
                 continue;
             }
-            let is_template = name == "template"
-                || (!self.is_own() && (name.ends_with("Template") || name.ends_with("emplates")));
+            let is_template = name == "template" || name.ends_with("Template") || name.ends_with("emplates");
+            let copies = copies.clone().and_then(|copies| {
+                let all = self.pods.saturating_mul(copies);
+                Ok(all.saturating_mul(self.of_group(name, value)?))
+            });
             let inner = Place {
-                path: format!("{}.{name}", self.path),
                 part: part(name).unwrap_or_else(|| self.part.clone()),
-                pods: copies.saturating_mul(self.of_group(name, fields)?),
-                ..*self
+                pods: copies.as_ref().copied().unwrap_or_default(),
+                ..self.below(name)
             };
+            let before = found.len();
             inner.look_into(field, is_template, found)?;
+            // Where there is no template below, such a field may mean something else.
+            if found.len() > before {
+                copies?;
+            }
         }
         Ok(())
     }
 
     /// Returns how many there are at a time of what an object with these fields describes.
-    fn copies(&self, fields: &Map<String, Value>) -> Result<u64, String> {
-        let number = |field| self.number(fields, field);
+    fn copies(&self, object: &Value) -> Result<u64, String> {
+        let number = |field| self.number(object, field);
         let mut copies = number("replicas")?.unwrap_or(1);
         if self.group == "ray.io" {
-            if !fields.contains_key("replicas") {
+            if object.get("replicas").is_none() {
                 copies = number("minReplicas")?.unwrap_or(copies);
             }
             copies = copies.saturating_mul(number("numOfHosts")?.unwrap_or(1));
@@ -139,27 +210,30 @@ impl Place<'_> {
     }
 
     /// A LeaderWorkerSet has groups of `size` pods: a leader, of a template of its own or of that of the workers, and the workers.
-    fn of_group(&self, template: &str, fields: &Map<String, Value>) -> Result<u64, String> {
+    fn of_group(&self, template: &str, object: &Value) -> Result<u64, String> {
         if self.group != "leaderworkerset.x-k8s.io" || template != "workerTemplate" {
             return Ok(1);
         }
-        let size = self.number(fields, "size")?.unwrap_or(1);
-        let has_leader = fields.get("leaderTemplate").is_some_and(Value::is_object);
+        let size = self.number(object, "size")?.unwrap_or(1);
+        let has_leader = object["leaderTemplate"].is_object();
         Ok(size.saturating_sub(u64::from(has_leader)))
     }
 
-    fn number(&self, fields: &Map<String, Value>, field: &str) -> Result<Option<u64>, String> {
-        match fields.get(field) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match value.as_u64() {
-                Some(number) => Ok(Some(number)),
-                // Elsewhere such a field may mean something else.
-                None if value.is_number() => Err(format!(
-                    "{}.{field}: Invalid value: {value}: must be greater than or equal to 0",
-                    self.path
-                )),
-                None => Ok(None),
-            },
+    fn number(&self, object: &Value, field: &str) -> Result<Option<u64>, String> {
+        let value = &object[field];
+        let path = || self.below(field).path;
+        match value.as_u64() {
+            None if value.is_null() => Ok(None),
+            None if value.is_i64() => Err(format!(
+                "{}: Invalid value: {value}: must be greater than or equal to 0",
+                path()
+            )),
+            None => Err(format!(
+                "{}: must be an integer, not {}",
+                path(),
+                described(value)
+            )),
+            number => Ok(number),
         }
     }
 }
@@ -186,7 +260,7 @@ mod tests {
 
     #[track_caller]
     fn check(group: &str, kind: &str, spec: Value, expected: &[(&str, &str, Option<u64>)]) {
-        let workload = json!({"metadata": {"name": "w"}, "spec": spec});
+        let workload = json!({"metadata": {"name": "w"}, "replicas": "outside", "spec": spec});
         let found = templates(&workload, group, kind).unwrap();
         let found: Vec<_> = found
             .iter()
@@ -239,7 +313,7 @@ mod tests {
         check(
             "apps",
             "StatefulSet",
-            json!({"template": {"spec": {}}, "volumeClaimTemplates": [{"spec": {}}]}),
+            json!({"template": {"spec": {"template": {"spec": {}}}}, "volumeClaimTemplates": [{"spec": {}}]}),
             &one(1),
         );
     }
@@ -299,13 +373,92 @@ mod tests {
         );
     }
 
+    #[track_caller]
+    fn refused(group: &str, kind: &str, workload: &Value, expected: &str) {
+        let error = templates(workload, group, kind).unwrap_err();
+        assert_eq!(error, expected, "{kind}: {workload}");
+    }
+
     #[test]
     fn a_number_of_pods_that_is_none_is_refused() {
-        let workload = json!({"spec": {"replicas": -1, "template": pod()}});
-        let error = templates(&workload, "apps", "Deployment").unwrap_err();
-        assert_eq!(
-            error,
-            "spec.replicas: Invalid value: -1: must be greater than or equal to 0"
+        for (value, why) in [
+            (json!(-1), "Invalid value: -1: must be greater than or equal to 0"),
+            (json!(1.5), "must be an integer, not a number with a fraction"),
+            (json!("100"), "must be an integer, not a string"),
+            (json!([100]), "must be an integer, not a list"),
+            (json!({}), "must be an integer, not an object"),
+            (json!(true), "must be an integer, not true or false"),
+        ] {
+            for (group, kind, field) in [
+                ("apps", "Deployment", "replicas"),
+                ("apps", "StatefulSet", "replicas"),
+                ("batch", "Job", "parallelism"),
+                ("example.com", "Group", "replicas"),
+            ] {
+                let workload = json!({"spec": {field: value, "template": pod()}});
+                refused(group, kind, &workload, &format!("spec.{field}: {why}"));
+            }
+            let job = json!({"spec": {"jobTemplate": {"spec": {"parallelism": 2, "completions": value, "template": pod()}}}});
+            refused(
+                "batch",
+                "CronJob",
+                &job,
+                &format!("spec.jobTemplate.spec.completions: {why}"),
+            );
+            // What has no pods may call something else so.
+            check(
+                "example.com",
+                "Other",
+                json!({"replicas": value, "template": {}}),
+                &[],
+            );
+        }
+        check(
+            "apps",
+            "Deployment",
+            json!({"replicas": null, "template": pod()}),
+            &[("spec.template", "", Some(1))],
         );
+    }
+
+    #[test]
+    fn a_workload_of_kubernetes_own_without_its_template_is_refused() {
+        let ways: [(&str, &str, &[&str]); 7] = [
+            ("", "ReplicationController", &["spec", "template", "spec"]),
+            ("apps", "DaemonSet", &["spec", "template", "spec"]),
+            ("apps", "Deployment", &["spec", "template", "spec"]),
+            ("apps", "ReplicaSet", &["spec", "template", "spec"]),
+            ("apps", "StatefulSet", &["spec", "template", "spec"]),
+            ("batch", "Job", &["spec", "template", "spec"]),
+            (
+                "batch",
+                "CronJob",
+                &["spec", "jobTemplate", "spec", "template", "spec"],
+            ),
+        ];
+        for (group, kind, way) in ways {
+            for depth in 1..=way.len() {
+                let path = way[..depth].join(".");
+                for (value, why) in [
+                    (None, "Required value"),
+                    (Some(json!(null)), "Required value"),
+                    (Some(json!([])), "must be an object, not a list"),
+                    (Some(json!([{}])), "must be an object, not a list"),
+                    (Some(json!("x")), "must be an object, not a string"),
+                    (Some(json!(5)), "must be an object, not a number"),
+                ] {
+                    let mut workload = json!({});
+                    let mut place = &mut workload;
+                    for field in &way[..depth - 1] {
+                        place[field] = json!({});
+                        place = &mut place[field];
+                    }
+                    if let Some(value) = value {
+                        place[way[depth - 1]] = value;
+                    }
+                    refused(group, kind, &workload, &format!("{path}: {why}"));
+                }
+            }
+        }
     }
 }

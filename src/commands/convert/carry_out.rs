@@ -129,7 +129,7 @@ pub(super) async fn carry_out(
             selection.includes(&claim.metadata)
                 && writes
                     .as_ref()
-                    .is_none_or(|writes| writes.contains(&claim.metadata.uid))
+                    .is_none_or(|writes| writes.get(&claim.key()) == Some(&claim.metadata.uid))
         }),
         planned,
         versions: ctx.settings().versions.clone(),

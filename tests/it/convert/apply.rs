@@ -294,6 +294,70 @@ fn a_plan_of_another_cluster_is_refused() {
 }
 
 #[test]
+fn a_patch_that_is_not_answered_with_its_result_failed() {
+    let planned = plan(objects(), ALL);
+    let told = "its response does not contain the change";
+    let answers: [fn(&mut Value); 3] = [
+        |claim| claim["status"]["reservedFor"] = objects()[0]["status"]["reservedFor"].clone(),
+        |claim| claim["metadata"]["uid"] = json!("another"),
+        |claim| claim["status"] = json!({}),
+    ];
+    for answer in answers {
+        for mode in ["--dry-run=server", "--dry-run=none"] {
+            let server = Fake::with_answers(objects(), move |method, claim| {
+                if method == "PATCH" {
+                    answer(claim);
+                }
+            });
+            let run = apply(&planned, &server, &[mode]);
+            let said = run.stdout.clone() + &run.stderr;
+            assert_ne!(run.code, Some(0), "{said}");
+            assert!(said.contains(told), "{mode}: {said}");
+            if mode == "--dry-run=none" {
+                assert_eq!(rows(&run), ["stuck Refused", "used Failed"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_writes_the_claims_that_it_names_and_no_others() {
+    let of = |field: &str, value: &str| {
+        let mut planned = plan(objects(), ALL);
+        let claims = planned["claims"].as_array_mut().expect("claims").iter_mut();
+        for claim in claims.filter(|claim| claim["name"] == "used") {
+            claim[field] = json!(value);
+        }
+        planned
+    };
+    for (field, value) in [("namespace", "kube-system"), ("name", "other")] {
+        let server = server(objects());
+        let run = apply(&of(field, value), &server, &[]).exits(1);
+        let expected = [format!(
+            "{} AlreadyDone",
+            of(field, value)["claims"][1]["name"].as_str().expect("a name")
+        )];
+        assert!(rows(&run).contains(&expected[0]), "{:?}", rows(&run));
+        assert_eq!(writes(&server), Vec::<String>::new(), "{field}");
+    }
+    for (field, value) in [
+        ("namespace", ""),
+        ("namespace", "a.b"),
+        ("namespace", "../../"),
+        ("name", ""),
+        ("name", "../../nodes/n"),
+        ("name", "a?b"),
+        ("name", "A"),
+    ] {
+        let server = server(objects());
+        let run = apply(&of(field, value), &server, &[]).exits(3);
+        let told = format!("not a plan: claims[1].{field}: Invalid value: \"{value}\"");
+        assert!(run.stderr.contains(&told), "{}", run.stderr);
+        assert_eq!(server.asked(), Vec::<String>::new(), "{field}");
+    }
+}
+
+#[test]
 fn a_plan_that_lacks_something_is_unknown() {
     let mut plan = plan(objects(), ALL);
     plan["claims"] = json!([]);

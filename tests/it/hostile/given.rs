@@ -201,6 +201,72 @@ fn what_names_no_device_is_in_no_api_server() {
 }
 
 #[test]
+fn a_claim_that_is_in_no_api_server_is_refused_and_defaults_are_filled_in() {
+    type Change = fn(&mut Value);
+    let of = |name: &'static str, change: Change| {
+        let file = changed("snapshot-older.json", move |items| {
+            let claims = items.iter_mut().filter(|item| item["kind"] == "ResourceClaim");
+            for claim in claims {
+                claim["metadata"]["name"] = json!(name);
+                change(claim);
+            }
+        });
+        let from = file.path().to_str().expect("UTF-8");
+        dra(&["simulate", "allocation", "claim/default/want", "--from", from]).run()
+    };
+    let refused: [(Change, &str); 3] = [
+        (
+            |claim| {
+                claim["status"] = json!({"reservedFor": [{"resource": "pods", "name": "p", "uid": "p"}]});
+            },
+            "status.allocation: Required value: no API server accepts a claim with consumers",
+        ),
+        (
+            |claim| claim["spec"]["devices"]["requests"][0]["exactly"]["count"] = json!(-1),
+            "spec.devices.requests[0]: Invalid value: no API server accepts a request for less than one device",
+        ),
+        (
+            |claim| {
+                let alternative = json!({"name": "a", "deviceClassName": "c", "count": -1});
+                claim["spec"]["devices"]["requests"] =
+                    json!([{"name": "r", "firstAvailable": [alternative]}]);
+            },
+            "spec.devices.requests[0]: Invalid value: no API server accepts a request for less than one device",
+        ),
+    ];
+    for (change, told) in refused {
+        let run = of("want", change).exits(2);
+        assert!(run.stderr.contains(told), "{}", run.stderr);
+    }
+    // As the API server fills it in, each asks for one device.
+    let defaults: [Change; 4] = [
+        |request| drop(request.as_object_mut().expect("an object").remove("count")),
+        |request| request["count"] = json!(null),
+        |request| request["count"] = json!(0),
+        |request| *request = json!({"deviceClassName": request["deviceClassName"]}),
+    ];
+    let expected = of("want", |claim| claim["status"] = json!({}));
+    assert!(expected.stdout.contains("d0"), "{}", expected.stdout);
+    for change in defaults {
+        let file = changed("snapshot-older.json", |items| {
+            for claim in items.iter_mut().filter(|item| item["kind"] == "ResourceClaim") {
+                claim["metadata"]["name"] = json!("want");
+                claim["status"] = json!({});
+                change(&mut claim["spec"]["devices"]["requests"][0]["exactly"]);
+            }
+        });
+        let from = file.path().to_str().expect("UTF-8");
+        let run = dra(&["simulate", "allocation", "claim/default/want", "--from", from]).run();
+        assert_eq!(
+            (run.code, &run.stdout),
+            (expected.code, &expected.stdout),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
 fn an_item_that_is_none_of_its_typed_list_is_malformed() {
     const CLAIMS: &str = r#""apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimList""#;
     const PODS: &str = r#""apiVersion": "v1", "kind": "PodList""#;
@@ -252,10 +318,19 @@ fn an_item_that_is_none_of_its_typed_list_is_malformed() {
             }
         }
     }
+    // A list of all pods has those of the cluster, too.
+    let text = std::fs::read_to_string("tests/data/hostile/folder-empty-file/cluster.json").expect("a file");
+    let cluster: Value = serde_json::from_str(&text).expect("JSON");
+    let objects = cluster["items"].as_array().expect("items").iter();
+    let pods: Vec<String> = objects
+        .filter(|object| object["kind"] == "Pod")
+        .map(|pod| format!("{pod}, "))
+        .collect();
+    let pods = pods.concat();
     for text in [
-        format!(r#"{{{PODS}, "items": [{{"apiVersion": "v1", "kind": "Pod", {named}}}]}}"#),
-        format!(r#"{{{PODS}, "items": [{{{named}, "kind": "Pod", "apiVersion": "v1"}}]}}"#),
-        format!(r#"{{{PODS}, "items": [{{{named}, "kind": null}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{pods}{{"apiVersion": "v1", "kind": "Pod", {named}}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{pods}{{{named}, "kind": "Pod", "apiVersion": "v1"}}]}}"#),
+        format!(r#"{{{PODS}, "items": [{pods}{{{named}, "kind": null}}]}}"#),
         format!(r#"{{{OTHERS}, "items": [{{"apiVersion": "v1", "kind": "Secret", {named}}}]}}"#),
     ] {
         let run = verify(&text);
@@ -307,6 +382,83 @@ fn what_one_list_lacks_is_added_to_no_cluster() {
         for files in [[older, &later], [&later, older]] {
             let run = dra(&["check", "--from", files[0], "--from", files[1]]).run();
             assert_eq!(run.code, Some(4), "{kind}: {}{}", run.stdout, run.stderr);
+        }
+    }
+}
+
+#[test]
+fn what_a_complete_list_lacks_is_in_no_other_file() {
+    let older = "tests/data/hostile/snapshot-older.json";
+    for (kind, name) in [
+        ("ResourceSlice", "s9"),
+        ("ResourceClaim", "other"),
+        ("Node", "n9"),
+        ("Pod", "other"),
+    ] {
+        let plain = changed("snapshot-older.json", |items| {
+            items.retain(|item| item["kind"] == kind);
+            for item in items {
+                item["metadata"]["name"] = json!(name);
+                item["metadata"]["uid"] = json!(format!("{name}-uid"));
+            }
+        });
+        let plain = plain.path().display().to_string();
+        for files in [[older, &plain], [&plain, older]] {
+            let run = dra(&["check", "--from", files[0], "--from", files[1]]).run();
+            assert_eq!(run.code, Some(4), "{kind}: {}{}", run.stdout, run.stderr);
+            let told = format!("exists, but not in `{older}`, which lists all");
+            assert!(run.stderr.contains(&told), "{kind}: {}", run.stderr);
+            assert!(!run.stdout.contains("Confirmed"), "{kind}: {}", run.stdout);
+        }
+    }
+    // What it has as well contradicts nothing.
+    let same = changed("snapshot-older.json", |items| {
+        items.retain(|item| item["kind"] == "Pod");
+    });
+    let same = same.path().display().to_string();
+    dra(&["convert", "verify", "--from", older, "--from", &same])
+        .run()
+        .exits(0);
+}
+
+#[test]
+fn a_list_that_has_an_object_twice_may_lack_another() {
+    for kind in ["ResourceClaim", "Pod"] {
+        let twice = changed("snapshot-older.json", |items| {
+            let at = items
+                .iter()
+                .position(|item| item["kind"] == kind)
+                .expect("an object");
+            let again = items[at].clone();
+            items.push(again);
+            let lists = items[0]["lists"].as_array_mut().expect("lists");
+            let list = lists
+                .iter_mut()
+                .find(|list| list["kind"] == kind)
+                .expect("a list");
+            list["count"] = json!(list["count"].as_u64().expect("a number") + 1);
+        });
+        let from = twice.path().to_str().expect("UTF-8");
+        let run = dra(&["convert", "verify", "--from", from]).run().exits(4);
+        assert!(
+            run.stderr.contains("appears more than once in a list of all"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn a_snapshot_that_does_not_say_how_much_it_lists_proves_nothing() {
+    for field in ["count", "kind", "apiVersion"] {
+        for value in [None, Some(json!(null)), Some(json!([]))] {
+            let file = changed("snapshot-older.json", |items| {
+                let list = items[0]["lists"][0].as_object_mut().expect("a list");
+                list.remove(field);
+                list.extend(value.clone().map(|value| (field.to_owned(), value)));
+            });
+            let from = file.path().to_str().expect("UTF-8");
+            dra(&["convert", "verify", "--from", from]).run().exits(4);
         }
     }
 }

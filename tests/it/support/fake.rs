@@ -58,10 +58,14 @@ pub(crate) enum Watched {
 /// Changes the list of a resource that was asked for with this query, and says with which status it is sent.
 type Listed = dyn Fn(&str, &str, &mut Value) -> u16 + Send + Sync;
 
+/// Changes the answer to a request for one object, or to a patch of it, which have this method.
+type Answered = dyn Fn(&str, &mut Value) + Send + Sync;
+
 /// The objects as they are now, and what was asked.
 struct State {
     objects: Vec<Value>,
     listed: Arc<Listed>,
+    answered: Arc<Answered>,
     asked: Vec<String>,
     watches: BTreeMap<String, usize>,
 }
@@ -78,7 +82,7 @@ impl Fake {
         objects: impl IntoIterator<Item = Value>,
         watched: impl Fn(&str, usize) -> Watched + Send + Sync + 'static,
     ) -> Self {
-        Self::new(objects, watched, |_, _, _| 200)
+        Self::new(objects, watched, |_, _, _| 200, |_, _| {})
     }
 
     /// Serves `objects`, in lists as `listed` makes them.
@@ -86,19 +90,29 @@ impl Fake {
         objects: impl IntoIterator<Item = Value>,
         listed: impl Fn(&str, &str, &mut Value) -> u16 + Send + Sync + 'static,
     ) -> Self {
-        Self::new(objects, |_, _| Watched::Quiet, listed)
+        Self::new(objects, |_, _| Watched::Quiet, listed, |_, _| {})
+    }
+
+    /// Serves `objects`, each alone as `answered` makes it.
+    pub(crate) fn with_answers(
+        objects: impl IntoIterator<Item = Value>,
+        answered: impl Fn(&str, &mut Value) + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(objects, |_, _| Watched::Quiet, |_, _, _| 200, answered)
     }
 
     fn new(
         objects: impl IntoIterator<Item = Value>,
         watched: impl Fn(&str, usize) -> Watched + Send + Sync + 'static,
         listed: impl Fn(&str, &str, &mut Value) -> u16 + Send + Sync + 'static,
+        answered: impl Fn(&str, &mut Value) + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = format!("http://{}", listener.local_addr().expect("it listens"));
         let state = Arc::new(Mutex::new(State {
             objects: objects.into_iter().collect(),
             listed: Arc::new(listed),
+            answered: Arc::new(answered),
             asked: Vec::new(),
             watches: BTreeMap::new(),
         }));
@@ -176,7 +190,13 @@ fn connection(
         }
         let (code, said) = match method.as_str() {
             "GET" => get(&locked(state), &parts, query),
-            "PATCH" => patch(&mut locked(state).objects, &parts, query, &body),
+            "PATCH" => {
+                let (code, mut said) = patch(&mut locked(state).objects, &parts, query, &body);
+                if code == 200 {
+                    (locked(state).answered)("PATCH", &mut said);
+                }
+                (code, said)
+            }
             // Everything is allowed.
             _ => {
                 let mut asked: Value = serde_json::from_slice(&body).unwrap_or_default();
@@ -255,7 +275,11 @@ fn served(state: &State, parts: &[&str], query: &str) -> (u16, Value) {
             ((state.listed)(resource, query, &mut list), list)
         }
         [name, ..] => match of_kind.find(|object| object["metadata"]["name"] == *name) {
-            Some(found) => (200, found.clone()),
+            Some(found) => {
+                let mut found = found.clone();
+                (state.answered)("GET", &mut found);
+                (200, found)
+            }
             None => failure(404, &format!("{resource} \"{name}\" not found")),
         },
     }

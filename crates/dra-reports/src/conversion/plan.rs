@@ -7,6 +7,7 @@ use super::groups::{self, GroupPlan};
 use super::options::{PlanOptions, PlanScope};
 use super::runbook::{self, Step};
 use crate::{Selection, warnings};
+use dra_model::names::{label, subdomain};
 use dra_model::{Cluster, Kind, Str, json};
 use dra_rules::reservation::conversion::{self, ClaimGate, ClaimPlan, Options, Plan};
 
@@ -104,6 +105,18 @@ pub enum PlanFileError {
         /// What it says.
         kind: String,
     },
+    /// A claim in it has a name that none has.
+    #[error("not a plan: claims[{index}].{field}: Invalid value: \"{value}\": {problem}")]
+    InvalidName {
+        /// Place of the claim.
+        index: usize,
+        /// Field.
+        field: &'static str,
+        /// Name.
+        value: Str,
+        /// The problem.
+        problem: String,
+    },
 }
 
 /// Reads what `convert plan -o json` has printed.
@@ -123,5 +136,21 @@ pub fn read_plan(json: &[u8]) -> Result<ConversionPlan, PlanFileError> {
     if api_version != "dra.kubectl.io/v1" || kind != "ConversionPlan" {
         return Err(PlanFileError::OtherKind { api_version, kind });
     }
-    Ok(json::from_slice(json)?)
+    let plan: ConversionPlan = json::from_slice(json)?;
+    for (index, claim) in plan.claims.iter().enumerate() {
+        for (field, value, problems) in [
+            ("namespace", &claim.namespace, label(claim.namespace.as_bytes())),
+            ("name", &claim.name, subdomain(claim.name.as_bytes())),
+        ] {
+            if let Some(problem) = problems.into_iter().next() {
+                return Err(PlanFileError::InvalidName {
+                    index,
+                    field,
+                    value: value.clone(),
+                    problem,
+                });
+            }
+        }
+    }
+    Ok(plan)
 }

@@ -67,7 +67,7 @@ pub use group::{GroupCycle, GroupResult, Judging, Members, Turn};
 pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
 pub use parallel::{Run, in_order, judge_all};
-pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod, with_defaults};
+pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
 pub use plain::{Lack, Plain, PlainFilters, Shortage, not_simulated, tells_unfit};
 pub use profiles::{foreign_scheduler, other_scheduler};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};

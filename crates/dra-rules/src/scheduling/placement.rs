@@ -7,22 +7,9 @@ use super::extended::IN_MEMORY_CLAIM;
 use super::verdict::Granted;
 use crate::reservation::{ENTRY_ANNOTATION, Next, PodGroups, bind_to, claim_name, claim_names, unmade_of};
 use dra_model::{
-    AllocationMode, Change, Claim, ClaimTemplate, Cluster, Component, ConsumerReference, DeviceRequest,
-    Environment, Gap, Key, Kind, Meta, Object, OwnerReference, Pod, PodClaimStatus, Str, uid_of_simulation,
+    Change, Claim, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gap, Key, Kind, Meta,
+    Object, OwnerReference, Pod, PodClaimStatus, Str, uid_of_simulation,
 };
-
-/// Puts in what the API server defaults in a claim.
-pub fn with_defaults(claim: &mut Claim) {
-    let default = |request: &mut DeviceRequest| {
-        if request.allocation_mode == AllocationMode::ExactCount && request.count == 0 {
-            request.count = 1;
-        }
-    };
-    for request in &mut claim.spec.devices.requests {
-        request.exactly.iter_mut().for_each(default);
-        request.first_available.iter_mut().for_each(default);
-    }
-}
 
 /// The reason why the claims of a pod cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -92,7 +79,7 @@ fn make(
     let mut annotations = template.spec.metadata.annotations.clone();
     annotations.retain(|(key, _)| key != ENTRY_ANNOTATION);
     annotations.push((ENTRY_ANNOTATION.into(), entry.clone()));
-    let mut claim = Claim {
+    let claim = Claim {
         metadata: Meta {
             uid: uid_of_simulation(&key.to_string()).into(),
             namespace: key.namespace,
@@ -110,7 +97,6 @@ fn make(
         spec: template.spec.spec.clone(),
         ..Claim::default()
     };
-    with_defaults(&mut claim);
     cluster.apply(Change::Put(Object::ResourceClaim(Arc::new(claim))));
     key.name
 }

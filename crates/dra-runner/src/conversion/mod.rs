@@ -19,7 +19,7 @@ mod step;
 mod task;
 mod worker;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -95,10 +95,12 @@ pub struct PlannedFor {
 }
 
 impl Planned {
-    /// UIDs of the claims that the plan writes.
-    pub fn writes(&self) -> BTreeSet<Str> {
-        let written = self.claims.values().filter(|planned| planned.reason.is_none());
-        written.map(|planned| planned.uid.clone()).collect()
+    /// The claims that the plan writes, with their UIDs.
+    pub fn writes(&self) -> BTreeMap<Key, Str> {
+        let written = self.claims.iter().filter(|(_, planned)| planned.reason.is_none());
+        written
+            .map(|(key, planned)| (key.clone(), planned.uid.clone()))
+            .collect()
     }
 
     /// Turns what is to be done by now into what the plan allows: it writes the claims that it was made for and no others.

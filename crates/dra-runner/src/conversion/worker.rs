@@ -32,6 +32,9 @@ pub(super) struct Shared<'a> {
 /// many as are written while lines of the journal gather.
 const AHEAD: usize = 16;
 
+/// Message about an answer that does not show the write.
+const NOT_DONE: &str = "the API server accepted the patch, but its response does not contain the change";
+
 /// The right to have one request in flight.
 type Slot<'a> = Result<SemaphorePermit<'a>, AcquireError>;
 
@@ -232,11 +235,14 @@ impl Shared<'_> {
                 after: GRACE,
             })
         });
+        let is_done = |claim: &Claim| claim.metadata.uid == *task.uid() && task.patch.is_done_in(claim);
         note(match &result {
+            Ok(written) if !is_done(written) => Answered::Otherwise(NOT_DONE.to_owned()),
             Ok(written) => Answered::Version(written.metadata.resource_version.to_string()),
             Err(error) => Answered::Otherwise(error.to_string()),
         });
         Ok(match result {
+            Ok(written) if !is_done(&written) => Err(Next::Fail(NOT_DONE.to_owned())),
             Ok(written) => Ok((written, slot)),
             Err(error) => Err(attempt.answered(Answer::of(&error))),
         })

@@ -84,15 +84,16 @@ struct ProfileInfo {
     disabled: Vec<String>,
 }
 
-/// One list of the snapshot.
+/// One list of the snapshot. Without its kind or the number of its items it proves nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct ListInfo {
     /// `v1`, `resource.k8s.io/v1`.
     pub api_version: String,
     /// Kind of the items.
     pub kind: String,
     /// Version of the list; its items are those of this instant.
+    #[serde(default)]
     pub resource_version: String,
     /// Number of items.
     pub count: u64,

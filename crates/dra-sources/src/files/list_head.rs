@@ -24,6 +24,8 @@ pub struct ListHead {
     pub metadata: Option<Vec<u8>>,
     /// True if there is an `items`, be it null. Without it nothing tells that the list is empty.
     pub has_items: bool,
+    /// True if `items` is null. Go programs write an empty list so; an API server never does.
+    pub has_null_items: bool,
     /// `metadata` is not of the shape that it has in a list, or a member is there twice: what it says cannot be relied on.
     pub is_odd: bool,
     /// The number of items so far.

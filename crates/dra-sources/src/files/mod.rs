@@ -32,6 +32,7 @@ pub use batch::{Found, ItemBatch};
 pub use error::ReadError;
 pub use item::{Format, Origin, Problem, RawItem};
 pub use json::{BadItem, Feed, JsonError, JsonErrorKind, JsonEvent, JsonItem, JsonItems, JsonLimits};
+pub(super) use json::{Named, head, leading_head, named};
 pub use list_head::ListHead;
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;

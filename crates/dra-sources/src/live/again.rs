@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::value::RawValue;
 
+use super::asked::mistaken;
 use super::discovery::{Served, Serving};
 use super::error::Error;
 use super::request::JSON;
@@ -97,9 +98,13 @@ impl Live {
         match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
             Ok(json) => {
                 let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
-                let change = decoded
-                    .map(Change::Put)
-                    .map_err(|error| format!("cannot read {what} again: {error}"));
+                let text = json.get().as_bytes();
+                let mistaken = mistaken(text, &kind.api_version(version), kind.name(), &key);
+                let change = match (decoded, mistaken) {
+                    (Ok(object), None) => Ok(Change::Put(object)),
+                    (_, Some(why)) => Err(format!("cannot {what} again: {why}")),
+                    (Err(error), _) => Err(format!("cannot {what} again: {error}")),
+                };
                 Ok((key, change))
             }
             Err(error) if error.says_gone(&key.name) => Ok((key.clone(), Ok(Change::Delete(kind, key)))),

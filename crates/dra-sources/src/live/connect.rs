@@ -282,17 +282,14 @@ impl Connection {
                 explicit: true,
             };
         }
-        // As for kubectl, any bytes are a path.
-        if let Some(list) = std::env::var_os("KUBECONFIG") {
-            let paths: Vec<_> = std::env::split_paths(&list)
-                .filter(|path| !path.as_os_str().is_empty())
-                .collect();
-            if !paths.is_empty() {
-                return Files {
-                    paths,
-                    explicit: false,
-                };
-            }
+        // As for kubectl, any bytes are a path, and a list of empty paths is one without files. Mirrors client-go
+        // `tools/clientcmd/loader.go`, `NewDefaultClientConfigLoadingRules`, v0.37.1.
+        if let Some(list) = std::env::var_os("KUBECONFIG").filter(|list| !list.is_empty()) {
+            let paths = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
+            return Files {
+                paths: paths.collect(),
+                explicit: false,
+            };
         }
         let home = std::env::home_dir().unwrap_or_default();
         Files {

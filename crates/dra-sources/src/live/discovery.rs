@@ -162,8 +162,11 @@ struct GroupVersion {
 }
 
 /// An `APIResourceList`. An answer without resources is another one.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct Resources {
+    kind: String,
+    group_version: String,
     resources: Option<Vec<Named>>,
 }
 
@@ -198,18 +201,22 @@ async fn one_by_one(target: &Target, groups: Vec<Group>, wanted: &BTreeSet<&str>
         .filter(|group| wanted.contains(group.name.as_str()))
     {
         for GroupVersion { version } in group.versions {
-            let path = format!("/apis/{}/{version}", group.name);
+            let group_version = format!("{}/{version}", group.name);
+            let path = format!("/apis/{group_version}");
             match target.get::<Resources>(&path, JSON, WHAT).await {
                 Ok(Resources {
+                    kind,
+                    group_version: said,
                     resources: Some(resources),
-                }) => {
+                }) if kind == "APIResourceList" && said == group_version => {
                     for resource in resources {
                         let key = (group.name.clone(), resource.name);
                         served.versions.entry(key).or_default().insert(version.clone());
                     }
                 }
                 Err(error) if error.is_fatal() => return Err(error),
-                Ok(Resources { resources: None }) | Err(_) => {
+                // What is served is then found out by asking for it.
+                Ok(_) | Err(_) => {
                     served.unknown.insert(group.name.clone());
                 }
             }

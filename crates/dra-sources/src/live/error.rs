@@ -319,7 +319,7 @@ impl Error {
                 --request-timeout"
                     .to_owned()
             }
-            Self::Cut { .. } => "the connection broke twice during the transfer; try again".to_owned(),
+            Self::Cut { .. } => "the response was incomplete twice; try again".to_owned(),
             Self::Plugin { install_hint, .. } => return install_hint.clone(),
             Self::Refused { code: 400, message, .. } if message.contains("HTTPS server") => {
                 "the server address must start with https://".to_owned()
@@ -358,7 +358,9 @@ fn is_storage_message(message: &str) -> bool {
 }
 
 fn no_kubeconfig(files: &str, exist: bool) -> String {
-    if exist {
+    if files.is_empty() {
+        "KUBECONFIG names no file".to_owned()
+    } else if exist {
         format!("{files} has no cluster")
     } else {
         format!("{files} does not exist")

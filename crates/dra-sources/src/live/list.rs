@@ -7,16 +7,20 @@
 //!
 //! No `resourceVersion` is sent, so the answer is consistent: never older than what the server had stored at the request.
 
+use std::collections::HashSet;
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use foldhash::fast::RandomState;
 use tokio::sync::mpsc;
 
+use super::asked::misplaced;
 use super::connect::Target;
 use super::error::Error;
 use super::request::{Answer, JSON, Patience};
-use crate::decode::group_version;
-use crate::files::{JsonEvent, JsonItems, JsonLimits, ListHead};
+use crate::decode::{group_version, name_of};
+use crate::files::{JsonEvent, JsonItem, JsonItems, JsonLimits, ListHead, named};
 use crate::needs::{Observer, Want};
 use dra_model::Kind;
 
@@ -31,8 +35,8 @@ pub(super) trait Sink: Send + 'static {
     /// One item as it was received.
     fn item(&mut self, json: &[u8]);
 
-    /// Something in the place of an item that is none.
-    fn bad(&mut self, index: u64, message: String);
+    /// Something in the place of an item that is none, and what it is called.
+    fn bad(&mut self, name: String, message: String);
 }
 
 /// A list to its end.
@@ -40,8 +44,8 @@ pub(super) struct Listed<S> {
     pub(super) sink: S,
     /// Version of the list, where a watch continues.
     pub(super) resource_version: String,
-    /// Items that the list says it has and has not, nor says where they are.
-    pub(super) missing: u64,
+    /// What makes the list less than all objects, if it says so itself.
+    pub(super) lacks: Option<String>,
 }
 
 /// Listed kind.
@@ -110,16 +114,11 @@ pub(super) async fn whole<S: Sink>(
     meter: &Arc<Meter>,
     sink: impl Fn() -> S,
 ) -> Result<Listed<S>, Error> {
-    let listed = list(target, listing, meter, sink).await?;
-    match listed.missing {
-        0 => Ok(listed),
-        missing => Err(foreign(target, listing, lacks(missing))),
+    let mut listed = list(target, listing, meter, sink).await?;
+    match listed.lacks.take() {
+        None => Ok(listed),
+        Some(lacks) => Err(foreign(target, listing, lacks)),
     }
-}
-
-/// Returns what is wrong with a list that has fewer items than it says.
-pub(super) fn lacks(missing: u64) -> String {
-    format!("the list lacks {missing} of its items, and has no continue token")
 }
 
 fn foreign(target: &Target, listing: Listing<'_>, message: String) -> Error {
@@ -135,13 +134,16 @@ async fn pages<S: Sink>(
     target: &Target,
     listing: Listing<'_>,
     meter: &Arc<Meter>,
-    mut sink: S,
+    sink: S,
 ) -> Result<Listed<S>, Error> {
+    let mut sink = Checked::new(listing, sink);
     let first = path(listing.kind, listing.version, listing.namespace, listing.want);
     let mut path = first.clone();
     // Of several versions the first one misses nothing.
     let mut version = None;
     let (mut token, mut idle) = (None, 0);
+    // How many items there are by now, and how many there must be as a page said.
+    let (mut count, mut expected) = (0, 0_u64);
     loop {
         let page = page(target, listing, &path, meter, sink).await;
         let page = page.map_err(|error| match error {
@@ -156,12 +158,17 @@ async fn pages<S: Sink>(
         })?;
         sink = page.sink;
         let resource_version = version.get_or_insert(page.resource_version);
-        idle = if page.is_empty { idle + 1 } else { 0 };
+        idle = if page.items == 0 { idle + 1 } else { 0 };
+        count += page.items;
+        expected = expected.max(count.saturating_add(page.remaining));
         let Some(next) = page.next else {
+            let missing = expected - count;
+            let missing = (missing > 0)
+                .then(|| format!("the list lacks {missing} of its items, and has no continue token"));
             return Ok(Listed {
-                sink,
+                lacks: missing.or(sink.repeated),
+                sink: sink.sink,
                 resource_version: std::mem::take(resource_version),
-                missing: page.missing,
             });
         };
         if idle > IDLE || token.as_ref() == Some(&next) {
@@ -179,15 +186,65 @@ async fn pages<S: Sink>(
 /// Pages in a row that may have nothing in them.
 const IDLE: u32 = 100;
 
+/// Hands on what may be an item of the list.
+struct Checked<S> {
+    sink: S,
+    kind: Kind,
+    version: &'static str,
+    namespace: Option<String>,
+    /// Hashes of the names of the items.
+    seen: HashSet<u64, RandomState>,
+    /// That an item is there twice. Whatever lists one twice may have left out another.
+    repeated: Option<String>,
+}
+
+impl<S: Sink> Checked<S> {
+    fn new(listing: Listing<'_>, sink: S) -> Self {
+        Self {
+            sink,
+            kind: listing.kind,
+            version: listing.version,
+            namespace: listing.namespace.map(str::to_owned),
+            seen: HashSet::default(),
+            repeated: None,
+        }
+    }
+
+    fn item(&mut self, item: &JsonItem<'_>) {
+        let name = named(item.json).filter(|named| named.name.is_some());
+        if let Some(name) = &name {
+            let hash = self.seen.hasher().hash_one((&name.namespace, &name.name));
+            if !self.seen.insert(hash) && self.repeated.is_none() {
+                let name = name_of(item.json, self.kind).unwrap_or_default();
+                self.repeated = Some(format!("the list has `{name}` more than once"));
+            }
+        }
+        let namespace = self.namespace.as_deref();
+        match misplaced(item.json, name.as_ref(), (self.kind, self.version), namespace) {
+            None => self.sink.item(item.json),
+            Some(why) => {
+                let name = name_of(item.json, self.kind);
+                self.sink.bad(name.unwrap_or_else(|| numbered(item.index)), why);
+            }
+        }
+    }
+}
+
+/// Returns what an item without a name is called.
+fn numbered(index: Option<u64>) -> String {
+    format!("item {}", index.unwrap_or_default())
+}
+
 /// One answer to a list.
 struct Page<S> {
-    sink: S,
+    sink: Checked<S>,
     resource_version: String,
-    is_empty: bool,
+    /// Number of its items.
+    items: u64,
+    /// Number of items that it says are on later pages.
+    remaining: u64,
     /// Token of the next page.
     next: Option<String>,
-    /// Number of missing items.
-    missing: u64,
 }
 
 async fn page<S: Sink>(
@@ -195,15 +252,14 @@ async fn page<S: Sink>(
     listing: Listing<'_>,
     path: &str,
     meter: &Arc<Meter>,
-    sink: S,
+    sink: Checked<S>,
 ) -> Result<Page<S>, Error> {
     let what = &*listing.name();
     let answer = target.open(path, JSON, what).await?;
     let (pieces, inbox) = mpsc::channel(PIECES);
-    let Listing { kind, version, .. } = listing;
     let decoder = tokio::task::spawn_blocking({
         let meter = Arc::clone(meter);
-        move || decode(inbox, sink, &meter, (kind, version))
+        move || decode(inbox, sink, &meter)
     });
     // As a task of the runtime this runs on the thread that reads the connection, instead of waking another one for every piece.
     let receiver = tokio::spawn(receive(answer, pieces));
@@ -257,9 +313,8 @@ enum NotAList {
 
 fn decode<S: Sink>(
     mut inbox: mpsc::Receiver<Vec<u8>>,
-    mut sink: S,
+    mut sink: Checked<S>,
     meter: &Meter,
-    of: (Kind, &str),
 ) -> Result<Page<S>, NotAList> {
     let mut items = JsonItems::new(JsonLimits::default());
     let mut head: Option<ListHead> = None;
@@ -273,14 +328,14 @@ fn decode<S: Sink>(
                     if item.list.is_none() {
                         return Err(NotAList::Other("the response is not a list".to_owned()));
                     }
-                    sink.item(item.json);
+                    sink.item(&item);
                     objects += 1;
                 }
                 Ok(Some(JsonEvent::Bad { index, reason, .. })) => {
-                    sink.bad(index.unwrap_or(0), reason.to_string());
+                    sink.sink.bad(numbered(index), reason.to_string());
                 }
                 Ok(Some(JsonEvent::ListEnd(ended))) => {
-                    if let Some(wrong) = oddity(ended, of, head.is_some()) {
+                    if let Some(wrong) = oddity(ended, (sink.kind, sink.version), head.is_some()) {
                         return Err(NotAList::Other(wrong));
                     }
                     head = Some(ended.clone());
@@ -297,11 +352,8 @@ fn decode<S: Sink>(
         Some(head) => Ok(Page {
             sink,
             resource_version: head.resource_version.unwrap_or_default(),
-            is_empty: head.items == 0,
-            missing: match head.continue_token {
-                Some(_) => 0,
-                None => head.remaining_items.unwrap_or_default().unsigned_abs(),
-            },
+            items: head.items,
+            remaining: head.remaining_items.unwrap_or_default().unsigned_abs(),
             next: head.continue_token,
         }),
         None => Err(NotAList::Early("the response is empty".to_owned())),
@@ -318,7 +370,7 @@ fn oddity(head: &ListHead, (kind, version): (Kind, &str), is_second: bool) -> Op
         Some("the response contains more than one list".to_owned())
     } else if !is_asked_for {
         Some(format!("the response is a `{name}` of `{said}`"))
-    } else if !head.has_items {
+    } else if !head.has_items || head.has_null_items {
         Some("the response is a list without `items`".to_owned())
     } else if head.is_odd {
         Some("the response is a list with invalid `metadata` or a duplicate `kind`".to_owned())

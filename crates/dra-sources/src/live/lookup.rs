@@ -3,6 +3,7 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::asked::mistaken;
 use super::discovery::{Served, Serving, discover};
 use super::error::Error;
 use super::request::JSON;
@@ -69,7 +70,15 @@ impl Live {
         path.push('/');
         list::percent_encode(&key.name, &mut path);
         match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
-            Ok(json) => Ok(Some((version, json))),
+            Ok(json) => match mistaken(
+                json.get().as_bytes(),
+                &kind.api_version(version),
+                kind.name(),
+                key,
+            ) {
+                None => Ok(Some((version, json))),
+                Some(why) => Err(self.foreign(what, why)),
+            },
             Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),
         }

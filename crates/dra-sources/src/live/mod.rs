@@ -6,6 +6,7 @@
 
 mod address;
 mod again;
+mod asked;
 mod connect;
 mod credentials;
 mod discovery;
@@ -267,7 +268,7 @@ impl Live {
         for version in versions {
             let error = match ask(version, namespace).await {
                 Ok(listed) => {
-                    let gaps = lack(kind, namespace, listed.missing);
+                    let gaps = lack(kind, namespace, listed.lacks.as_ref());
                     return Ok(One::Listed(listed, gaps));
                 }
                 // Another version may be there. What is served for certain is not found by accident, and may hold objects.
@@ -291,7 +292,7 @@ impl Live {
                             except: fallback.into(),
                             ..gap
                         };
-                        let mut gaps = lack(kind, Some(fallback), listed.missing);
+                        let mut gaps = lack(kind, Some(fallback), listed.lacks.as_ref());
                         gaps.push(gap);
                         return Ok(One::Listed(listed, gaps));
                     }
@@ -341,7 +342,7 @@ impl Loaded {
         let mut builder = ClusterBuilder::default();
         for (kind, listed) in lists {
             // Without a version a watch lists everything itself before it begins.
-            let version = if listed.missing == 0 {
+            let version = if listed.lacks.is_none() {
                 listed.resource_version
             } else {
                 String::new()
@@ -373,10 +374,8 @@ impl Loaded {
         environment.gaps.sort();
         let newer = NewerFields::drop_from(builder.objects_mut(), environment.version);
         self.warnings.extend(newer.warnings());
-        let (mut cluster, duplicates) = builder.build(environment);
+        let (mut cluster, _) = builder.build(environment);
         cluster.learn_gates();
-        // A list of the API server holds each object once; two lists that overlap do not.
-        debug_assert!(duplicates.is_empty(), "{duplicates:?}");
         self.cluster = cluster;
     }
 }
@@ -406,14 +405,14 @@ enum One<S> {
 }
 
 /// Returns what a list says that it lacks.
-fn lack(kind: Kind, namespace: Option<&str>, missing: u64) -> Vec<Gap> {
-    let gap = || Gap {
+fn lack(kind: Kind, namespace: Option<&str>, lacks: Option<&String>) -> Vec<Gap> {
+    let gap = |lacks: &String| Gap {
         kind,
         namespace: namespace.map(Str::from).unwrap_or_default(),
         except: Str::default(),
-        reason: list::lacks(missing),
+        reason: lacks.clone(),
     };
-    (missing > 0).then(gap).into_iter().collect()
+    lacks.map(gap).into_iter().collect()
 }
 
 /// Returns why a kind is missing, with the permission to read it.
@@ -459,6 +458,19 @@ struct Unread {
     nameless: bool,
 }
 
+impl Unread {
+    fn add(&mut self, json: &[u8]) {
+        match key_of(json).filter(|key| !key.name.is_empty()) {
+            Some(key) => drop(self.keys.insert(key)),
+            None => self.nameless = true,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.keys.is_empty() && !self.nameless
+    }
+}
+
 /// Problems of a list that are described one by one. The others are counted.
 const DESCRIBED: usize = 20;
 
@@ -495,18 +507,15 @@ impl Sink for Objects {
         {
             Ok(object) => self.objects.push(object),
             Err(error) => {
-                match key_of(json).filter(|key| !key.name.is_empty()) {
-                    Some(key) => drop(self.unread.keys.insert(key)),
-                    None => self.unread.nameless = true,
-                }
+                self.unread.add(json);
                 let name = name_of(json, self.kind);
                 self.problem(name, error.to_string());
             }
         }
     }
 
-    fn bad(&mut self, index: u64, message: String) {
+    fn bad(&mut self, name: String, message: String) {
         self.unread.nameless = true;
-        self.problem(Some(format!("item {index}")), message);
+        self.problem(Some(name), message);
     }
 }

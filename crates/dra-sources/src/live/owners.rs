@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::asked::mistaken;
 use super::error::Error;
 use super::request::JSON;
 use super::{Live, list};
@@ -200,7 +201,18 @@ impl Live {
         path.push('/');
         list::percent_encode(&reference.name, &mut path);
         match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
-            Ok(object) => Ok(Some(object)),
+            Ok(object) => {
+                let asked = if *namespaced {
+                    key
+                } else {
+                    Key::new("", reference.name.clone())
+                };
+                let text = object.get().as_bytes();
+                match mistaken(text, &version, &reference.kind, &asked) {
+                    None => Ok(Some(object)),
+                    Some(why) => Err(self.foreign(what, why)),
+                }
+            }
             Err(Error::Refused { code: 404, .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -245,7 +257,7 @@ impl Live {
 impl OwnersRead {
     /// Notes that something could not be read.
     fn note(&mut self, error: Error) -> Result<(), Error> {
-        if error.is_fatal() {
+        if error.is_fatal() && !matches!(error, Error::Foreign { .. }) {
             return Err(error);
         }
         self.unread.push(error.to_string());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::future::try_join3;
 
-use super::list::{Meter, Sink};
+use super::list::{Listed, Meter, Sink};
 use super::{Error, Lists, Live};
 use crate::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo};
 use crate::gates::VersionSettings;
@@ -84,29 +84,23 @@ impl Live {
         environment.not_served = not_served;
         listed.sort_by_key(|(kind, _)| *kind);
 
-        let unreadable = gaps.clone();
-        environment.gaps = gaps;
+        let malformed = |(kind, listed): &(Kind, Listed<Part>)| {
+            let broken = listed.sink.broken();
+            (broken > 0).then(|| Gap {
+                kind: *kind,
+                namespace: Str::default(),
+                except: Str::default(),
+                reason: format!("{broken} items of the list were malformed"),
+            })
+        };
+        let mut unreadable = gaps;
+        unreadable.extend(listed.iter().filter_map(malformed));
+        environment.gaps.clone_from(&unreadable);
         if let Some(namespace) = request.namespace {
             environment
                 .gaps
                 .extend(elsewhere(namespace, listed.iter().map(|(kind, _)| *kind)));
         }
-        environment
-            .gaps
-            .extend(
-                listed
-                    .iter()
-                    .filter(|(_, listed)| listed.sink.broken() > 0)
-                    .map(|(kind, listed)| {
-                        let reason = format!("{} items of the list were not objects", listed.sink.broken());
-                        Gap {
-                            kind: *kind,
-                            namespace: Str::default(),
-                            except: Str::default(),
-                            reason,
-                        }
-                    }),
-            );
         environment.gaps.sort();
 
         let infos = listed
@@ -155,7 +149,7 @@ impl Sink for Part {
         self.add(json);
     }
 
-    fn bad(&mut self, _: u64, _: String) {
+    fn bad(&mut self, _: String, _: String) {
         Self::bad(self);
     }
 }

@@ -1,6 +1,7 @@
 //! Faults that a real API server cannot be made to show, from a scripted one: refusals without end, answers that break off or never
 //! come. Everything else is tested on a real control plane.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +12,7 @@ use super::timing::Timing;
 use super::{Connection, Error, Live, Persistence, Watched};
 use crate::gates::VersionSettings;
 use crate::needs::{Loaded, Needs, Unobserved};
-use dra_model::{Change, Kind};
+use dra_model::{Change, Claim, ClaimPatch, Gap, Key, Kind};
 
 /// Scripted response of the server.
 enum Reply {
@@ -21,6 +22,8 @@ enum Reply {
     Cut(String),
     /// Begins an answer with this text, and says no more.
     Stall(String),
+    /// Begins an answer with this text, and goes on with blanks.
+    Blanks(String),
     /// Prints nothing.
     Silence,
 }
@@ -107,6 +110,14 @@ fn serve_all(
                             let _ = stream
                                 .write_all(format!("{chunked}{:x}\r\n{text}\r\n", text.len()).as_bytes());
                             let _ = lines.read(&mut [0]);
+                            return;
+                        }
+                        Reply::Blanks(text) => {
+                            let mut chunk = format!("{chunked}{:x}\r\n{text}\r\n", text.len());
+                            while stream.write_all(chunk.as_bytes()).is_ok() {
+                                chunk = "1\r\n \r\n".to_owned();
+                                std::thread::sleep(Duration::from_millis(20));
+                            }
                             return;
                         }
                         Reply::Silence => {
@@ -301,6 +312,120 @@ fn a_malformed_object_is_named_and_the_others_are_read() {
         "{}",
         gap_of(&loaded)
     );
+}
+
+#[test]
+fn what_is_no_item_of_the_list_makes_the_kind_unknown() {
+    let good = r#"{"metadata":{"namespace":"default","name":"good"}}"#;
+    for (item, why) in [
+        (r#"{"metadata":{"name":"a"}}"#, "it has no namespace"),
+        (
+            r#"{"metadata":{"namespace":"","name":"a"}}"#,
+            "it has no namespace",
+        ),
+        (
+            r#"{"metadata":{"namespace":"other","name":"a"}}"#,
+            "it is in namespace `other`",
+        ),
+        (
+            r#"{"kind":"ConfigMap","metadata":{"namespace":"default","name":"a"}}"#,
+            "it is a `ConfigMap`",
+        ),
+        (
+            r#"{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata","metadata":{"namespace":"default","name":"a"}}"#,
+            "is a `PartialObjectMetadata`",
+        ),
+        (
+            r#"{"apiVersion":"resource.k8s.io/v1beta1","metadata":{"namespace":"default","name":"a"}}"#,
+            "is an object of `resource.k8s.io/v1beta1`",
+        ),
+        (good, "the list has `ResourceClaim/default/good` more than once"),
+        (
+            r#"{"metadata":{"name":"good","namespace":"default","uid":"other"}}"#,
+            "the list has `ResourceClaim/default/good` more than once",
+        ),
+    ] {
+        for in_pages in [false, true] {
+            let (address, _) = serve(move |path, _| {
+                let (items, more) = match (in_pages, path.ends_with("continue=next")) {
+                    (false, _) => (format!("{good},{item}"), ""),
+                    (true, false) => (good.to_owned(), r#","continue":"next""#),
+                    (true, true) => (item.to_owned(), ""),
+                };
+                json(&format!(
+                    r#"{{"kind":"ResourceClaimList","metadata":{{"resourceVersion":"7"{more}}},"items":[{items}]}}"#
+                ))
+            });
+            let loaded = load(&address, &claims().in_namespace("default")).unwrap();
+            let gaps = &loaded.cluster.environment().gaps;
+            let is_told = |gap: &Gap| gap.hides(Kind::ResourceClaim, "default") && gap.reason.contains(why);
+            assert!(gaps.iter().any(is_told), "{item}: {gaps:?}");
+        }
+    }
+}
+
+#[test]
+fn an_object_that_was_not_asked_for_is_no_answer() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let key = Key::new("default", "a");
+    let asked = r#""apiVersion":"resource.k8s.io/v1","kind":"ResourceClaim""#;
+    let named = r#""metadata":{"namespace":"default","name":"a"}"#;
+    for (answer, why) in [
+        (
+            format!(r#"{{{asked},"metadata":{{"namespace":"default","name":"b"}}}}"#),
+            "the response is the object `default/b`",
+        ),
+        (
+            format!(r#"{{{asked},"metadata":{{"namespace":"other","name":"a"}}}}"#),
+            "the response is the object `other/a`",
+        ),
+        (
+            format!(r#"{{{asked},"metadata":{{"name":"a"}}}}"#),
+            "the response is the object `a`",
+        ),
+        (format!("{{{asked}}}"), "no name"),
+        (
+            format!(r#"{{"apiVersion":"v1","kind":"ConfigMap",{named}}}"#),
+            "the response is a `ConfigMap` of `v1`",
+        ),
+        (
+            format!(r#"{{"apiVersion":"resource.k8s.io/v1beta1","kind":"ResourceClaim",{named}}}"#),
+            "the response is a `ResourceClaim` of `resource.k8s.io/v1beta1`",
+        ),
+        (format!("{{{named}}}"), "the response has no `kind`"),
+    ] {
+        let (address, _) = serve({
+            let answer = answer.clone();
+            move |_, _| json(&answer)
+        });
+        let patch = ClaimPatch::release(&Claim::default());
+        let (again, manifest, patched) = runtime.block_on(async {
+            let live = connect(&address).await.unwrap();
+            let wanted = BTreeSet::from([(Kind::ResourceClaim, key.clone())]);
+            (
+                live.read_again(wanted).await.unwrap(),
+                live.manifest(Kind::ResourceClaim, &key).await,
+                live.patch_claim(&key, &patch, false).await,
+            )
+        });
+        assert_eq!(again.changes.len(), 0, "{answer}");
+        assert!(
+            again.unread.contains(&(Kind::ResourceClaim, key.clone())),
+            "{answer}"
+        );
+        assert!(
+            again.warnings[0].starts_with("cannot read ResourceClaim/a again: "),
+            "{:?}",
+            again.warnings
+        );
+        assert!(again.warnings[0].contains(why), "{answer}: {:?}", again.warnings);
+        for error in [manifest.unwrap_err(), patched.unwrap_err()] {
+            assert!(error.to_string().contains(why), "{answer}: {error}");
+        }
+    }
 }
 
 #[test]
@@ -577,19 +702,96 @@ fn an_unreadable_object_is_reported_and_its_known_state_is_kept() {
         )),
     });
     assert_eq!(
-        watched(&address, Persistence::Lasting, 7),
+        watched(&address, Persistence::Lasting, 9),
         [
             "in step: ResourceClaim",
             "put b",
             "unreadable ResourceClaim/default/a",
             "unreadable ",
+            "trouble: resourceclaims.resource.k8s.io are out of date: `ResourceClaim/default/a`: \
+             spec.devices.requests: must be a list, not a string",
             // A new list, in which only `b` is missing.
             "delete b",
             "unreadable ResourceClaim/default/a",
             // However broken it is, it is gone.
             "delete a",
+            "in step: ResourceClaim",
         ]
     );
+}
+
+#[test]
+fn a_watch_without_complete_events_is_given_up_and_believed_once_it_has_one() {
+    for persistence in [Persistence::Lasting, Persistence::UntilRefused] {
+        for begin in ["\n", r#"{"type":"ADDED","object":{"#] {
+            let (address, _) =
+                serve(
+                    move |path, before| match (path.rsplit_once("resourceVersion="), before) {
+                        (None, _) => json(CLAIMS),
+                        (Some(_), 0 | 1) => Reply::Blanks(begin.to_owned()),
+                        _ => Reply::Stall(event("ADDED", "b", 8)),
+                    },
+                );
+            let noise = "trouble: cannot watch resourceclaims.resource.k8s.io: `ADDRESS` does not respond like a \
+                         Kubernetes API server (it sends data, but no complete event)";
+            let told = watched(&address, persistence, 4).into_iter();
+            let told: Vec<String> = told.map(|line| line.replace(&address, "ADDRESS")).collect();
+            let expected = ["in step: ResourceClaim", noise, "in step: ResourceClaim", "put b"];
+            assert_eq!(told, expected, "{begin}");
+        }
+    }
+}
+
+#[test]
+fn an_event_that_cannot_be_read_is_trouble_until_the_object_can_be_read() {
+    let named = r#""metadata":{"namespace":"default","name":"a","resourceVersion":"8"}"#;
+    for (object, name, why) in [
+        (
+            format!(r#"{{{named},"status":[]}}"#),
+            "default/a",
+            "status: must be an object, not a list",
+        ),
+        (
+            format!(r#"{{"apiVersion":"v1","kind":"ConfigMap",{named}}}"#),
+            "default/a",
+            "is a `ConfigMap`",
+        ),
+        (
+            format!(r#"{{"apiVersion":"meta.k8s.io/v1","kind":"PartialObjectMetadata",{named}}}"#),
+            "default/a",
+            "is a `PartialObjectMetadata`",
+        ),
+        (
+            r#"{"metadata":{"name":"a","resourceVersion":"8"}}"#.to_owned(),
+            "a",
+            "has no namespace",
+        ),
+    ] {
+        let changed = format!("{{\"type\":\"MODIFIED\",\"object\":{object}}}\n");
+        let readable = listing(&["a"], "").replace(r#""7""#, r#""9""#);
+        let readable = readable.replace(r#""name":"a""#, r#""name":"a","resourceVersion":"9""#);
+        let (address, _) = serve(
+            move |path, before| match (path.rsplit_once("resourceVersion="), before) {
+                (None, 0) => json(CLAIMS),
+                (None, _) => json(&readable),
+                (Some((_, "7")), _) => Reply::Cut(changed.clone()),
+                _ => Reply::Stall(event("ADDED", "b", 10)),
+            },
+        );
+        let trouble =
+            format!("trouble: resourceclaims.resource.k8s.io are out of date: `ResourceClaim/{name}`: {why}");
+        assert_eq!(
+            watched(&address, Persistence::Lasting, 6),
+            [
+                "in step: ResourceClaim",
+                &format!("unreadable ResourceClaim/{name}"),
+                &trouble,
+                "put a",
+                "in step: ResourceClaim",
+                "put b",
+            ]
+        );
+    }
 }
 
 /// A watch that delivers nothing is reported once, and everything is listed again.
@@ -729,6 +931,20 @@ fn pages_without_end_are_no_answer() {
 
 #[test]
 fn what_a_list_says_that_it_lacks_is_a_gap() {
+    // The last page ends before all are there that the first one announced.
+    let (address, _) = serve(|path, _| {
+        json(&if path.ends_with("continue=next") {
+            listing(&["b"], "")
+        } else {
+            listing(&["a"], r#","continue":"next","remainingItemCount":3"#)
+        })
+    });
+    let loaded = load(&address, &claims()).unwrap();
+    assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 2);
+    assert_eq!(
+        gap_of(&loaded),
+        "the list lacks 2 of its items, and has no continue token"
+    );
     let (address, _) = serve(|path, _| {
         if path.contains("watch=true") {
             Reply::Silence
@@ -766,6 +982,8 @@ fn what_is_no_whole_list_of_the_kind_is_no_answer() {
             "",
         ),
         list().replace(r#""items":["#, r#""items":{},"more":["#),
+        // Go programs write an empty list so, and API servers never.
+        listing(&[], "").replace("[]", "null"),
         list().replace(r#"{"resourceVersion":"7"}"#, "[]"),
         list().replace(r#""7""#, "7"),
         list().replace(r#""7""#, r#""7","continue":["b"]"#),
@@ -786,15 +1004,6 @@ fn what_is_no_whole_list_of_the_kind_is_no_answer() {
         let error = load(&address, &claims()).unwrap_err();
         assert!(matches!(error, Error::Foreign { .. }), "{status}: {error}");
     }
-    // An empty Go slice is written as null.
-    let (address, _) = serve(|_, _| json(&listing(&[], "").replace("[]", "null")));
-    assert!(
-        load(&address, &claims())
-            .unwrap()
-            .cluster
-            .gap(Kind::ResourceClaim, "")
-            .is_none()
-    );
 }
 
 #[test]
@@ -846,6 +1055,19 @@ fn discovery_that_names_no_groups_or_resources_is_no_answer() {
         ),
         // It is tried all the same.
         (r#"{"kind":"APIResourceList"}"#, 1),
+        (
+            r#"{"kind":"APIResourceList","groupVersion":"foo/v1","resources":[]}"#,
+            1,
+        ),
+        (r#"{"groupVersion":"resource.k8s.io/v1","resources":[]}"#, 1),
+        (
+            r#"{"kind":"APIGroupList","groupVersion":"resource.k8s.io/v1","resources":[]}"#,
+            1,
+        ),
+        (
+            r#"{"kind":"APIResourceList","groupVersion":"resource.k8s.io/v1","resources":[]}"#,
+            0,
+        ),
     ] {
         let address = serve_with_discovery(groups, resources);
         let loaded = load(&address, &claims()).unwrap();

@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::asked::misplaced;
 use super::connect::Target;
 use super::discovery::{Serving, discover};
 use super::error::Error;
@@ -23,7 +24,7 @@ use super::list::{self, Listing, Meter};
 use super::request::{JSON, jittered};
 use super::{Live, Objects, Unread};
 use crate::decode::{Decoder, key_of, name_of};
-use crate::files::{JsonEvent, JsonItems, JsonLimits};
+use crate::files::{JsonEvent, JsonItems, JsonLimits, named};
 use crate::needs::{Needs, Unobserved, Want};
 use dra_model::{Change, Cluster, Key, Kind, NewerFields, Object, Str, json};
 
@@ -232,6 +233,8 @@ impl Live {
                 known: cluster.versions(kind),
                 resource_version: resource_version.clone(),
                 partial: resource_version.is_empty(),
+                unread: Unread::default(),
+                unreadable: None,
                 standing: Standing::Unopened,
                 contact: Instant::now(),
                 seen: Instant::now(),
@@ -278,6 +281,10 @@ struct Watcher {
     seen: Instant,
     /// What is known is only a part of what there is.
     partial: bool,
+    /// Objects that could not be read since they changed: what is known of them is what they were before.
+    unread: Unread,
+    /// Since when there are such objects, and the first one.
+    unreadable: Option<(Instant, Unreadable)>,
     /// Number of watches in a row have ended before they showed that they work. Below [`FRUITLESS`] they are believed.
     fruitless: u32,
     /// Version of the last watch that ended within an event before its first change, so that neither silence nor a
@@ -342,6 +349,8 @@ enum Over {
 struct Taken {
     changes: Vec<Change>,
     unreadable: Vec<Unreadable>,
+    /// True if there is an event at all.
+    heard: bool,
     /// True if an event shows that the watch works.
     proves: bool,
     /// True if one is a change.
@@ -433,6 +442,10 @@ impl Watcher {
     }
 
     async fn in_step(&mut self) -> Result<(), Over> {
+        if let Some((_, object)) = &self.unreadable {
+            let message = format!("{} are out of date: {object}", list::resource(self.kind));
+            return self.tell_trouble(message, false).await;
+        }
         if self.standing == Standing::InStep {
             return Ok(());
         }
@@ -474,9 +487,9 @@ impl Watcher {
         let trouble = Trouble {
             kind: self.kind,
             message,
-            since: self.seen,
+            since: self.unreadable.as_ref().map_or(self.seen, |(since, _)| *since),
             refused,
-            fruitless: self.fruitless >= FRUITLESS || self.partial,
+            fruitless: self.fruitless >= FRUITLESS || self.partial || self.unreadable.is_some(),
         };
         self.tell(Watched::Trouble(trouble)).await
     }
@@ -570,8 +583,15 @@ impl Watcher {
                 Err(error) => break End::Failed(error),
             };
             received |= !piece.trim_ascii().is_empty();
-            self.heard();
             let taken = self.take(&mut events, &piece);
+            if taken.heard {
+                self.heard();
+            } else if self.contact.elapsed() >= pause {
+                // Blanks, or an event without end: the connection is there, and nothing is to be seen.
+                (self.garbled, proven) = (Some(self.resource_version.clone()), false);
+                let message = "it sends data, but no complete event".to_owned();
+                break End::Failed(self.foreign(message));
+            }
             gapped |= taken.gapped;
             shown |= taken.proves;
             changed |= taken.changed;
@@ -617,7 +637,15 @@ impl Watcher {
             self.tell(Watched::Changes(changes)).await?;
         }
         for object in unreadable {
+            self.unreadable
+                .get_or_insert_with(|| (Instant::now(), object.clone()));
             self.tell(Watched::Unreadable(object)).await?;
+        }
+        if self.unreadable.is_some() {
+            if self.unread.is_empty() {
+                self.unreadable = None;
+            }
+            self.in_step().await?;
         }
         Ok(())
     }
@@ -629,13 +657,16 @@ impl Watcher {
             match feed.next_event() {
                 Ok(None) => return taken,
                 Ok(Some(JsonEvent::Item(item))) => {
+                    taken.heard = true;
                     self.event(item.json, &mut taken);
                     if taken.end.is_some() {
                         return taken;
                     }
                 }
                 Ok(Some(JsonEvent::Bad { reason, .. })) => {
+                    taken.heard = true;
                     taken.gapped = true;
+                    self.unread.nameless = true;
                     taken.unreadable.push(Unreadable {
                         kind: self.kind,
                         name: None,
@@ -645,11 +676,7 @@ impl Watcher {
                 Ok(Some(JsonEvent::ListEnd(_))) => {}
                 Err(error) => {
                     // To continue from the same version would bring the same again.
-                    taken.end = Some(End::Failed(Error::Foreign {
-                        what: format!("watch {}", list::resource(self.kind)),
-                        server: self.target.server.clone(),
-                        message: error.to_string(),
-                    }));
+                    taken.end = Some(End::Failed(self.foreign(error.to_string())));
                     return taken;
                 }
             }
@@ -674,6 +701,7 @@ impl Watcher {
             Ok(event) => event,
             Err(error) => {
                 taken.gapped = true;
+                self.unread.nameless = true;
                 taken.unreadable.push(self.unreadable(json, error.to_string()));
                 return;
             }
@@ -686,15 +714,11 @@ impl Watcher {
                 .as_deref()
                 .is_some_and(|version| is_before(version, &self.resource_version))
             {
-                taken.end = Some(End::Failed(Error::Foreign {
-                    what: format!("watch {}", list::resource(self.kind)),
-                    server: self.target.server.clone(),
-                    message: format!(
-                        "it reports version {} after {}",
-                        version.unwrap_or_default(),
-                        self.resource_version
-                    ),
-                }));
+                taken.end = Some(End::Failed(self.foreign(format!(
+                    "it reports version {} after {}",
+                    version.unwrap_or_default(),
+                    self.resource_version
+                ))));
                 return;
             }
             let is_shown = is_change && key_of(object).is_some_and(|key| !key.name.is_empty());
@@ -724,36 +748,54 @@ impl Watcher {
                 match key_of(object).filter(|key| !key.name.is_empty()) {
                     Some(key) => {
                         self.known.remove(&key);
+                        self.unread.keys.remove(&key);
                         taken.changes.push(Change::Delete(self.kind, key));
                     }
-                    None => taken
-                        .unreadable
-                        .push(self.unreadable(object, "has no name".to_owned())),
+                    None => {
+                        taken.gapped = true;
+                        self.unread.nameless = true;
+                        taken
+                            .unreadable
+                            .push(self.unreadable(object, "has no name".to_owned()));
+                    }
                 }
             }
             "ADDED" | "MODIFIED" => {
-                let decoded = self
-                    .decoder
-                    .decode(self.kind, self.kind.group(), self.version, object);
-                match decoded {
+                match self.decode(object) {
                     Ok(object) => {
                         let metadata = object.metadata();
+                        self.unread.keys.remove(&metadata.key());
                         self.known
                             .insert(metadata.key(), metadata.resource_version.clone());
                         taken.changes.push(Change::Put(object));
                     }
-                    Err(error) => {
+                    Err(why) => {
                         // It exists and was unknown before; a new list must treat it neither as deleted nor as known.
-                        taken.unreadable.push(self.unreadable(object, error.to_string()));
+                        taken.gapped = true;
+                        self.unread.add(object);
+                        taken.unreadable.push(self.unreadable(object, why));
                     }
                 }
             }
             other => {
                 taken.gapped = true;
+                self.unread.nameless = true;
                 let reason = format!("an event of the unknown type `{other}`");
                 taken.unreadable.push(self.unreadable(object, reason));
             }
         }
+    }
+
+    /// The object of an event, or why there is none.
+    fn decode(&mut self, json: &[u8]) -> Result<Object, String> {
+        let namespace = self.want.namespace.as_deref();
+        let name = named(json).filter(|named| named.name.is_some());
+        if let Some(why) = misplaced(json, name.as_ref(), (self.kind, self.version), namespace) {
+            return Err(why);
+        }
+        self.decoder
+            .decode(self.kind, self.kind.group(), self.version, json)
+            .map_err(|error| error.to_string())
     }
 
     fn unreadable(&self, json: &[u8], reason: String) -> Unreadable {
@@ -761,6 +803,15 @@ impl Watcher {
             kind: self.kind,
             name: name_of(json, self.kind),
             reason,
+        }
+    }
+
+    /// The server answers otherwise than an API server.
+    fn foreign(&self, message: String) -> Error {
+        Error::Foreign {
+            what: format!("watch {}", list::resource(self.kind)),
+            server: self.target.server.clone(),
+            message,
         }
     }
 
@@ -788,6 +839,10 @@ impl Watcher {
             ..
         } = listed.sink;
         let changes = difference(self.kind, &mut self.known, objects, &unread);
+        self.unread = unread;
+        if self.unread.is_empty() {
+            self.unreadable = None;
+        }
         let unreadable = problems.into_iter().map(|problem| Unreadable {
             kind: self.kind,
             name: problem.object,

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::asked::{mistaken, mistaken_name};
 use super::discovery::discover;
 use super::error::Error;
 use super::list::{self, Listing, Meter, Sink};
@@ -59,6 +60,9 @@ impl Live {
             .submit(Method::PATCH, path, JSON_PATCH, body, &what)
             .await?;
         let kind = Kind::ResourceClaim;
+        if let Some(why) = mistaken(&answer, &kind.api_version(version), kind.name(), key) {
+            return Err(self.foreign(what, why));
+        }
         match Decoder::default().decode(kind, kind.group(), version, &answer) {
             Ok(Object::ResourceClaim(claim)) => Ok(Arc::unwrap_or_clone(claim)),
             Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
@@ -94,21 +98,17 @@ impl Live {
     /// # Errors
     /// When the server cannot be asked at all.
     pub async fn cluster_uid(&self) -> Result<Option<Str>, Error> {
-        #[derive(Deserialize)]
-        struct Namespace {
-            metadata: Metadata,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            uid: Str,
-        }
         let path = "/api/v1/namespaces/kube-system";
-        match self
-            .target
-            .get::<Namespace>(path, JSON, "read namespace kube-system")
-            .await
-        {
-            Ok(namespace) => Ok(Some(namespace.metadata.uid).filter(|uid| !uid.is_empty())),
+        let what = "read namespace kube-system";
+        match self.target.get::<Box<RawValue>>(path, JSON, what).await {
+            Ok(namespace) => {
+                let key = Key::new("", "kube-system");
+                if let Some(why) = mistaken(namespace.get().as_bytes(), "v1", "Namespace", &key) {
+                    return Err(self.foreign(what.to_owned(), why));
+                }
+                let uid = self.uid_in(&namespace, what)?;
+                Ok(Some(uid).filter(|uid| !uid.is_empty()))
+            }
             Err(error) if error.is_fatal() => Err(error),
             Err(_) => Ok(None),
         }
@@ -127,14 +127,6 @@ impl Live {
         #[serde(rename_all = "camelCase")]
         struct Version {
             group_version: String,
-        }
-        #[derive(Deserialize)]
-        struct Bare {
-            metadata: Metadata,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            uid: Str,
         }
         let what = format!("read {}/{namespace}/{}", entry.group_resource(), entry.name);
         let mut object = String::new();
@@ -161,13 +153,34 @@ impl Live {
         };
         for version in versions {
             let path = format!("{version}{object}");
-            match self.target.get::<Bare>(&path, JSON, &what).await {
-                Ok(object) => return Ok(Some(object.metadata.uid)),
+            match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
+                Ok(object) => {
+                    let key = Key::new(namespace, entry.name.clone());
+                    return match mistaken_name(object.get().as_bytes(), &key) {
+                        None => self.uid_in(&object, &what).map(Some),
+                        Some(why) => Err(self.foreign(what, why)),
+                    };
+                }
                 Err(Error::Refused { code: 404, .. }) => {}
                 Err(error) => return Err(error),
             }
         }
         Ok(None)
+    }
+
+    /// The UID of the object in an answer.
+    fn uid_in(&self, object: &RawValue, what: &str) -> Result<Str, Error> {
+        #[derive(Deserialize)]
+        struct Bare {
+            metadata: Metadata,
+        }
+        #[derive(Deserialize)]
+        struct Metadata {
+            uid: Str,
+        }
+        let bare: Result<Bare, _> = json::from_str(object.get());
+        bare.map(|bare| bare.metadata.uid)
+            .map_err(|error| self.foreign(what.to_owned(), error.to_string()))
     }
 
     /// The claims `wanted` as the server sends them, of one namespace or of all. Those that are gone are left out.
@@ -277,5 +290,5 @@ impl Sink for Raw {
             .extend(RawValue::from_string(format!("{head}{fields}")).ok());
     }
 
-    fn bad(&mut self, _: u64, _: String) {}
+    fn bad(&mut self, _: String, _: String) {}
 }

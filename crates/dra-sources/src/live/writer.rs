@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Live;
+use super::asked::mistaken;
 use super::discovery::{Served, discover};
 use super::error::Error;
 use super::list;
@@ -123,7 +124,12 @@ impl Writer {
             .await
     }
 
-    fn decode(&self, kind: Kind, version: &str, answer: &[u8], what: String) -> Result<Object, Error> {
+    /// The object that was written, which has the name `key`.
+    fn decode(&self, kind: Kind, key: &Key, answer: &[u8], what: String) -> Result<Object, Error> {
+        let version = self.served.version(kind);
+        if let Some(why) = mistaken(answer, &kind.api_version(version), kind.name(), key) {
+            return Err(self.live.foreign(what, why));
+        }
         Decoder::default()
             .decode(kind, kind.group(), version, answer)
             .map_err(|error| self.live.foreign(what, error.to_string()))
@@ -148,7 +154,7 @@ impl Writer {
         let answer = self
             .send(Method::POST, path + FIELD_MANAGER, JSON, &body, &what)
             .await?;
-        self.decode(Kind::ResourceClaim, self.claims, &answer, what)
+        self.decode(Kind::ResourceClaim, &metadata.key(), &answer, what)
             .map(Some)
     }
 
@@ -361,7 +367,7 @@ impl Writer {
                           "metadata": metadata, "status": status});
         let path = self.path(kind, key, &more);
         let answer = self.send(Method::PATCH, path, APPLY, &body, &what).await?;
-        self.decode(kind, self.served.version(kind), &answer, what)
+        self.decode(kind, key, &answer, what)
     }
 
     /// Sets the condition of the pod with that UID.
@@ -379,7 +385,7 @@ impl Writer {
             json!({"metadata": {"uid": uid.as_str()}, "status": {"conditions": [condition_json(condition)]}});
         let path = self.path(Kind::Pod, key, &format!("/status{FIELD_MANAGER}"));
         let answer = self.send(Method::PATCH, path, STRATEGIC, &body, &what).await?;
-        self.decode(Kind::Pod, self.served.version(Kind::Pod), &answer, what)
+        self.decode(Kind::Pod, key, &answer, what)
     }
 
     /// Creates an event; `name` and `namespace` are those of its metadata.

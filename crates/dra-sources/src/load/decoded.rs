@@ -170,7 +170,7 @@ impl Decoded {
             }
             Err(UpgradeError::Json(error)) => item.decode_problem(&error),
             Err(UpgradeError::Fields { fields, error }) => item.decode_problem_in_words(&error, &fields),
-            Err(error @ UpgradeError::Required { .. }) => {
+            Err(error @ (UpgradeError::Required { .. } | UpgradeError::Invalid { .. })) => {
                 self.refused
                     .get_or_insert_with(|| item.problem(error.to_string()).into());
                 return;

@@ -1,12 +1,12 @@
-//! Objects by list, and contradicting lists of one kind: two lists that each claim to be complete, from two times or
-//! clusters, do not form a consistent cluster.
+//! Objects by list, and lists of one kind that contradict each other or themselves. A list that claims to be complete, and an object
+//! that it lacks, are from two times or clusters and do not form a consistent cluster. A list of a server has no object twice.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::bundle::SnapshotInfo;
 use crate::needs::Problem;
-use dra_model::{Key, Kind, Object, Str};
+use dra_model::{Key, Kind, Meta, Object, Str};
 
 /// Objects that came together: those of one list, or those beside lists in one file.
 struct Part {
@@ -39,7 +39,10 @@ impl Part {
 #[derive(Default)]
 pub(super) struct Parts(Vec<Part>);
 
-/// Contradiction between two lists of one kind, or between their clusters.
+/// Why a kind is unknown of which two files say different things.
+const OTHERS: &str = "the files contradict each other";
+
+/// Contradiction between two lists of one kind, in one of them, or between their clusters.
 pub(super) struct Contradiction {
     /// The kind, or every kind.
     pub(super) kind: Option<Kind>,
@@ -47,6 +50,8 @@ pub(super) struct Contradiction {
     pub(super) objects: BTreeSet<Key>,
     /// The first of them.
     pub(super) problem: Problem,
+    /// Why the kind is unknown.
+    pub(super) reason: &'static str,
 }
 
 impl Parts {
@@ -98,9 +103,6 @@ impl Parts {
 
     /// Returns what they contradict each other in; `objects` are those of all parts, in their order.
     pub(super) fn contradictions(&self, objects: &[Object]) -> Vec<Contradiction> {
-        if self.0.len() < 2 {
-            return Vec::new();
-        }
         let of_part = || {
             let mut rest = objects;
             self.0.iter().map(move |part| {
@@ -111,25 +113,49 @@ impl Parts {
         };
         let mut found: Vec<_> = two_clusters(of_part()).into_iter().collect();
         for kind in Kind::all() {
-            let whole = of_part().filter(|(part, _)| part.is_of(kind));
-            let whole: Vec<_> = whole.collect();
-            if whole.len() > 1 {
-                found.extend(lacking(kind, &whole));
+            if !of_part().any(|(part, _)| part.is_of(kind)) {
+                continue;
+            }
+            let is_some = |objects: &[Object]| objects.iter().any(|object| object.kind() == kind);
+            let parts = of_part().filter(|(part, objects)| part.is_of(kind) || is_some(objects));
+            let parts: Vec<_> = parts.collect();
+            found.extend(repeated(kind, &parts));
+            if parts.len() > 1 {
+                found.extend(lacking(kind, &parts));
             }
         }
         found
     }
 }
 
-/// The objects that one part has and another one of all has not.
+/// An object that a list of all has twice: whatever lists one twice may have left out another.
+fn repeated(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
+    let mut whole = parts.iter().filter(|(part, _)| part.is_of(kind));
+    whole.find_map(|(part, objects)| {
+        let of_kind = objects.iter().filter(|object| object.kind() == kind);
+        let mut metadata: Vec<&Meta> = of_kind.map(Object::metadata).collect();
+        // Servers list in order, which costs nothing.
+        metadata.sort_by(|a, b| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)));
+        let same = metadata
+            .windows(2)
+            .find(|pair| (&pair[0].namespace, &pair[0].name) == (&pair[1].namespace, &pair[1].name))?;
+        let key = same[0].key();
+        Some(Contradiction {
+            kind: Some(kind),
+            problem: Problem::repeated(kind, &key, &part.file),
+            objects: BTreeSet::new(),
+            reason: "a list contains an object more than once",
+        })
+    })
+}
+
+/// The objects that one part has and another one, which has all, has not.
 fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
     let mut seen: BTreeMap<Key, BTreeSet<usize>> = BTreeMap::new();
-    for (number, (part, objects)) in parts.iter().enumerate() {
+    for (number, (_, objects)) in parts.iter().enumerate() {
         for object in objects.iter().filter(|object| object.kind() == kind) {
             let key = object.metadata().key();
-            if part.has_all(kind, &key.namespace) {
-                seen.entry(key).or_default().insert(number);
-            }
+            seen.entry(key).or_default().insert(number);
         }
     }
     let mut all: HashMap<Str, Vec<usize>> = HashMap::new();
@@ -149,6 +175,7 @@ fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
         let contradiction = found.get_or_insert_with(|| Contradiction {
             kind: Some(kind),
             objects: BTreeSet::new(),
+            reason: OTHERS,
             problem: Problem::lacking(kind, &key, &parts[*has].0.file, &parts[*lacks].0.file),
         });
         contradiction.objects.insert(key);
@@ -173,6 +200,7 @@ fn two_clusters<'p>(parts: impl Iterator<Item = (&'p Part, &'p [Object])>) -> Op
                 return Some(Contradiction {
                     kind: None,
                     objects: BTreeSet::new(),
+                    reason: OTHERS,
                     problem: Problem::of_another_cluster(&metadata.key(), &known.file, &part.file),
                 });
             }

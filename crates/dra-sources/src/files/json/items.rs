@@ -398,7 +398,10 @@ impl Feed<'_> {
                 return Err(self.error(kind));
             }
             // An empty Go slice is written as null.
-            (Member::Items, Some(b"null")) => self.items.begin_list(),
+            (Member::Items, Some(b"null")) => {
+                self.items.begin_list();
+                self.items.list.has_null_items = true;
+            }
             (Member::Items, _) => self.items.has_odd_items = true,
             _ => {}
         }

@@ -16,5 +16,5 @@ pub use error::{BadItem, JsonError, JsonErrorKind};
 pub use items::{Feed, JsonEvent, JsonItem, JsonItems};
 pub use limits::JsonLimits;
 pub(crate) use probe::{
-    Members, certain_head, has_items, has_odd_items, head, leading_head, name, repeated_head,
+    Members, Named, certain_head, has_items, has_odd_items, head, leading_head, name, named, repeated_head,
 };

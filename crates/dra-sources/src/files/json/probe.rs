@@ -99,18 +99,24 @@ pub(crate) fn has_odd_items(object: &[u8]) -> bool {
     Members::of(object).any(|(key, value)| key == b"items" && !matches!(value.first(), Some(b'[' | b'n')))
 }
 
+/// What an object says of where it is.
+#[derive(Deserialize)]
+pub(crate) struct Named<'a> {
+    #[serde(borrow, default)]
+    pub(crate) namespace: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) name: Option<Cow<'a, str>>,
+}
+
+/// Namespace and name of an object, if it has `metadata` that can be read. What follows them is not looked at.
+pub(crate) fn named(object: &[u8]) -> Option<Named<'_>> {
+    let (_, metadata) = Members::of(object).find(|(key, _)| *key == b"metadata")?;
+    json::from_slice(metadata).ok()
+}
+
 /// `kind/namespace/name` of an object as far as it tells, to name it in a message.
 pub(crate) fn name(object: &[u8], kind: Option<&str>) -> Option<String> {
-    #[derive(Deserialize)]
-    struct Metadata<'a> {
-        #[serde(borrow, default)]
-        namespace: Option<Cow<'a, str>>,
-        #[serde(borrow, default)]
-        name: Option<Cow<'a, str>>,
-    }
-
-    let (_, metadata) = Members::of(object).find(|(key, _)| *key == b"metadata")?;
-    let metadata: Metadata<'_> = json::from_slice(metadata).ok()?;
+    let metadata = named(object)?;
     let name = metadata.name?;
     let kind = kind.unwrap_or("object");
     Some(match metadata.namespace {
