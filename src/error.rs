@@ -144,6 +144,14 @@ impl UsageError {
     }
 }
 
+/// An object that the command line names does not exist, and its kind is not listed.
+#[derive(Debug, Error)]
+#[error("{message}")]
+pub(crate) struct NotFound {
+    pub(crate) message: String,
+    pub(crate) hint: String,
+}
+
 /// Names on the command line that do not exist.
 #[derive(Debug, Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
@@ -268,6 +276,12 @@ pub(crate) trait Hints {
     fn hints(&self) -> Vec<String>;
 }
 
+impl Hints for NotFound {
+    fn hints(&self) -> Vec<String> {
+        vec![self.hint.clone()]
+    }
+}
+
 impl Hints for UsageError {
     fn hints(&self) -> Vec<String> {
         self.hint.iter().cloned().collect()
@@ -341,6 +355,7 @@ impl Hints for DestinationError {
 const HINTING: &[HintsOf] = &[
     hints_of::<UsageError>,
     hints_of::<Absent>,
+    hints_of::<NotFound>,
     hints_of::<dra_runner::Failure>,
     hints_of::<TimedOut>,
     hints_of::<PrintError>,

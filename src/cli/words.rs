@@ -630,11 +630,14 @@ impl<'a> Typed<'a> {
     /// The command line of `instead`, with the typed names and flags as far as it takes them.
     fn instead(&self, word: &str, instead: &Instead) -> String {
         let rest = self.but(word);
-        let names: Vec<&String> = self.names(&rest).collect();
-        let command = match (names.first(), instead.named) {
+        // The file of a manifest is no name.
+        let is_manifest = |arg: &String| arg == "-f" || arg.starts_with("--filename");
+        let mut names = self.names(&rest);
+        let name = names.next().filter(|_| !rest.iter().any(is_manifest));
+        let command = match (name, instead.named) {
             (Some(name), named) if !named.is_empty() => {
                 let template = named.rsplit_once(' ').unwrap_or((named, ""));
-                let rest: Vec<String> = rest.iter().filter(|arg| arg != name).cloned().collect();
+                let rest: Vec<String> = rest.iter().filter(|arg| *arg != name).cloned().collect();
                 let kind = name
                     .split_once('/')
                     .and_then(|(kind, _)| crate::commands::kind_called(kind));

@@ -309,7 +309,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let node = match (of_nodes.as_slice(), node) {
         ([], node) => node,
         ([named], None) => Some(named.clone()),
-        _ => return Err(UsageError::new("cannot list the devices of more than one node").into()),
+        _ => {
+            return Err(UsageError::new("cannot list the devices of more than one node")
+                .hint("name one node, or none for all devices")
+                .into());
+        }
     };
     let filter = DeviceFilter {
         names,

@@ -17,7 +17,7 @@ use self::target::Wanted;
 use super::objects::{Found, Named};
 use super::{Accepts, describe, judging, presence, threads};
 use crate::context::{Ctx, SourceSetting};
-use crate::error::{Outcome, Unread, UsageError};
+use crate::error::{NotFound, Outcome, Unread, UsageError};
 use crate::output::{Page, Report, View};
 use dra_model::{Cluster, Key, Kind, Object, Str};
 use dra_reports::allocation::{Settings, Target};
@@ -26,6 +26,7 @@ use dra_reports::explanation::{
     explain_owner, explain_pod, unjudged,
 };
 use dra_reports::presence::Mention;
+use dra_reports::script::Command;
 use dra_reports::{CauseItem, DriverVerdict, RoomVerdict, driver_chain, explain_all, node_room};
 use dra_rules::kubelet::rests_on;
 use dra_rules::owners::{gathers_nodes, is_queued};
@@ -329,9 +330,12 @@ async fn of_owner(
             let why = format!("cannot tell whether {kind}/{key} has pods: {}", gap.reason);
             Ok(unjudged(target, &why))
         }
-        None => Err(anyhow::anyhow!(
-            "{kind}/{key} not found, and no pod belongs to it"
-        )),
+        None => {
+            let everything = Command::dra("explain").arg("-A").here().done()?;
+            let message = format!("{kind}/{key} not found, and no pod belongs to it");
+            let hint = format!("check name and namespace (-n), or explain everything: {everything}");
+            Err(NotFound { message, hint }.into())
+        }
     }
 }
 

@@ -43,9 +43,10 @@ impl<'c> Rows<'c> {
 /// When the source is not a cluster.
 pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
     if ctx.settings().watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_)) {
-        return Err(UsageError::new(
-            "`--watch` needs a cluster and cannot be used with `--from`",
-        ));
+        return Err(
+            UsageError::new("`--watch` needs a cluster and cannot be used with `--from`")
+                .hint("remove `--from` to watch the current cluster"),
+        );
     }
     Ok(())
 }

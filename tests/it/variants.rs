@@ -184,7 +184,7 @@ const CASES: &[Case] = &[
         file: "kubelet-cannot-align",
         args: &["explain", "--all-namespaces"],
         exits: 1,
-        first: &["×"],
+        first: &["x 1 pod failed"],
         names: &["TopologyAffinityError"],
         never: &["√"],
     },

@@ -393,25 +393,43 @@ fn asking_in(template: &ClaimTemplate, after: &ClaimSpec) -> Result<Remake, Stri
     }
 }
 
-/// The command for [`asking`].
-pub(super) fn ask_for(cluster: &Cluster, claim: &Claim, after: &ClaimSpec) -> Remedy {
+/// The command for [`asking`], and the pod that has to be recreated after it, since the claim was generated for it.
+///
+/// Its deletion alone may not help: for the claim controller, which looks into a cache of what it created first, a claim exists until an
+/// hour after its creation (`resourceclaim/controller.go`, `claimExists`, up to v1.36 `findPodResourceClaim`, v1.37.2).
+pub(super) fn ask_for<'c>(
+    cluster: &'c Cluster,
+    claim: &Claim,
+    after: &ClaimSpec,
+) -> (Remedy, Option<&'c Arc<Pod>>) {
     let again = match asking(cluster, claim, after) {
         Ok(again) => again,
-        Err(who) => return Remedy::by_hand(who),
+        Err(who) => return (Remedy::by_hand(who), None),
     };
     let key = claim.key();
     if again.kind == Kind::ResourceClaim {
-        return again.command().note(words::claim_is_recreated(&key));
+        return (again.command().note(words::claim_is_recreated(&key)), None);
     }
     let again = again_for_all(again);
     if claim.metadata.is_made_up() {
-        return again;
+        return (again, None);
     }
-    again.and(Remedy::command(script::delete_in(
-        &key.namespace,
-        Kind::ResourceClaim,
-        [&key.name],
-    )))
+    let owner = claim.metadata.controller();
+    if let Some(pod) = owner.and_then(|owner| cluster.pod(&claim.metadata.beside(&owner.name)))
+        && owner.is_some_and(|owner| owner.uid == pod.metadata.uid)
+    {
+        return (again, Some(pod));
+    }
+    let delete = script::delete_in(&key.namespace, Kind::ResourceClaim, [&key.name]);
+    (again.and(Remedy::command(delete)), None)
+}
+
+/// Recreates a pod: its owner does, or else it is deleted and created as it was.
+pub(super) fn renew(cluster: &Cluster, pod: &Arc<Pod>) -> Remedy {
+    match pod.metadata.controller() {
+        Some(_) => replace_pods(cluster, &pod.metadata.namespace, [pod]),
+        None => Remedy::command(script::recreate_pod(&pod.key())),
+    }
 }
 
 /// What claims that are created from the template later would request.

@@ -610,7 +610,7 @@ impl Asked {
                 let usage = UsageError::new(format!("`--to-version`: {error}"));
                 match error {
                     TargetError::NotOlder { .. } => hint(usage),
-                    TargetError::TooOld { .. } => usage,
+                    error => error.hint().into_iter().fold(usage, UsageError::hint),
                 }
             })
     }

@@ -181,7 +181,7 @@ impl PlanningArgs {
                     findings::TargetError::NotOlder { .. } if environment.git_version.is_none() => {
                         usage.hint("set the current release with `--kubernetes-version`")
                     }
-                    _ => usage,
+                    error => error.hint().into_iter().fold(usage, UsageError::hint),
                 }
             })
     }

@@ -55,7 +55,7 @@ pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyho
 fn chosen(fixes: &[FixItem], number: usize) -> Result<&FixItem, UsageError> {
     let found = number.checked_sub(1).and_then(|place| fixes.get(place));
     found.ok_or_else(|| match fixes.len() {
-        0 => UsageError::new("there is no fix to print"),
+        0 => UsageError::new("there is no fix to print").hint("remove `--emit-fix` to see why"),
         1 => UsageError::new(format!("there is no fix {number}; the only fix is 1")),
         all => UsageError::new(format!("there is no fix {number}; fixes are numbered 1 to {all}")),
     })

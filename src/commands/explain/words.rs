@@ -2,7 +2,7 @@
 
 use crate::output::Page;
 use dra_reports::explanation::{
-    ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, NodeGroupItem, RISKY,
+    ClusterVerdict, DeviceCount, Explanation, FixItem, GetsItem, NodeGroupItem, RISKY, Remake,
 };
 
 /// Names that are shown before the rest is counted.
@@ -80,11 +80,9 @@ pub(super) fn proof(fix: &FixItem, page: Page) -> String {
     proof
 }
 
-/// The objects that the fix deletes and recreates, as their specs are immutable.
+/// The objects that the fix deletes and recreates.
 pub(super) fn recreates(fix: &FixItem) -> Option<String> {
-    let changed = fix.remakes.iter().filter(|remake| !remake.operations.is_empty());
-    let objects = changed.map(|remake| remake.object());
-    let objects: Vec<String> = objects.collect();
+    let objects: Vec<String> = fix.remakes.iter().map(Remake::object).collect();
     (!objects.is_empty()).then(|| format!("recreates {}", objects.join(" and ")))
 }
 

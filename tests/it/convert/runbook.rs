@@ -60,7 +60,11 @@ fn a_downgrade_is_printed_step_by_step() {
     ----- stderr -----
     4 claims to convert, 1 claim kept, 5 claims refused
     ");
-    let details = on(&[&args[..], &["--details"]].concat(), "downgrade-groups-1.37", &GATES_ON);
+    let details = on(
+        &[&args[..], &["--details"]].concat(),
+        "downgrade-groups-1.37",
+        &GATES_ON,
+    );
     insta::assert_snapshot!(on_screen(details, 240).stdout, @r#"
     × not ready for a downgrade to 1.36: 4 decisions
       stop     4 groups (6 running pods, 1 pending) to resolve with their owners: default/both, default/ended, default/gen, default/sim
@@ -70,17 +74,22 @@ fn a_downgrade_is_printed_step_by_step() {
     Next: step 1a: kubectl dra snapshot --no-redact --out=before-downgrade.json
 
     Claims:
-      NAMESPACE   CLAIM            ACTION    CODE                   REMOVE                             ADD             REASON                                                                                                           KEPT               UID                                    VERSION   TO RESOLVE
-      default     both-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/both   both-0,both-1   <none>                                                                                                           <none>             64c822e7-2134-4966-90a5-346483dd7189   382       <none>
-      default     both-nic-94rpf   Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods   <none>             c86c35c2-a0c6-4462-888a-30717bcbe081   393       delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
-      default     ended-gpu        Refuse    NoLiveConsumer         <none>                             <none>          reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it                                               <none>             a893f2b7-bdfc-478f-9436-8b0adf583a5c   387       delete the PodGroup while the gate is on, which releases the claim, or use --release-unused
-      default     foreign          Keep      KindNotSelected        <none>                             <none>          reserved for jobs.batch only                                                                                     jobs.batch/sweep   50816efd-f072-4ce7-943e-8474bb682b2f   469       ask its owner to remove the entry, or select it with --kind jobs.batch
-      default     gen-gpu-6lrvq    Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods    <none>             14f8d37d-8d2e-4950-a4c1-f4fc0f15872e   471       delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
-      default     mixed            Convert   Convertible            podgroups.scheduling.k8s.io/mix    mix-0           <none>                                                                                                           <none>             d05f30dd-9a05-4193-adba-c874376cc58b   354       <none>
-      default     pair-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/pair   pair-0          <none>                                                                                                           <none>             05f68e0c-f8b3-4931-bee8-d05efed0cc8b   367       <none>
-      default     raw-gpu          Refuse    UnscheduledMembers     <none>                             <none>          members of PodGroup raw are not scheduled yet: pod raw-late                                                      <none>             f3b7218c-68c7-4572-9437-c65dbbd57ba5   293       wait until they are scheduled (--wait), delete them, or turn the gate off first
-      default     sim-gpu-2z6cl    Refuse    GeneratedForPodGroup   <none>                             <none>          created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods    <none>             6661e984-636c-4bbf-9ebd-7fe11f217b0f   321       delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
-      team        team-gpu         Convert   Convertible            podgroups.scheduling.k8s.io/team   team-0          <none>                                                                                                           <none>             3de129a0-c2de-46a8-a30f-954a38b627dc   431       <none>
+      convert   default/both-gpu: podgroups.scheduling.k8s.io/both becomes both-0, both-1
+      refuse    default/both-nic-94rpf: created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
+                to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
+      refuse    default/ended-gpu: reserved for podgroups.scheduling.k8s.io/ended, and no pod uses it
+                to resolve: delete the PodGroup while the gate is on, which releases the claim, or use --release-unused
+      keep      default/foreign: reserved for jobs.batch only
+                to resolve: ask its owner to remove the entry, or select it with --kind jobs.batch
+      refuse    default/gen-gpu-6lrvq: created for PodGroup gen, and the older claim controller creates new, unallocated claims for its running pods
+                to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
+      convert   default/mixed: podgroups.scheduling.k8s.io/mix becomes mix-0
+      convert   default/pair-gpu: podgroups.scheduling.k8s.io/pair becomes pair-0
+      refuse    default/raw-gpu: members of PodGroup raw are not scheduled yet: pod raw-late
+                to resolve: wait until they are scheduled (--wait), delete them, or turn the gate off first
+      refuse    default/sim-gpu-2z6cl: created for PodGroup sim, and the older claim controller creates new, unallocated claims for its running pods
+                to resolve: delete its pods and the PodGroup while the gates are on, then recreate the workload with named or per-pod claims
+      convert   team/team-gpu: podgroups.scheduling.k8s.io/team becomes team-0
     Groups:
       stop      default/both: both-0, both-1; claim/default/both-nic-94rpf: created for PodGroup both, and the older claim controller creates new, unallocated claims for its running pods
       leave     default/conv: conv-0, conv-1
@@ -200,7 +209,13 @@ fn a_downgrade_is_printed_step_by_step() {
 
 #[test]
 fn a_gate_that_goes_off_takes_fewer_steps() {
-    let args = ["convert", "plan", "--disable-gate", "DRAWorkloadResourceClaims", "--details"];
+    let args = [
+        "convert",
+        "plan",
+        "--disable-gate",
+        "DRAWorkloadResourceClaims",
+        "--details",
+    ];
     insta::assert_snapshot!(on_screen(on(&args, "podgroups", &GATES_ON), 240).stdout, @"
     × not ready for disabling DRAWorkloadResourceClaims: 1 decision
       stop     1 group (2 running pods, 1 pending) to resolve with their owners: default/sim
@@ -411,8 +426,17 @@ fn one_step_is_printed_with_its_commands() {
     ");
     let run = step("1c").exits(2);
     assert!(run.stderr.contains("the plan has no step `1c`"), "{}", run.stderr);
-    assert!(run.stderr.contains("steps: 1a, 1b, 2, 3, 4a, 4b, 4c"), "{}", run.stderr);
-    let run = on(&["convert", "plan", "--step", "1a"], "downgrade-groups-1.37", &GATES_ON).run();
+    assert!(
+        run.stderr.contains("steps: 1a, 1b, 2, 3, 4a, 4b, 4c"),
+        "{}",
+        run.stderr
+    );
+    let run = on(
+        &["convert", "plan", "--step", "1a"],
+        "downgrade-groups-1.37",
+        &GATES_ON,
+    )
+    .run();
     assert!(run.exits(2).stderr.contains("--to-version"));
 }
 

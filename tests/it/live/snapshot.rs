@@ -206,7 +206,9 @@ fn a_snapshot_of_one_namespace_does_not_pretend_to_know_the_others() {
     assert_eq!(recorded.stderr, "");
     let devices = cluster.kubectl_dra(["devices", NOW, &from]).run().exits(0);
     assert!(
-        devices.stderr.contains("the snapshot contains namespace `inference` only"),
+        devices
+            .stderr
+            .contains("the snapshot contains namespace `inference` only"),
         "{}",
         devices.stderr
     );

@@ -31,7 +31,7 @@ fn a_node_is_drained_of_its_devices_pods() {
 
     4 claims release 4 devices
     `kubectl drain` would refuse pods without a controller, unless --force is given: batch/plain, default/sharer-0, default/sharer-1 and 2 more
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --node gpu-node-2 --from tests/data/snapshots/device-taints-before.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -66,7 +66,7 @@ fn wide_shows_every_event() {
 
     3 claims release 3 devices
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/sharer-0, default/sharer-1, default/tolerates-any-effect and 1 more
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
     Start:                          2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                            NODE         GRACE   OWNER    PRIORITY   REPLACEMENT   REASONS
@@ -155,7 +155,7 @@ fn owners_and_extended_resources_are_reported() {
 
     5 claims release 20 devices
     `kubectl drain` would refuse pods without a controller, unless --force is given: training/trainer-0, training/trainer-1
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com -n training --from tests/data/snapshots/bound-pods.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -177,7 +177,7 @@ fn owners_and_extended_resources_are_reported() {
 
     5 claims release 7 devices
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/explicit, default/implicit, default/mixed and 1 more
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --from tests/data/snapshots/extended-resource.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -299,7 +299,7 @@ fn replacements_go_where_the_dry_run_lets_them() {
     training/sweep-glg98   now       30s    job/sweep recreates it: fits on gpu-node-3
 
     1 claim releases 4 devices
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
     Start:                          2026-11-21T10:13:20Z
     Evicted:
       AFTER   AT                     POD                    NODE         GRACE   OWNER                PRIORITY   REPLACEMENT          REASONS
@@ -356,7 +356,7 @@ fn groups_are_members_where_they_are_known() {
 
     2 claims release 2 devices
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/llm-0, default/llm-1, default/mix-0 and 6 more
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --kcm-feature-gates=GenericWorkload=true,DRAWorkloadResourceClaims=true --from tests/data/snapshots/podgroups.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -381,7 +381,7 @@ fn groups_are_members_where_they_are_known() {
     not evicted: pod/default/sim-0 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
     not evicted: pod/default/sim-1 (its claim belongs to its PodGroup, and DRAWorkloadResourceClaims is assumed off in kube-controller-manager (the default of the release))
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/conv-0, default/conv-1, default/llm-late
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
 
     More: kubectl dra simulate eviction --kubernetes-version 1.37 --driver gpu.example.com --from tests/data/snapshots/podgroups-gates-off.yaml --now 2026-11-21T10:13:20Z --details
 
@@ -492,7 +492,7 @@ fn older_releases_do_what_they_did() {
     2 claims release 2 devices
     not evicted: pod/default/again (its claim is not reserved for it)
     `kubectl drain` would refuse pods without a controller, unless --force is given: default/d, default/f
-    To create the rule without evicting pods, append: --emit-rule | kubectl apply -f -
+    To create the rule without evicting pods, append: `--emit-rule | kubectl apply -f -`
 
     More: kubectl dra simulate eviction --driver gpu.example.com --kubernetes-version 1.35 --kcm-feature-gates=DRADeviceTaints=true,DRADeviceTaintRules=true --from tests/data/snapshots/stale-reservations.yaml --now 2026-11-21T10:13:20Z --details
 

@@ -714,7 +714,9 @@ impl Diagnosis {
         match self.verdict() {
             ClusterVerdict::DoesNotFit => {
                 let waiting = self.waiting.as_ref();
-                waiting.is_none_or(|waiting| waiting.helps != super::items::Helps::Never)
+                let may_wait = waiting.is_none_or(|waiting| waiting.helps != super::items::Helps::Never);
+                // Whether the owner recreates the pod decides whether a command does.
+                may_wait || self.fixes.iter().any(|fix| fix.command.is_none())
             }
             ClusterVerdict::Waits | ClusterVerdict::Broken => true,
             ClusterVerdict::Fits

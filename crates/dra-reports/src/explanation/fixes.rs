@@ -10,8 +10,8 @@ use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
-use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, replace_pods};
-use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint, patch, recreate_pod};
+use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, renew};
+use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint, patch};
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
@@ -315,15 +315,22 @@ impl Helped<'_> {
             let claim = self.cluster.claim(key)?;
             Some(ask_for(self.cluster, claim, edited.claim(key)?))
         });
-        let of_pod = self.pod.zip(edited.pod()).map(|(before, after)| {
-            let fixes: Vec<&Fix> = fixes.iter().filter(|fix| fix.edits_pod()).collect();
-            change_pod(self.cluster, before, after, &fixes, recreates)
-        });
+        let (of_claims, generated): (Vec<Remedy>, Vec<_>) = of_claims.unzip();
+        let mut renewed = generated.into_iter().flatten();
+        let of_pod = match self.pod.zip(edited.pod()) {
+            Some((before, after)) => {
+                let fixes: Vec<&Fix> = fixes.iter().filter(|fix| fix.edits_pod()).collect();
+                let recreates = recreates || renewed.any(|pod| pod.key() == before.key());
+                Some(change_pod(self.cluster, before, after, &fixes, recreates))
+            }
+            None => renewed.next().map(|pod| renew(self.cluster, pod)),
+        };
         let others = fixes
             .iter()
             .filter(|fix| fix.edits_claim().is_none() && !fix.edits_pod())
             .map(|fix| self.other(fix));
         of_claims
+            .into_iter()
             .chain(of_pod)
             .chain(others)
             .fold(Remedy::default(), Remedy::and)
@@ -598,9 +605,8 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
                 Some(owner) => change.note(words::others_without(&manager(owner))),
             }
         }
-        Some(_) if fixes.is_empty() => replace_pods(cluster, &key.namespace, [before]),
-        Some(owner) => Remedy::by_hand(words::in_template(&key, &manager(owner))),
-        None if operations.is_empty() => Remedy::command(recreate_pod(&key)),
-        None => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::immutable_pod(&key)),
+        Some(owner) if !fixes.is_empty() => Remedy::by_hand(words::in_template(&key, &manager(owner))),
+        _ if operations.is_empty() => renew(cluster, before),
+        _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::immutable_pod(&key)),
     }
 }

@@ -8,7 +8,9 @@ use itertools::Itertools;
 use super::facts::Unbound;
 use super::finding::{Subject, claim_key, pod_key};
 use super::{Code, Finding, Look, words};
-use crate::remedy::{Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, replace_pods};
+use crate::remedy::{
+    Remedy, UNATTACHABLE, ask_for, ask_for_in, can_taint, drop_finalizers, renew, replace_pods,
+};
 use crate::script::{Command, NoCommand, Resource, Script, delete_in, keep_off_device, no_finalizers, patch};
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, FINALIZER, Key, Kind, Meta, NO_EXECUTE, PodGroup, Toleration,
@@ -322,7 +324,10 @@ fn toleration_seconds(tolerations: &[&Toleration], metadata: &Meta, kind: Kind) 
 fn for_good(look: &Look<'_>, claim: &Claim) -> Remedy {
     let mut after = claim.spec.clone();
     leave_out_seconds(&mut after);
-    ask_for(look.cluster, claim, &after)
+    match ask_for(look.cluster, claim, &after) {
+        (again, Some(pod)) => again.and(renew(look.cluster, pod)),
+        (again, None) => again,
+    }
 }
 
 fn for_good_in(template: &ClaimTemplate) -> Remedy {

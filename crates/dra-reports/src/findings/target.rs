@@ -37,6 +37,16 @@ pub enum TargetError {
     },
 }
 
+impl TargetError {
+    /// What to name instead.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotOlder { .. } => None,
+            Self::TooOld { oldest, .. } => Some(format!("name a release from 1.{oldest} on")),
+        }
+    }
+}
+
 impl Target {
     /// The release 1.`to` (absent: the one that runs), with `disabled` gates off and `gates` as given; others as the release has them.
     ///

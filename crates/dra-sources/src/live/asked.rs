@@ -46,7 +46,7 @@ pub(super) fn mistaken(json: &[u8], api_version: &str, kind: &str, key: &Key) ->
     mistaken_name(json, key)
 }
 
-/// The same where the kind of the object is not known.
+/// The same for an object of unknown kind.
 pub(super) fn mistaken_name(json: &[u8], key: &Key) -> Option<String> {
     let found = named(json).and_then(|named| {
         let namespace = named.namespace.unwrap_or_default();

@@ -39,7 +39,7 @@ impl Part {
 #[derive(Default)]
 pub(super) struct Parts(Vec<Part>);
 
-/// Why a kind is unknown of which two files say different things.
+/// Why a kind is unknown if files differ in its objects.
 const OTHERS: &str = "the files contradict each other";
 
 /// Contradiction between two lists of one kind, in one of them, or between their clusters.
@@ -152,10 +152,13 @@ fn repeated(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
 /// The objects that one part has and another one, which has all, has not.
 fn lacking(kind: Kind, parts: &[(&Part, &[Object])]) -> Option<Contradiction> {
     let mut seen: BTreeMap<Key, BTreeSet<usize>> = BTreeMap::new();
-    for (number, (_, objects)) in parts.iter().enumerate() {
+    for (number, (part, objects)) in parts.iter().enumerate() {
         for object in objects.iter().filter(|object| object.kind() == kind) {
             let key = object.metadata().key();
-            seen.entry(key).or_default().insert(number);
+            // A manifest beside the lists adds its objects: no list can have what was never created.
+            if part.has_all(kind, &key.namespace) || !object.metadata().is_only_written() {
+                seen.entry(key).or_default().insert(number);
+            }
         }
     }
     let mut all: HashMap<Str, Vec<usize>> = HashMap::new();
