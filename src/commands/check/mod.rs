@@ -610,7 +610,9 @@ impl Asked {
                 let usage = UsageError::new(format!("`--to-version`: {error}"));
                 match error {
                     TargetError::NotOlder { .. } => hint(usage),
-                    error => error.hint().into_iter().fold(usage, UsageError::hint),
+                    error @ TargetError::TooOld { .. } => {
+                        error.hint().into_iter().fold(usage, UsageError::hint)
+                    }
                 }
             })
     }

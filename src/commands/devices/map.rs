@@ -206,7 +206,7 @@ impl Drawing {
         let labels: Vec<String> = rows
             .iter()
             .map(|row| match row.more {
-                0 => row.name.to_string(),
+                0 => row.name.clone(),
                 more => format!("{} +{more}", row.name),
             })
             .collect();

@@ -4,7 +4,7 @@
 //! [`emptied`] is the cluster in which every other claim and pod has ended, and no device and no node has a taint. A
 //! subject that does not fit there never fits by waiting, as long as slices, classes and node labels stay the same.
 //! Otherwise pods with devices of such a node are removed in a copy of the cluster, one by one and then together, and
-//! only results that fit are reported. [Spared](Spared) pods are not waited for. Pods without devices are removed too
+//! only results that fit are reported. [Spared] pods are not waited for. Pods without devices are removed too
 //! if they use resources that a plain filter of the node requires.
 
 use std::cell::Cell;
