@@ -1394,7 +1394,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
         'kubectl-dra;run' {
             [CompletionResult]::new('--for', '--for', [CompletionResultType]::ParameterName, 'Stop after this duration, not at Ctrl-C')
             [CompletionResult]::new('--overdue', '--overdue', [CompletionResultType]::ParameterName, 'Time until a write is overdue [default: 30s]')
-            [CompletionResult]::new('--recheck', '--recheck', [CompletionResultType]::ParameterName, 'Interval for checking gates again [default: 1m]')
+            [CompletionResult]::new('--recheck', '--recheck', [CompletionResultType]::ParameterName, 'Recheck gates at this interval [default: 1m]')
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'With `--from`: rehearse this long on a virtual clock')
             [CompletionResult]::new('--out', '--out', [CompletionResultType]::ParameterName, 'With `--from`: write the final objects to this file')
             [CompletionResult]::new('--controllers', '--controllers', [CompletionResultType]::ParameterName, '`resourceclaim` or `device-taint-eviction`')

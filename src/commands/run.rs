@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 
-    /// Interval for checking gates again [default: 1m]
+    /// Recheck gates at this interval [default: 1m]
     ///
     /// If versions, served kinds or gates have changed, the command exits, so that the next start uses the new state. `0s` disables it.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
