@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use clap::builder::styling::{AnsiColor, Color};
+
 use crate::support::command::dra;
 use crate::support::generated;
 use crate::support::process::Screen;
@@ -254,6 +256,33 @@ fn the_readme_begins_with_the_real_answers_of_kubectl_and_of_this_program() {
         return;
     }
     assert_eq!(words(shown), words(headline));
+}
+
+/// Commands whose output the README shows as a picture.
+const PICTURED: [&str; 2] = [
+    "explain -A --from example:partitions",
+    "status --from example:gpus",
+];
+
+#[test]
+fn the_picture_of_the_readme_shows_real_output() {
+    let shown = PICTURED.map(|line| {
+        let run = dra(&line.split(' ').collect::<Vec<_>>())
+            .env("LANG", "C.UTF-8")
+            .env("TERM", "xterm")
+            .run_on_screen(80, Screen::Stdout);
+        format!("$ kubectl dra {line}\n{}", run.stdout.replace('\r', ""))
+    });
+    for (page, ink, paper) in [
+        ("light", AnsiColor::Black, AnsiColor::BrightWhite),
+        ("dark", AnsiColor::White, AnsiColor::Black),
+    ] {
+        let terminal = anstyle_svg::Term::new()
+            .fg_color(Color::Ansi(ink))
+            .bg_color(Color::Ansi(paper));
+        let picture = terminal.render_svg(&shown.join("\n"));
+        generated::check(&format!("docs/images/terminal-{page}.svg"), &picture);
+    }
 }
 
 /// Command lines in the text of a page: lines of code, and words in backticks.
