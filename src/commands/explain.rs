@@ -156,7 +156,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if report.verdict == ClusterVerdict::Unknown && report.lacks_objects {
-        tell_role(ctx);
+        tell_role(ctx, &cluster);
     }
     let outcome = match report.verdict {
         ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated | ClusterVerdict::Ended => {
@@ -195,7 +195,7 @@ async fn everything(
     };
     let is_unknown = report.items.iter().any(CauseItem::is_unknown);
     if is_unknown && !cluster.environment().gaps.is_empty() {
-        tell_role(ctx);
+        tell_role(ctx, &cluster);
     }
     ctx.print(report)?;
     Ok(outcome)
@@ -391,9 +391,10 @@ fn of_manifest(
 }
 
 /// Prints the permissions that would make missing data visible.
-fn tell_role(ctx: &Ctx) {
+fn tell_role(ctx: &Ctx, cluster: &Cluster) {
     let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
-    if is_live && !ctx.printer().options().quiet {
+    let is_forbidden = cluster.environment().gaps.iter().any(|gap| gap.is_forbidden);
+    if is_live && is_forbidden && !ctx.printer().options().quiet {
         ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));
     }
 }

@@ -443,6 +443,8 @@ pub struct Gap {
     pub namespace: Str,
     /// Where objects of all namespaces are missing, the one namespace whose objects are known after all; empty for none.
     pub except: Str,
+    /// The user may not read it, and could with another role.
+    pub is_forbidden: bool,
     /// The reason, for people.
     pub reason: String,
 }
@@ -454,6 +456,7 @@ impl Gap {
             kind,
             namespace: Str::default(),
             except: namespace.into(),
+            is_forbidden: false,
             reason: format!("the snapshot contains namespace `{namespace}` only"),
         }
     }
@@ -620,6 +623,7 @@ mod tests {
             kind: Kind::Pod,
             namespace: namespace.into(),
             except: except.into(),
+            is_forbidden: false,
             reason: String::new(),
         };
         for (gap, namespace, hides) in [

@@ -169,6 +169,7 @@ mod tests {
             kind,
             namespace: namespace.into(),
             except: Str::default(),
+            is_forbidden: false,
             reason: "forbidden".to_owned(),
         };
         warnings.unknown("who uses the claims is unknown", &gap(Kind::Pod, "team"));

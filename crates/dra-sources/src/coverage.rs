@@ -254,6 +254,7 @@ pub(super) fn hole(kind: Kind, reason: String) -> Gap {
         kind,
         namespace: Str::default(),
         except: Str::default(),
+        is_forbidden: false,
         reason,
     }
 }

@@ -188,6 +188,7 @@ impl World {
             kind,
             namespace: dra_model::Str::default(),
             except: dra_model::Str::default(),
+            is_forbidden: false,
             reason: "forbidden".to_owned(),
         });
         self

@@ -93,6 +93,18 @@ fn what_a_list_lacks_is_unknown() {
 }
 
 #[test]
+fn a_role_is_offered_only_for_what_is_forbidden() {
+    for (status, is_offered) in [(200, false), (403, true)] {
+        let server = server(move |_, list| {
+            list["metadata"]["remainingItemCount"] = json!(1);
+            status
+        });
+        let run = ask(&server, &["explain", "-n", "default"]).exits(4);
+        assert_eq!(run.stderr.contains("ClusterRole"), is_offered, "{}", run.stderr);
+    }
+}
+
+#[test]
 fn a_list_of_something_else_is_no_answer() {
     type Change = fn(&mut Value) -> u16;
     let changes: [(&str, Change); 6] = [

@@ -470,6 +470,7 @@ mod tests {
             kind: Kind::PodGroup,
             namespace: Str::default(),
             except: Str::default(),
+            is_forbidden: false,
             reason: String::new(),
         };
         assert_eq!(found(of(35), &[GROUP, RESERVED]), [""; 0]);

@@ -729,6 +729,7 @@ impl Lists {
                 kind: twin.kind,
                 namespace: twin.key.namespace.clone(),
                 except: Str::default(),
+                is_forbidden: false,
                 reason: "several objects have the same name but different content".to_owned(),
             });
         }

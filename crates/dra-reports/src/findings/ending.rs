@@ -201,6 +201,7 @@ mod tests {
                 kind: Kind::Pod,
                 namespace: "kube-system".into(),
                 except: "".into(),
+                is_forbidden: false,
                 reason: "forbidden".to_owned(),
             });
         }));

@@ -599,6 +599,7 @@ fn a_gap_of_another_namespace_is_none_of_this_one() {
             kind: Kind::Pod,
             namespace: "other".into(),
             except: Str::default(),
+            is_forbidden: false,
             reason: "forbidden".to_owned(),
         });
     };

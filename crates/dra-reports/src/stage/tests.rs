@@ -344,6 +344,7 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
                 kind: Kind::ResourceClaim,
                 namespace: "m".into(),
                 except: "".into(),
+                is_forbidden: false,
                 reason: "forbidden".to_owned(),
             });
         })

@@ -167,6 +167,7 @@ mod tests {
             kind: Kind::Pod,
             namespace: "n".into(),
             except: "".into(),
+            is_forbidden: false,
             reason: "forbidden".to_owned(),
         };
         let hidden = cluster(

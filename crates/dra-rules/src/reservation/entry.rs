@@ -439,6 +439,7 @@ mod tests {
                 kind,
                 namespace: Str::default(),
                 except: Str::default(),
+                is_forbidden: false,
                 reason: "forbidden".to_owned(),
             }],
             ..Environment::default()

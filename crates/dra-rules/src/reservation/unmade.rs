@@ -356,6 +356,7 @@ mod tests {
                 kind,
                 namespace: "n".into(),
                 except: "".into(),
+                is_forbidden: false,
                 reason: "forbidden".to_owned(),
             }],
             ..gates(

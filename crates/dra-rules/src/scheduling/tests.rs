@@ -389,6 +389,7 @@ fn what_could_not_be_read_makes_the_answer_unknown() {
             kind,
             namespace: namespace.into(),
             except: "".into(),
+            is_forbidden: false,
             reason: "forbidden".to_owned(),
         });
         assert_eq!(world.said(named("c")), expected);

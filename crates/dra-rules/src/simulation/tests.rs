@@ -536,6 +536,7 @@ fn with_an_unreadable_consumer(at: Time) -> World<'static> {
         kind: Kind::Pod,
         namespace: Str::default(),
         except: Str::default(),
+        is_forbidden: false,
         reason: "forbidden".to_owned(),
     });
     let mut world = World::new(scene.build(), at, None);

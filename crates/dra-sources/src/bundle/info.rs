@@ -208,6 +208,7 @@ impl SnapshotInfo {
                 kind,
                 namespace: Str::from(gap.namespace.as_str()),
                 except: Str::from(gap.except.as_str()),
+                is_forbidden: false,
                 reason: gap.reason.clone(),
             })
             .collect();
@@ -342,6 +343,7 @@ mod tests {
                 kind: Kind::Pod,
                 namespace: Str::default(),
                 except: Str::from("team"),
+                is_forbidden: false,
                 reason: "forbidden".into(),
             }],
             told: Vec::new(),

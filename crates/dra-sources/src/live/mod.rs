@@ -283,6 +283,7 @@ impl Live {
                 kind,
                 namespace: namespace.map(Str::from).unwrap_or_default(),
                 except: Str::default(),
+                is_forbidden: forbidden,
                 reason: reason(kind, namespace, &error),
             };
             if let Some(fallback) = want.fallback.as_deref().filter(|_| forbidden) {
@@ -322,6 +323,7 @@ impl Live {
             kind,
             namespace: Str::default(),
             except: Str::default(),
+            is_forbidden: false,
             reason: error.to_string(),
         }))
     }
@@ -360,6 +362,7 @@ impl Loaded {
                     kind,
                     namespace: Str::default(),
                     except: Str::default(),
+                    is_forbidden: false,
                     reason: format!(
                         "{broken} could not be read, the first because it {}",
                         first.message
@@ -410,6 +413,7 @@ fn lack(kind: Kind, namespace: Option<&str>, lacks: Option<&String>) -> Vec<Gap>
         kind,
         namespace: namespace.map(Str::from).unwrap_or_default(),
         except: Str::default(),
+        is_forbidden: false,
         reason: lacks.clone(),
     };
     lacks.map(gap).into_iter().collect()

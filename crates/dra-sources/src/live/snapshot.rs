@@ -90,6 +90,7 @@ impl Live {
                 kind: *kind,
                 namespace: Str::default(),
                 except: Str::default(),
+                is_forbidden: false,
                 reason: format!("{broken} items of the list were malformed"),
             })
         };

@@ -437,6 +437,7 @@ fn pods_that_could_not_be_read_make_the_plan_unknown() {
         kind: Kind::Pod,
         namespace: "n".into(),
         except: "".into(),
+        is_forbidden: false,
         reason: "forbidden".to_owned(),
     };
     let environment = Environment {
