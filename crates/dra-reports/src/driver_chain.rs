@@ -27,8 +27,9 @@ pub struct DriverChain {
     pub verdict: DriverVerdict,
     /// The answer in a sentence.
     pub summary: Sentence,
-    /// The classes whose devices are its own, by name.
-    pub classes: Vec<Str>,
+    /// The classes whose devices are its own, by name; absent if classes were not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<Str>>,
     /// What makes its pods: `daemonset/NAMESPACE/NAME`.
     pub workloads: Vec<String>,
     /// The nodes that it serves or should serve, those alike together.
@@ -45,7 +46,7 @@ pub struct DriverChain {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DriverVerdict {
-    /// It publishes devices, and nothing shows that it should publish others.
+    /// It publishes devices, everything was read, and nothing shows that it should publish others.
     Serves,
     /// It publishes nothing, or nothing for nodes that it should serve.
     Broken,
@@ -85,8 +86,9 @@ pub struct DriverNodes {
     pub pod: Option<String>,
     /// Devices that it publishes for each.
     pub devices: usize,
-    /// Those of all of these nodes that claims hold.
-    pub in_use: usize,
+    /// Those of all of these nodes that claims hold; absent if claims were not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_use: Option<usize>,
     /// What is broken first between the pods and their devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<Sentence>,
@@ -114,17 +116,19 @@ fn maker_of(pod: &Pod) -> String {
     }
 }
 
-/// Devices and those in use, by the only node that reaches them.
-fn devices_of(cluster: &Cluster, driver: &Str) -> BTreeMap<Option<Str>, (usize, usize)> {
+/// Devices, and those in use if that is known, by the only node that reaches them.
+fn devices_of(cluster: &Cluster, driver: &Str) -> BTreeMap<Option<Str>, (usize, Option<usize>)> {
     let inventory = Inventory::of(cluster);
-    let mut devices: BTreeMap<Option<Str>, (usize, usize)> = BTreeMap::new();
+    let none = cluster.gap(Kind::ResourceClaim, "").is_none().then_some(0);
+    let mut devices: BTreeMap<Option<Str>, (usize, Option<usize>)> = BTreeMap::new();
     for pool in cluster.pools().filter(|pool| pool.id.driver == *driver) {
         for (slice, device) in pool.devices() {
             let (node, _) = node_of(slice, device);
-            let (count, in_use) = devices.entry(node).or_default();
+            let (count, in_use) = devices.entry(node).or_insert((0, none));
             *count += 1;
             let state = inventory.state(&pool.device_id(&device.name));
-            *in_use += usize::from(matches!(state, DeviceState::Allocated | DeviceState::Shared));
+            let is_used = matches!(state, DeviceState::Allocated | DeviceState::Shared);
+            *in_use = in_use.map(|in_use| in_use + usize::from(is_used));
         }
     }
     devices
@@ -188,7 +192,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         if published.is_none() && link.is_none() && pod.is_none() {
             continue;
         }
-        let (count, in_use) = published.unwrap_or_default();
+        let (count, in_use) = published.unwrap_or((0, Some(0)));
         let pod_state = match plugin {
             Plugin::Hidden(_) => DriverPod::Unknown,
             Plugin::None { .. } => DriverPod::None,
@@ -204,7 +208,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         match rows.iter_mut().find(is_alike) {
             Some(row) => {
                 row.nodes.push(name.clone());
-                row.in_use += in_use;
+                row.in_use = row.in_use.zip(in_use).map(|(before, more)| before + more);
             }
             None => rows.push(DriverNodes {
                 nodes: vec![name.clone()],
@@ -232,7 +236,14 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
     let unreached = unreached(cluster, driver);
     // What is broken first.
     rows.sort_by_key(|row| (rank(row.link.as_ref()), std::cmp::Reverse(row.nodes.len())));
-    let gaps: Vec<Gap> = [Kind::Node, Kind::ResourceSlice, Kind::Pod]
+    let kinds = [
+        Kind::Node,
+        Kind::DeviceClass,
+        Kind::ResourceSlice,
+        Kind::ResourceClaim,
+        Kind::Pod,
+    ];
+    let gaps: Vec<Gap> = kinds
         .into_iter()
         .filter_map(|kind| cluster.gap(kind, "").cloned())
         .collect();
@@ -247,7 +258,14 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         _ if rows.iter().all(|row| row.devices == 0 || row.nodes.is_empty()) && unreached.is_some() => {
             (DriverVerdict::Broken, unreached.unwrap_or_default())
         }
-        _ if published > 0 => (DriverVerdict::Serves, serves(published, &rows)),
+        _ if published > 0 => {
+            let verdict = if gaps.is_empty() {
+                DriverVerdict::Serves
+            } else {
+                DriverVerdict::Unknown
+            };
+            (verdict, serves(published, &rows))
+        }
         _ if !gaps.is_empty() => (DriverVerdict::Unknown, words::no_devices(&NoDevices::Unknown)),
         (_, Some((node, since))) => {
             let why = republishing_text(std::slice::from_ref(node), *since, "the driver publishes");
@@ -270,7 +288,7 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         driver: driver.clone(),
         verdict,
         summary: summary.into(),
-        classes,
+        classes: cluster.gap(Kind::DeviceClass, "").is_none().then_some(classes),
         workloads: workloads.into_iter().collect(),
         fixes: links
             .map(|link| DriverFix {

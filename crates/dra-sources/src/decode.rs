@@ -1,7 +1,7 @@
 //! From raw objects to the model, the same for every source.
 
 use dra_model::{
-    AllocationMode, Interner, Key, Kind, Looking, Object, Str, check_fields, json, with_interner,
+    AllocationMode, Interner, Key, Kind, Looking, Object, Str, Taint, check_fields, json, with_interner,
 };
 
 use super::upgrade::{UpgradeError, upgrade};
@@ -55,8 +55,11 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
                 what,
             )?;
             for (index, device) in spec.devices.iter().enumerate() {
-                let of_device = |field| format!("spec.devices[{index}].{field}");
+                let of_device = |field: &str| format!("spec.devices[{index}].{field}");
                 required([("name", &device.name)], of_device, "a device without a name")?;
+                for (number, taint) in device.taints.iter().enumerate() {
+                    complete_taint(taint, |field| of_device(&format!("taints[{number}].{field}")))?;
+                }
             }
         }
         Object::ResourceClaim(claim) => {
@@ -87,9 +90,37 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
                 required(parts, of_result, "a result without driver, pool and device")?;
             }
         }
+        Object::DeviceTaintRule(rule) => {
+            complete_taint(&rule.spec.taint, |field| format!("spec.taint.{field}"))?;
+        }
+        Object::PodGroup(group) => {
+            if let Some(gang) = &group.spec.scheduling_policy.gang
+                && gang.min_count < 1
+            {
+                return Err(UpgradeError::Invalid {
+                    field: "spec.schedulingPolicy.gang.minCount".to_owned(),
+                    what: "a gang of less than one pod",
+                });
+            }
+        }
+        Object::Pod(pod) => {
+            for (index, claim) in pod.spec.resource_claims.iter().enumerate() {
+                if claim.resource_claim_name.is_none() && claim.resource_claim_template_name.is_none() {
+                    return Err(UpgradeError::Required {
+                        field: format!("spec.resourceClaims[{index}].resourceClaimName"),
+                        what: "an entry without a claim or a template",
+                    });
+                }
+            }
+        }
         _ => {}
     }
     Ok(())
+}
+
+fn complete_taint(taint: &Taint, place: impl Fn(&'static str) -> String) -> Result<(), UpgradeError> {
+    let fields = [("key", &taint.key), ("effect", &taint.effect)];
+    required(fields, place, "a taint without key and effect")
 }
 
 fn required<const N: usize>(

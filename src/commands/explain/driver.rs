@@ -1,6 +1,6 @@
 //! Output of `explain driver/NAME`: the path from the driver's classes to its devices.
 
-use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, View};
+use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View};
 use dra_reports::{DriverChain, DriverNodes, DriverVerdict};
 
 use super::report::folded;
@@ -19,7 +19,10 @@ const NODES: &[Column<DriverNodes>] = &[
         cell.text(format_args!("{:?}", row.pod_state));
     }),
     Column::inner("DEVICES", |row, cell| cell.text(row.devices)),
-    Column::inner("IN USE", |row, cell| cell.text(row.in_use)),
+    Column::inner("IN USE", |row, cell| match row.in_use {
+        Some(in_use) => cell.text(in_use),
+        None => cell.text(UNKNOWN),
+    }),
 ];
 
 impl Report for DriverChain {
@@ -43,7 +46,10 @@ fn tone(chain: &DriverChain) -> Tone {
 }
 
 fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
-    doc.list("Classes", &chain.classes);
+    match &chain.classes {
+        Some(classes) => doc.list("Classes", classes),
+        None => doc.field("Classes", UNKNOWN),
+    };
     doc.list("Pods Created By", &chain.workloads);
     if !chain.nodes.is_empty() {
         doc.section("Nodes", |section| {

@@ -267,6 +267,54 @@ fn a_claim_that_is_in_no_api_server_is_refused_and_defaults_are_filled_in() {
 }
 
 #[test]
+fn an_object_without_what_every_api_server_requires_is_refused() {
+    let selected = json!({"deviceClassName": "c"});
+    let objects = [
+        (
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "o"},
+                   "spec": {"driver": "d", "nodeName": "n", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
+                            "devices": [{"name": "d0", "taints": [{"key": "k"}]}]}}),
+            "spec.devices[0].taints[0].effect: Required value",
+        ),
+        (
+            json!({"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule", "metadata": {"name": "o"},
+                   "spec": {"deviceSelector": {"driver": "d"}, "taint": {"effect": "NoSchedule"}}}),
+            "spec.taint.key: Required value",
+        ),
+        (
+            json!({"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule", "metadata": {"name": "o"},
+                   "spec": {"deviceSelector": {"driver": "d"}}}),
+            "spec.taint.key: Required value",
+        ),
+        (
+            json!({"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "o", "namespace": "n"},
+                   "spec": {"schedulingPolicy": {"gang": {}}}}),
+            "spec.schedulingPolicy.gang.minCount: Invalid value",
+        ),
+        (
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "o", "namespace": "n"},
+                   "spec": {"containers": [{"name": "c"}], "resourceClaims": [{"name": "gpu"}]}}),
+            "spec.resourceClaims[0].resourceClaimName: Required value",
+        ),
+        (
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "o", "namespace": "n"},
+                   "spec": {"devices": {"requests": [{"name": "r", "exactly": selected}]}},
+                   "status": {"allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p"}]}}}}),
+            "status.allocation.devices.results[0].device: Required value",
+        ),
+    ];
+    for (object, told) in objects {
+        let file = tempfile::NamedTempFile::with_suffix(".json").expect("a file");
+        std::fs::write(file.path(), object.to_string()).expect("a file");
+        let from = file.path().to_str().expect("UTF-8");
+        let run = dra(&["status", "-A", "--complete", "--from", from])
+            .run()
+            .exits(2);
+        assert!(run.stderr.contains(told), "{told}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn an_item_that_is_none_of_its_typed_list_is_malformed() {
     const CLAIMS: &str = r#""apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimList""#;
     const PODS: &str = r#""apiVersion": "v1", "kind": "PodList""#;
