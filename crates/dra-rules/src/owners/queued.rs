@@ -106,7 +106,7 @@ impl Queued {
             .or_else(|| workload.checks.iter().find(|check| check.status != "Ready"))
             .or_else(|| workload.condition("Evicted", "True"))
             .or_else(|| workload.condition("Admitted", "False"));
-        // Mirrors `pkg/controller/core/workload_controller.go` of Kueue, `reconcileOnLocalQueueActiveState`.
+        // Mirrors `pkg/controller/core/workload_controller.go` of Kueue, `Reconcile`.
         let lacks_queue = |condition: &Condition| {
             let mut kinds = ["LocalQueue ", "ClusterQueue "].iter();
             kinds.any(|kind| condition.message.starts_with(kind))
