@@ -35,8 +35,12 @@ pub struct Owner {
     pub replicas: Option<i64>,
     /// Update strategy, if known.
     pub strategy: Option<Strategy>,
+    /// The nodeSelector of its pod template, if it is a DaemonSet.
+    pub node_selector: Vec<(Str, Str)>,
     /// Reported conditions.
     pub conditions: Vec<Condition>,
+    /// Reported checks of a Workload of Kueue, with their state as the status and their name with that of their kind as the reason.
+    pub checks: Vec<Condition>,
     /// Reported state: `status.status`, or `status.phase`.
     pub state: Str,
     /// The nodes that it gathers before pods of it start.
@@ -100,11 +104,13 @@ impl Owner {
         let texts = self
             .conditions
             .iter()
+            .chain(&self.checks)
             .map(|condition| size_of::<Condition>() + condition.message.len());
         let references = self.references.len() * size_of::<OwnerReference>();
+        let labels = self.node_selector.len() * 2 * size_of::<Str>();
         let nodes = self.gathers.iter().map(|gathers| gathers.there.len());
         let nodes = nodes.sum::<usize>() * 2 * size_of::<Str>();
-        size_of::<Self>() + texts.sum::<usize>() + references + nodes
+        size_of::<Self>() + texts.sum::<usize>() + references + labels + nodes
     }
 }
 
@@ -126,21 +132,32 @@ impl Owners {
         #[serde(default)]
         struct Read {
             metadata: Meta,
-            spec: Spec,
+            spec: Value,
             status: Status,
         }
         let Ok(Read {
             metadata,
-            spec,
+            spec: all,
             status,
         }) = json::from_slice::<Read>(json)
         else {
             return;
         };
+        // What is no object has none of the fields.
+        let spec = Spec::deserialize(&all).unwrap_or_default();
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
         let key = metadata.key();
         let conditions = status.conditions.as_array().into_iter().flatten();
         let conditions = conditions.filter_map(|condition| Condition::deserialize(condition).ok());
+        let checks = status.admission_checks.as_array().into_iter().flatten();
+        let checks = checks.filter_map(|check| {
+            let name = check["name"].as_str()?;
+            Some(Condition {
+                status: check["state"].as_str()?.into(),
+                reason: format!("AdmissionCheck {name}").into(),
+                ..Condition::deserialize(check).ok()?
+            })
+        });
         let text = |value: &Value| value.as_str().unwrap_or_default().into();
         let state = match &status.status {
             Value::Null => text(&status.phase),
@@ -159,10 +176,12 @@ impl Owners {
             replicas: spec.replicas.as_i64(),
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
+            node_selector: node_selector(group, kind, &spec),
             conditions: conditions.collect(),
+            checks: checks.collect(),
             state,
             gathers: Gathers::of(group, kind, &spec, &status),
-            has_claims: spec.template["spec"]["resourceClaims"].is_array(),
+            has_claims: has_claims(&all),
             key: key.clone(),
         };
         let key = [group.into(), kind.into(), key.namespace, key.name];
@@ -229,6 +248,27 @@ impl Owners {
     }
 }
 
+/// Returns what a DaemonSet requires of nodes, by their labels.
+fn node_selector(group: &str, kind: &str, spec: &Spec) -> Vec<(Str, Str)> {
+    let labels = &spec.template["spec"]["nodeSelector"];
+    let labels = labels
+        .as_object()
+        .filter(|_| (group, kind) == ("apps", "DaemonSet"));
+    let text = |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
+    labels.into_iter().flatten().filter_map(text).collect()
+}
+
+/// Returns whether a pod template anywhere in a spec has claims: each kind has its templates elsewhere.
+fn has_claims(spec: &Value) -> bool {
+    match spec {
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(name, value)| name == "resourceClaims" && value.is_array() || has_claims(value)),
+        Value::Array(items) => items.iter().any(has_claims),
+        _ => false,
+    }
+}
+
 /// Fields that determine whether an owner creates more pods.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -247,8 +287,9 @@ struct Spec {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct Status {
+    admission_checks: Value,
     replicas: Value,
     failed: Value,
     conditions: Value,

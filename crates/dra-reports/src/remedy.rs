@@ -12,9 +12,9 @@ use crate::script::{self, NoCommand, Script, Then};
 use crate::words;
 use dra_model::{
     Claim, ClaimSpec, ClaimTemplate, Cluster, Component, ConsumerReference, Environment, Gate, Key, Kind,
-    Meta, Pod, Str,
+    Meta, OwnerReference, Pod, Str,
 };
-use dra_rules::owners::comes_back;
+use dra_rules::owners::{Lineage, comes_back};
 use dra_rules::quota::Quotas;
 use dra_rules::reservation::{Origin, is_group};
 use dra_rules::scheduling::{change_of_claim, other_scheduler};
@@ -165,14 +165,31 @@ pub(super) fn can_taint(environment: &Environment) -> bool {
         .all(acts)
 }
 
-/// Deletes pods of one namespace. The controllers that recreate them are named.
-pub(super) fn end_pods<'p>(namespace: &str, pods: impl IntoIterator<Item = &'p Arc<Pod>>) -> Remedy {
+/// Kinds of `apps` and of the core group that make no pods once they are scaled to zero.
+const SCALED: [&str; 4] = ["Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"];
+
+/// The highest owner of a pod, which undoes what is done to those below. A CronJob does nothing to its Jobs.
+pub(super) fn top_owner(cluster: &Cluster, pod: &Pod) -> Option<OwnerReference> {
+    let owners = Lineage::of(cluster, &pod.metadata).references();
+    let mut owners = owners.into_iter().rev();
+    owners.find(|owner| !is_group(owner) && owner.kind != "CronJob")
+}
+
+/// Deletes pods of one namespace. What recreates them is named.
+pub(super) fn end_pods<'p>(
+    cluster: &Cluster,
+    namespace: &str,
+    pods: impl IntoIterator<Item = &'p Arc<Pod>>,
+) -> Remedy {
     let mut names = BTreeSet::new();
     let mut controllers = BTreeSet::new();
+    let mut are_scaled = true;
     for pod in pods {
         names.insert(&pod.metadata.name);
-        let owner = pod.metadata.controller().filter(|owner| !is_group(owner));
-        controllers.extend(owner.map(|owner| words::controller(&pod.metadata, owner)));
+        if let Some(owner) = top_owner(cluster, pod) {
+            are_scaled &= SCALED.contains(&owner.kind.as_str());
+            controllers.insert(words::controller(&pod.metadata, &owner));
+        }
     }
     if names.is_empty() {
         return Remedy::default();
@@ -180,7 +197,7 @@ pub(super) fn end_pods<'p>(namespace: &str, pods: impl IntoIterator<Item = &'p A
     let remedy = Remedy::command(script::delete_pods(namespace, names));
     match controllers.pop_first() {
         None => remedy,
-        Some(first) => remedy.note(words::recreates(&first, controllers.len())),
+        Some(first) => remedy.note(words::recreates(&first, controllers.len(), are_scaled)),
     }
 }
 
@@ -227,7 +244,7 @@ pub(super) fn end_groups<'n>(
         is_hidden || cluster.pod_group(&key).is_some()
     });
     let there: Vec<&Str> = there.collect();
-    let end = end_pods(namespace, members);
+    let end = end_pods(cluster, namespace, members);
     if there.is_empty() {
         return end;
     }
@@ -291,7 +308,7 @@ pub(super) fn end_some(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerR
     let groups = entries()
         .filter(|entry| entry.is_pod_group())
         .map(|entry| &entry.name);
-    let ended = end_pods(namespace, pods).and(end_groups(cluster, namespace, groups));
+    let ended = end_pods(cluster, namespace, pods).and(end_groups(cluster, namespace, groups));
     if ended.command.is_none() && !ended.is_by_hand {
         // Entries of what has finished or is gone: the claim controller removes them at its next sync of the claim.
         return Remedy::command(script::touch(Kind::ResourceClaim, &claim.key()));

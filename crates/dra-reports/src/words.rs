@@ -63,11 +63,16 @@ pub(super) const QUOTA_NOT_COUNTED: &str =
 pub(super) const FOREIGN_FINALIZER: &str =
     "only if the controller that set the finalizer is gone for good: otherwise its cleanup would be skipped";
 
-/// That controllers recreate the pods that are deleted.
-pub(super) fn recreates(first: &str, others: usize) -> String {
+/// That controllers recreate the pods that are deleted, unless they are stopped or, where `are_scaled`, scaled down.
+pub(super) fn recreates(first: &str, others: usize, are_scaled: bool) -> String {
+    let (stop, how) = if are_scaled {
+        ("scale down", " (kubectl scale)")
+    } else {
+        ("stop", "")
+    };
     match others {
-        0 => format!("first stop {first}, or it recreates its pods"),
-        others => format!("first stop {first} and {others} more, or they recreate their pods"),
+        0 => format!("first {stop} {first}{how}, or it recreates its pods"),
+        others => format!("first {stop} {first} and {others} more{how}, or they recreate their pods"),
     }
 }
 

@@ -186,6 +186,14 @@ impl Reading<'_> {
         json: &str,
         within: &str,
     ) -> bool {
+        let upgraded = match upgrade(kind, group, version, json.as_bytes()) {
+            // The fields of a version that is not served are of no interest.
+            Err(error @ UpgradeError::UnknownVersion { .. }) => {
+                self.undecoded(item, &error);
+                return false;
+            }
+            upgraded => upgraded,
+        };
         let faults = check_fields(kind, version, json.as_bytes(), Looking::ForAll);
         let mut violations: Vec<String> = Vec::new();
         for mut fault in faults.list {
@@ -199,7 +207,7 @@ impl Reading<'_> {
             });
         }
         if violations.is_empty() {
-            match upgrade(kind, group, version, json.as_bytes()) {
+            match upgraded {
                 Ok(upgraded) => {
                     if let Ok(object) = json::from_slice(&upgraded) {
                         let more;
@@ -399,6 +407,23 @@ fn generated(number: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_that_is_not_served_is_refused_whatever_its_fields() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("claim.yaml");
+        let claim = r"
+apiVersion: resource.k8s.io/v1alpha3
+kind: ResourceClaim
+metadata: {name: c}
+spec: {devices: {requests: [{name: r, deviceClassName: gpu}]}}
+";
+        std::fs::write(&file, claim).unwrap();
+        let found = manifests(&[file.display().to_string()], "team", &|_, _, _| (Vec::new(), 0));
+        let error = found.map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("unsupported version `v1alpha3`"), "{error}");
+        assert!(!error.contains("unknown field"), "{error}");
+    }
 
     #[test]
     fn workloads_become_their_pods() {

@@ -10,7 +10,7 @@ use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
 use super::{gets, waiting};
-use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, renew};
+use crate::remedy::{End, Remake, Remedy, ask_for, asking, end_of, end_some, renew, top_owner};
 use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint, patch};
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
@@ -605,7 +605,16 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
                 Some(owner) => change.note(words::others_without(&manager(owner))),
             }
         }
-        Some(owner) if !fixes.is_empty() => Remedy::by_hand(words::in_template(&key, &manager(owner))),
+        Some(owner) if !fixes.is_empty() => {
+            let owner = top_owner(cluster, before).unwrap_or_else(|| owner.clone());
+            let name = manager(&owner);
+            Remedy::by_hand(match owner.kind.as_str() {
+                "Job" => words::in_new_job(&key, &name),
+                // What has made it may be unknown.
+                "ReplicaSet" => words::in_template_above(&key, &name),
+                _ => words::in_template(&key, &name),
+            })
+        }
         _ if operations.is_empty() => renew(cluster, before),
         _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::immutable_pod(&key)),
     }

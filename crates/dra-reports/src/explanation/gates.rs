@@ -10,7 +10,7 @@ use super::words::fixes as words;
 use crate::remedy::Remedy;
 use crate::script::{self, Command, NoCommand, Resource, Script};
 use dra_model::{Kind, Pod, Str};
-use dra_rules::owners::{KUEUE, Queued};
+use dra_rules::owners::{KUEUE, Queued, Retry};
 use dra_rules::reservation::manager;
 
 /// The gate that Kueue puts on pods that it queues one by one; others it puts on pods of what it queues.
@@ -40,16 +40,20 @@ pub(super) fn lifted(pod: &Pod, gates: &[Str], queued: Option<&Queued>) -> Vec<F
 fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixItem {
     let key = pod.key();
     let is_kueue = domain == KUEUE || domain.ends_with(".kueue.x-k8s.io");
-    let ((message, who), look) = if let Some(queued) = queued.filter(|queued| is_kueue && queued.gave_up) {
-        (words::corrected(queued), workload(pod, gate, Some(queued)))
-    } else if is_kueue {
+    let by_queue = queued.filter(|_| is_kueue);
+    if let Some(queued) = by_queue.filter(|queued| queued.retry != Retry::Automatic) {
+        return requeued(queued);
+    }
+    let ((message, who), look) = if by_queue.is_some() || gate == ADMISSION {
         (words::admitted(&key, gate), workload(pod, gate, queued))
     } else {
         let owner = pod.metadata.controller().map(manager);
-        (
-            words::ungated(&key, gate, domain, owner.as_deref()),
-            describe(pod),
-        )
+        let look = if is_kueue {
+            workload(pod, gate, None)
+        } else {
+            describe(pod)
+        };
+        (words::ungated(&key, gate, domain, owner.as_deref()), look)
     };
     FixItem::unproven("AwaitGate", gate.as_str(), message, Remedy::by_hand(who)).look(look)
 }
@@ -57,22 +61,31 @@ fn awaited(pod: &Pod, gate: &Str, domain: &str, queued: Option<&Queued>) -> FixI
 /// What Kueue holds back that has no pods.
 pub(super) fn requeued(queued: &Queued) -> FixItem {
     let workload = &queued.workload;
-    let (message, who) = if queued.gave_up {
-        words::corrected(queued)
+    let (message, who) = match queued.retry {
+        Retry::Automatic => words::workload_admitted(workload),
+        Retry::WithQueue => words::queue_there(workload),
+        Retry::WhenActive => words::activated(workload),
+        Retry::Never => words::corrected(workload),
+    };
+    let remedy = if queued.retry == Retry::WhenActive {
+        let change = json!({"spec": {"active": true}});
+        let (namespace, name) = (&workload.namespace, &workload.name);
+        Remedy::command(script::patch(
+            WORKLOAD,
+            Some(namespace),
+            name,
+            &["--type=merge"],
+            &change,
+        ))
+        .note(who)
     } else {
-        words::workload_admitted(workload)
+        Remedy::by_hand(who)
     };
     let look = Command::kubectl("describe")
         .object(WORKLOAD, &workload.name)
         .namespace(&workload.namespace)
         .done();
-    FixItem::unproven(
-        "AwaitGate",
-        format!("workload/{workload}"),
-        message,
-        Remedy::by_hand(who),
-    )
-    .look(look)
+    FixItem::unproven("AwaitGate", format!("workload/{workload}"), message, remedy).look(look)
 }
 
 /// Gates that no domain is known to own. The API server lets gates be removed, and none added.

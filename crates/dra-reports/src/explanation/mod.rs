@@ -39,7 +39,7 @@ use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::kubelet::started_since;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, unlisted};
+use dra_rules::reservation::{Origin, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start, Subject,
     Verdict, foreign_scheduler, generate_claims, judge_all, message, message_of_obstacle, not_simulated,
@@ -456,8 +456,14 @@ impl<'e> Explained<'e> {
                 } else {
                     end_consumers(self.cluster(), claim)
                 };
+                let ends = end
+                    .command
+                    .is_some()
+                    .then(|| users(self.cluster(), claim).unwrap_or_default());
+                let ends = ends.unwrap_or_default();
+                let ends: Vec<String> = ends.iter().map(|pod| format!("pod/{}", pod.key())).collect();
                 (
-                    words::fixes::wait_and_create(&target),
+                    words::fixes::wait_and_create(&target, &ends),
                     end.and(Remedy::command(again)),
                 )
             }

@@ -168,11 +168,19 @@ fn why_no_pods(cluster: &Cluster, owner: &Owner) -> NoPods {
 
 /// What would make pods with claims in `namespace`, or in all, and has none since it is held back; each says why.
 pub(crate) fn unmade_owners(cluster: &Cluster, namespace: Option<&Str>) -> Vec<Diagnosis> {
+    let owners = &cluster.environment().owners;
     let makes_pods = |owner: &&Owner| {
         let is_in = namespace.is_none_or(|namespace| *namespace == owner.key.namespace);
-        is_in && owner.has_claims && owner.controller.is_none()
+        // A Workload of Kueue stands for what it is owned by, where that was not read.
+        let is_of_others = if owner.group == KUEUE {
+            let mut makers = owner.references.iter();
+            makers.any(|maker| maker.kind == "Pod" || owners.find(maker, &owner.key.namespace).is_some())
+        } else {
+            owner.controller.is_some()
+        };
+        is_in && owner.has_claims && !is_of_others
     };
-    let owners: Vec<&Owner> = cluster.environment().owners.iter().filter(makes_pods).collect();
+    let owners: Vec<&Owner> = owners.iter().filter(makes_pods).collect();
     if owners.is_empty() {
         return Vec::new();
     }
@@ -183,7 +191,11 @@ pub(crate) fn unmade_owners(cluster: &Cluster, namespace: Option<&Str>) -> Vec<D
     }
     let is_unmade = |owner: &Owner| {
         let Key { namespace, name } = owner.key.clone();
-        !have_pods.contains(&(owner.kind.clone(), namespace, name))
+        let of = owner.references.first().filter(|_| owner.group == KUEUE);
+        let (kind, name) = of.map_or((owner.kind.clone(), name), |of| {
+            (of.kind.clone(), of.name.clone())
+        });
+        !have_pods.contains(&(kind, namespace, name))
     };
     let unmade = owners.into_iter().filter(|owner| is_unmade(owner));
     let explained = unmade.map(|owner| without_pods(cluster, owner));

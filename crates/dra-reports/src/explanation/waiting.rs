@@ -100,7 +100,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                         let members = consumers.iter().map(|consumer| consumer.key().clone());
                         Cause::Circle(cause, owner.clone(), members.collect())
                     }
-                    Kept::Rollout { .. } | Kept::Paused | Kept::Beside => {
+                    Kept::Rollout { .. } | Kept::Paused | Kept::Surge | Kept::Beside => {
                         Cause::Kept(cause, owner.clone(), why)
                     }
                 });

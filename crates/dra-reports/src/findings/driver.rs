@@ -99,7 +99,7 @@ fn in_use(look: &mut Look<'_>, driver: &Str, place: &Place, claim: &Claim) {
                 .iter()
                 .all(dra_model::ConsumerReference::is_pod)
             {
-                end_pods(&claim.metadata.namespace, pods.iter().copied())
+                end_pods(look.cluster, &claim.metadata.namespace, pods.iter().copied())
             } else {
                 end_consumers(look.cluster, claim)
             },
@@ -245,7 +245,7 @@ fn no_longer_wanted(look: &Look<'_>, claim: &Claim, pods: Vec<&Arc<Pod>>) -> Rem
     let metadata = &claim.metadata;
     let end = match owning_group(claim) {
         Some(group) => end_groups(look.cluster, &metadata.namespace, [group]),
-        None => end_pods(&metadata.namespace, pods),
+        None => end_pods(look.cluster, &metadata.namespace, pods),
     };
     let delete = || delete_in(&metadata.namespace, Kind::ResourceClaim, [&metadata.name]);
     let all = match metadata.controller() {

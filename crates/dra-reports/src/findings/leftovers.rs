@@ -93,7 +93,7 @@ fn generated(look: &mut Look<'_>, claim: &Claim, group: &Str, why: GroupsIgnored
         super::reservations::release_whatever_version(claim)
     };
     // The devices of a running pod must not be allocated to others.
-    let remedy = end_pods(&claim.metadata.namespace, users).and(Remedy::command(freed));
+    let remedy = end_pods(look.cluster, &claim.metadata.namespace, users).and(Remedy::command(freed));
     look.add(
         Finding::new(Code::LeftoverGroupClaim, subject(claim), message)
             .remedy(remedy)

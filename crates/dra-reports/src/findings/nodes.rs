@@ -394,10 +394,16 @@ fn silent_drivers(look: &mut Look<'_>, told: &BTreeSet<(&Str, &Str)>) {
                 None => broken.push((link, vec![name])),
             }
         }
-        let is_missed = cluster.slices().all(|slice| slice.spec.driver != driver);
-        let is_missed = is_missed || is_waited_for(cluster, &driver);
+        let is_waited_for = is_waited_for(cluster, &driver);
+        let publishes = cluster.slices().any(|slice| slice.spec.driver == driver);
         for (link, nodes) in broken {
-            if is_missed || !matches!(link, BrokenLink::Silent(_)) {
+            let is_wrong = match link {
+                BrokenLink::Silent(_) => is_waited_for || !publishes,
+                // The nodes may be added when they are needed.
+                BrokenLink::Unselected(..) => is_waited_for,
+                _ => true,
+            };
+            if is_wrong {
                 look.add(silent(&driver, &link, &nodes));
             }
         }

@@ -139,7 +139,7 @@ pub(super) fn free(cluster: &Cluster, claim: &Claim) -> Remedy {
             &claim.metadata.namespace,
             &claim.key(),
         )),
-        Ok(users) => end_pods(&claim.metadata.namespace, users).and(Remedy::command(release(claim))),
+        Ok(users) => end_pods(cluster, &claim.metadata.namespace, users).and(Remedy::command(release(claim))),
     }
 }
 

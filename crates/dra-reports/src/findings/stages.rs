@@ -135,6 +135,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::SandboxFails { .. }
         | Cause::RuntimeDown { .. }
         | Cause::KillFails { .. }
+        | Cause::ContainersNotStopped
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,

@@ -64,7 +64,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     let of_node = || format!("node/{node}");
     let describe_node = || Command::kubectl("describe").object(Kind::Node, node).done();
     Some(match &stuck.cause {
-        Cause::DriverNotRegistered { driver, plugin } => of_plugin(driver, plugin, node),
+        Cause::DriverNotRegistered { driver, plugin } => of_plugin(stages, driver, plugin, node),
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             of_driver(stages, stage, node, Unprepared::Refused)
         }
@@ -166,7 +166,13 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::Finalizers(names) => without_finalizers(pod, names),
         Cause::Binding { device, attaching } => attach(stages, pod, device, attaching),
-        Cause::Unrecognized { .. } => Advice::by_hand("ReadKubelet", of_node(), words::read(node)),
+        Cause::Unrecognized { .. } => {
+            Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::UNRECOGNIZED))
+        }
+        Cause::ContainersNotStopped => {
+            Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_STOPPED))
+                .look(describe(pod))
+        }
     })
 }
 
@@ -258,7 +264,7 @@ fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepa
         .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
 }
 
-fn of_plugin(driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
+fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
     let target = format!("driver/{driver}");
     let restore = |what: Restore<'_>| {
         let text = words::restore(driver, node, &what);
@@ -280,7 +286,7 @@ fn of_plugin(driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
         }
         Plugin::Ready(pod, ..) => {
             let text = words::restart(driver, node);
-            let restart = end_pods(&pod.metadata.namespace, [*pod]).note(text.how);
+            let restart = end_pods(stages.cluster(), &pod.metadata.namespace, [*pod]).note(text.how);
             Advice::new("RestartDriver", target.clone(), text.message, restart).look(logs(Some(pod), node))
         }
     }
@@ -347,7 +353,7 @@ fn logs_of(pod: &Key) -> Result<Script, NoCommand> {
 pub(crate) fn look_at_link(link: &BrokenLink) -> Result<Script, NoCommand> {
     let (kind, maker) = match link {
         BrokenLink::Refused(refused) => (refused.kind.resource(), &refused.maker),
-        BrokenLink::NoPod(set, _) => (Maker::DaemonSet.resource(), set),
+        BrokenLink::NoPod(set, _) | BrokenLink::Unselected(set, _) => (Maker::DaemonSet.resource(), set),
         BrokenLink::Crashing { pod, reason, .. } if !has_logs(reason) => ("pod", pod),
         BrokenLink::Pending(pod, _) => ("pod", pod),
         BrokenLink::Crashing { pod, .. }

@@ -650,7 +650,15 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
     );
     let early = |pod: &mut Value| pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:59:30Z");
     assert_eq!(served().pod(early).told(), "Unpreparing");
-    let running = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
+    let late = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
+    assert_eq!(
+        base().pod(late).told(),
+        "Unpreparing ContainersNotStopped Administrator: the kubelet on node-1 has not stopped its containers in time"
+    );
+    let running = |pod: &mut Value| {
+        late(pod);
+        pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T11:57:00Z");
+    };
     assert_eq!(
         base().pod(running).told(),
         "Unpreparing waits: containers are still running"

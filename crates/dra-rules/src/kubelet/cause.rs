@@ -144,6 +144,8 @@ pub enum Cause<'c> {
         /// In the kubelet's words.
         text: String,
     },
+    /// The containers of the pod are to end, and long after that the kubelet has told nothing of them.
+    ContainersNotStopped,
     /// The kubelet lacks a feature that the claim needs.
     KubeletTooOld {
         /// Its version, as far as it is known.
@@ -229,6 +231,7 @@ impl Cause<'_> {
             Self::ContainerEnds(..) => "ContainerEnds",
             Self::PodFailed { .. } => "PodFailed",
             Self::KillFails { .. } => "KillFails",
+            Self::ContainersNotStopped => "ContainersNotStopped",
             Self::KubeletTooOld { .. } => "KubeletTooOld",
             Self::ClaimUnreadable { .. } => "ClaimUnreadable",
             Self::DeviceNotPublished { .. } => "DeviceNotPublished",
@@ -296,6 +299,7 @@ impl Cause<'_> {
             | Self::SandboxFails { .. }
             | Self::RuntimeDown { .. }
             | Self::KillFails { .. }
+            | Self::ContainersNotStopped
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
             | Self::NodeSilent { .. }

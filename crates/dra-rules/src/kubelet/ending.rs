@@ -8,7 +8,10 @@ use super::drivers::{Plugin, republishing};
 use super::heartbeat::Heartbeat;
 use super::reach::publishes_for;
 use super::said;
-use super::{ENDING_SECONDS, PodStage, Stage, Stages, Stuck, Unknown, Waits, containers, needs_unprepare};
+use super::{
+    ENDING_SECONDS, PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, Waits, containers,
+    needs_unprepare,
+};
 use crate::reservation::{PodGroups, is_consumer};
 use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
 
@@ -69,7 +72,8 @@ impl<'c> Stages<'c> {
             found.stuck = Some(Stuck::told(cause, event));
             return;
         }
-        if self.now.since(since).as_secs() < ENDING_SECONDS {
+        let late = self.now.since(since).as_secs();
+        if late < ENDING_SECONDS {
             return;
         }
         if heartbeat.is_silent() || self.lacks_runtime(node, heartbeat) {
@@ -78,6 +82,12 @@ impl<'c> Stages<'c> {
                 stuck.evidence.insert(0, ended);
                 stuck
             });
+            return;
+        }
+        // The time to end is part of the grace period: what comes after that takes the container runtime seconds.
+        if !has_stopped(pod) && late >= SILENT_SECONDS {
+            let cause = Cause::ContainersNotStopped;
+            found.stuck = Some(Stuck::new(cause, Some(since), ended));
             return;
         }
         if !has_stopped(pod) {

@@ -227,6 +227,8 @@ pub enum Unknown<'c> {
     Gap(&'c Gap),
     /// Pods of other namespaces that may belong to a driver and were not read.
     OtherNamespaces,
+    /// The reason why the kubelet says, in these words, that the pod may not use a claim: the claim is reserved for it.
+    NotAllowed(&'c str),
     /// The reason why the containers of the pod are not made: no event of the kubelet is left.
     NoEvents,
 }
@@ -404,6 +406,15 @@ impl<'c> Stages<'c> {
             && let Some(said) = said
         {
             found.stuck = self.judge(pod, node, event, said);
+            // A kubelet that reads the same claim again and again would have got it by now.
+            if found.stuck.is_none()
+                && matches!(said, Said::NotAllowed { .. })
+                && event
+                    .first_seen()
+                    .is_some_and(|first| self.now.since(first).as_secs() >= SILENT_SECONDS)
+            {
+                found.unknown.push(Unknown::NotAllowed(&event.message));
+            }
             if found.stuck.is_some() {
                 found.stage = match event.reason.as_str() {
                     said::PREPARE => Stage::Reserved,

@@ -49,6 +49,8 @@ pub enum BrokenLink {
     Refused(Refused),
     /// The DaemonSet that runs it elsewhere has no pod there, and what keeps it off.
     NoPod(Key, Option<KeptOff>),
+    /// The DaemonSet that is called like it has no pods: no node has the labels of its nodeSelector.
+    Unselected(Key, Vec<(Str, Str)>),
     /// A container of its pod ends again and again, or cannot be started.
     Crashing {
         /// The pod.
@@ -89,7 +91,7 @@ impl BrokenLink {
     /// The pod of the driver on the node.
     pub fn pod(&self) -> Option<&Key> {
         match self {
-            Self::Refused(_) | Self::NoPod(..) => None,
+            Self::Refused(_) | Self::NoPod(..) | Self::Unselected(..) => None,
             Self::Crashing { pod, .. }
             | Self::Pending(pod, _)
             | Self::NotReady(pod)
@@ -146,7 +148,10 @@ impl Stages<'_> {
                 {
                     return Some(BrokenLink::Refused(refused));
                 }
-                set.map(|set| BrokenLink::NoPod(set, kept_off))
+                match set {
+                    Some(set) => Some(BrokenLink::NoPod(set, kept_off)),
+                    None => unselected(cluster, driver),
+                }
             }
             Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing {
                 pod: pod.key(),
@@ -219,6 +224,28 @@ impl Stages<'_> {
                     .is_some_and(|node| publishes_for(cluster, driver, &node.metadata) == Some(true))
         })
     }
+}
+
+/// Returns the DaemonSet that is called like plugins and `driver`, if it has no pods since no node has the labels that it asks for.
+fn unselected(cluster: &Cluster, driver: &str) -> Option<BrokenLink> {
+    if cluster.slices().any(|slice| slice.spec.driver == driver) {
+        return None;
+    }
+    let sets = cluster.environment().owners.iter();
+    let mut sets = sets.filter(|owner| {
+        !owner.node_selector.is_empty()
+            && is_called_plugin(&owner.key.name)
+            && is_called_like(driver, &owner.key.name)
+    });
+    let is_anywhere = |labels: &[(Str, Str)]| {
+        let mut nodes = cluster.nodes();
+        nodes.any(|node| {
+            let mut labels = labels.iter();
+            labels.all(|(key, value)| node.metadata.label(key) == Some(value))
+        })
+    };
+    let set = sets.find(|set| !is_anywhere(&set.node_selector))?;
+    Some(BrokenLink::Unselected(set.key.clone(), set.node_selector.clone()))
 }
 
 /// Returns who makes pods of `driver` and was refused the last time: `set`, or what is called like plugins and the driver.

@@ -12,6 +12,6 @@ pub use gathering::{Incomplete, gathered_with, gathering, gathers_nodes, incompl
 pub use grouped::{GroupWord, unplaced_group};
 pub use lineage::{Kinship, Lineage};
 pub use name::OwnerName;
-pub use queued::{KUEUE, Queued, is_queued};
+pub use queued::{KUEUE, Queued, Retry, is_queued};
 pub use replacing::{Replacing, comes_back, refused_last};
 pub use rollout::{Rollout, is_ready};

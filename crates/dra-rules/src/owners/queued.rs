@@ -23,14 +23,27 @@ pub fn is_queued(pod: &Pod) -> bool {
     })
 }
 
+/// When Kueue tries a Workload again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retry {
+    /// When room may have become free.
+    Automatic,
+    /// When the queue that it names is there, and active.
+    WithQueue,
+    /// When it is activated.
+    WhenActive,
+    /// Not as it is.
+    Never,
+}
+
 /// A Workload of Kueue that is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Queued {
     /// The Workload.
     pub workload: Key,
-    /// True if Kueue does not try it again as it is.
-    pub gave_up: bool,
-    /// The code that Kueue gives as the reason; empty where it gives none.
+    /// When Kueue tries it again.
+    pub retry: Retry,
+    /// The code that Kueue gives as the reason, or the AdmissionCheck that it waits for; empty where it gives none.
     pub reason: Str,
     /// Kueue's message.
     pub message: Str,
@@ -90,11 +103,23 @@ impl Queued {
                     .filter(|_| workload.is_suspended)
             })
             .or_else(|| workload.condition("QuotaReserved", "False"))
+            .or_else(|| workload.checks.iter().find(|check| check.status != "Ready"))
             .or_else(|| workload.condition("Evicted", "True"))
             .or_else(|| workload.condition("Admitted", "False"));
+        // Mirrors `pkg/controller/core/workload_controller.go` of Kueue, `Reconcile`.
+        let lacks_queue = |condition: &Condition| {
+            let mut kinds = ["LocalQueue ", "ClusterQueue "].iter();
+            kinds.any(|kind| condition.message.starts_with(kind))
+        };
+        let retry = match inadmissible {
+            _ if workload.is_suspended => Retry::WhenActive,
+            Some(condition) if lacks_queue(condition) => Retry::WithQueue,
+            Some(_) => Retry::Never,
+            None => Retry::Automatic,
+        };
         Some(Self {
             workload: workload.key.clone(),
-            gave_up: inadmissible.is_some() || workload.is_suspended,
+            retry,
             reason: said.map(|said| said.reason.clone()).unwrap_or_default(),
             message: said.map(|said| said.message.clone()).unwrap_or_default(),
             since: said.and_then(|said| said.last_transition_time),
@@ -144,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_that_is_inadmissible_or_inactive_is_not_tried_again() {
+    fn a_workload_is_tried_again_as_its_conditions_tell() {
         let active = json!({});
         let pending = ["QuotaReserved", "False", "Pending", "couldn't assign flavors"];
         let inadmissible = ["Requeued", "False", "Inadmissible", "not mapped"];
@@ -158,21 +183,33 @@ mod tests {
         let admitted = ["Admitted", "True", "Admitted", "admitted"];
         let of = |spec: &Value, conditions: &[[&str; 4]]| {
             let found = queued(None, json!({}), &workload("p-uid", spec, conditions))?;
-            Some((found.gave_up, found.message.to_string()))
+            Some((found.retry, found.message.to_string()))
         };
         for (spec, conditions, expected) in [
-            (&active, &[pending][..], Some((false, "couldn't assign flavors"))),
-            (&active, &[pending, inadmissible], Some((true, "not mapped"))),
-            (&active, &[no_queue], Some((true, "LocalQueue x doesn't exist"))),
+            (
+                &active,
+                &[pending][..],
+                Some((Retry::Automatic, "couldn't assign flavors")),
+            ),
+            (
+                &active,
+                &[pending, inadmissible],
+                Some((Retry::Never, "not mapped")),
+            ),
+            (
+                &active,
+                &[no_queue],
+                Some((Retry::WithQueue, "LocalQueue x doesn't exist")),
+            ),
             (
                 &json!({"active": false}),
                 &[pending, evicted],
-                Some((true, "deactivated")),
+                Some((Retry::WhenActive, "deactivated")),
             ),
-            (&active, &[], Some((false, ""))),
+            (&active, &[], Some((Retry::Automatic, ""))),
             (&active, &[admitted], None),
         ] {
-            let expected = expected.map(|(gave_up, message)| (gave_up, message.to_owned()));
+            let expected = expected.map(|(retry, message)| (retry, message.to_owned()));
             assert_eq!(of(spec, conditions), expected, "{conditions:?}");
         }
     }

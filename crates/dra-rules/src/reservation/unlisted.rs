@@ -28,7 +28,7 @@ pub struct UnlistedDevices {
     pub claim: Key,
     /// The reason.
     pub why: Unlisted,
-    /// The devices, if it is allocated; none where it names a request that is not there.
+    /// The devices, if it is allocated; none where it names a request that is not there, or of a pod that waits for them.
     pub devices: Vec<DeviceId>,
     /// True if a driver may serve the pod as a whole: it reports a network interface, which needs no container that
     /// lists the claim.
@@ -62,7 +62,7 @@ pub fn unlisted(cluster: &Cluster, pod: &Pod) -> Vec<UnlistedDevices> {
                 .filter(|listed| listed.name == entry.name);
             claims.map(|listed| (&container.name, &listed.request))
         });
-        add(&mut found, &entry.name, claim, listed.collect());
+        add(&mut found, pod, &entry.name, claim, listed.collect());
     }
     let extended = pod.status.extended_resource_claim_status.as_ref();
     if let Some(status) = extended
@@ -70,13 +70,13 @@ pub fn unlisted(cluster: &Cluster, pod: &Pod) -> Vec<UnlistedDevices> {
     {
         let mappings = status.request_mappings.iter();
         let mapped = mappings.map(|mapping| (&mapping.container_name, &mapping.request_name));
-        add(&mut found, &Str::default(), claim, mapped.collect());
+        add(&mut found, pod, &Str::default(), claim, mapped.collect());
     }
     found
 }
 
 /// Adds what is missing of one claim, which containers list with these requests; an empty one stands for all.
-fn add(found: &mut Vec<UnlistedDevices>, entry: &Str, claim: &Claim, listed: Vec<(&Str, &Str)>) {
+fn add(found: &mut Vec<UnlistedDevices>, pod: &Pod, entry: &Str, claim: &Claim, listed: Vec<(&Str, &Str)>) {
     let statuses = claim.status.devices.iter();
     let is_of_network = statuses.clone().any(|status| status.network_data.is_some());
     let mut push = |why, devices| {
@@ -95,7 +95,7 @@ fn add(found: &mut Vec<UnlistedDevices>, entry: &Str, claim: &Claim, listed: Vec
     };
     if listed.is_empty() {
         let all = devices_of(&|_| true);
-        if !all.is_empty() {
+        if !all.is_empty() || pod.node().is_none() {
             push(Unlisted::Claim, all);
         }
         return;

@@ -105,6 +105,8 @@ pub enum Kept {
     },
     /// The rollout of the Deployment is paused.
     Paused,
+    /// A rollout of a DaemonSet with maxSurge, on the node of the subject.
+    Surge,
     /// The owner wants them all beside each other.
     Beside,
     /// They wait for the subject: the owner starts none of its pods before all have nodes.
@@ -566,6 +568,8 @@ impl Search<'_> {
         let why = if beside == others.len() {
             // A Job or similar owner lets its pods finish.
             match Replacing::of(pod) {
+                // Mirrors `daemon/update.go`, `rollingUpdate`, v1.37.2: only a surge has a node run two.
+                Replacing::OnceGone if controller.kind == "DaemonSet" => Kept::Surge,
                 Replacing::AtOnce | Replacing::OnceGone if controller.kind != "Job" => Kept::Beside,
                 _ => return None,
             }

@@ -1,7 +1,6 @@
 //! The sentences of fixes: what to change, and what to know before.
 
 use dra_model::{Key, Kind, PoolId, Quantity, Str};
-use dra_rules::owners::Queued;
 use dra_rules::scheduling::Fix;
 
 use super::super::items::GetsItem;
@@ -245,7 +244,19 @@ pub(in super::super) fn others_without(owner: &str) -> String {
 
 /// That the change belongs in the pod template of the owner.
 pub(in super::super) fn in_template(pod: &Key, owner: &str) -> String {
-    format!("{owner} creates pod/{pod}: change the pod template there, or in the owner of {owner}")
+    format!("{owner} creates pod/{pod}: change the pod template there")
+}
+
+/// The same of an owner that may have one.
+pub(in super::super) fn in_template_above(pod: &Key, owner: &str) -> String {
+    format!("{}, or in the owner of {owner}", in_template(pod, owner))
+}
+
+/// That the change belongs in a new Job.
+pub(in super::super) fn in_new_job(pod: &Key, owner: &str) -> String {
+    format!(
+        "{owner} creates pod/{pod}, and the pod template of a Job is immutable: recreate the Job with the change"
+    )
 }
 
 /// That the pod is recreated.
@@ -267,9 +278,13 @@ pub(in super::super) fn create_how(kind: Kind) -> &'static str {
     }
 }
 
-/// That a deleted claim has to be created again by hand.
-pub(in super::super) fn wait_and_create(target: &str) -> String {
-    format!("wait until {target} is gone, then recreate it")
+/// That a deleted claim has to be created again by hand, once the pods that use it are deleted.
+pub(in super::super) fn wait_and_create(target: &str, pods: &[String]) -> String {
+    let wait = format!("wait until {target} is gone, then recreate it");
+    match pods {
+        [] => wait,
+        pods => format!("delete {}, {wait}", some(pods)),
+    }
 }
 
 /// That the claim controller creates a new claim.
@@ -322,10 +337,26 @@ pub(in super::super) fn workload_admitted(workload: &Key) -> (String, String) {
     )
 }
 
-/// Message and way to a Workload that Kueue does not try again.
-pub(in super::super) fn corrected(queued: &Queued) -> (String, String) {
+/// Message and way to the admission of a Workload whose queue is missing or stopped.
+pub(in super::super) fn queue_there(workload: &Key) -> (String, String) {
     (
-        format!("act on Kueue's message about workload/{}, then recreate it", queued.workload),
+        format!("create or activate the queue of workload/{workload}"),
+        "Kueue retries the Workload once its queue exists and is active: ask the administrator of the queues, or use another queue".to_owned(),
+    )
+}
+
+/// Message and way to the activation of a Workload.
+pub(in super::super) fn activated(workload: &Key) -> (String, String) {
+    (
+        format!("activate workload/{workload}"),
+        "it was deactivated, by a user or by Kueue after too many attempts: Kueue does not retry it until spec.active is true".to_owned(),
+    )
+}
+
+/// Message and way to a Workload that Kueue does not try again.
+pub(in super::super) fn corrected(workload: &Key) -> (String, String) {
+    (
+        format!("act on Kueue's message about workload/{workload}, then recreate it"),
         "waiting will not help: Kueue does not retry an unchanged workload. Its message names what to change: Kueue's configuration or \
          queues (ask their administrator), or what the pods request (ask their owner)"
             .to_owned(),

@@ -2,7 +2,7 @@
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{DeviceId, Gate, Key, Str, Taint};
-use dra_rules::owners::{OwnerName, Queued};
+use dra_rules::owners::{OwnerName, Queued, Retry};
 use dra_rules::scheduling::Spared;
 
 use super::super::absence::{Absence, ForNodes, Nearest};
@@ -528,15 +528,14 @@ fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
 fn queued(queued: &Queued) -> String {
     let Queued {
         workload,
-        gave_up,
+        retry,
         reason,
         message,
         since,
     } = queued;
-    let state = if *gave_up {
-        "has given up on"
-    } else {
-        "does not admit"
+    let state = match retry {
+        Retry::Automatic | Retry::WithQueue => "does not admit",
+        Retry::WhenActive | Retry::Never => "has given up on",
     };
     let mut code = String::new();
     if !reason.is_empty() {

@@ -87,7 +87,7 @@ fn end_of_owner(look: &Look<'_>, claim: &Claim) -> Remedy {
         .controller()
         .map(|owner| claim.metadata.beside(&owner.name));
     match owner.and_then(|key| look.cluster.pod(&key)) {
-        Some(pod) if pod.is_terminal() => end_pods(&pod.metadata.namespace, [pod]),
+        Some(pod) if pod.is_terminal() => end_pods(look.cluster, &pod.metadata.namespace, [pod]),
         Some(pod) => Remedy::by_hand(words::delete_finished(&pod.key())),
         None => Remedy::by_hand(words::POD_IS_GONE),
     }

@@ -223,7 +223,7 @@ fn pending(
             message,
         )
         .order(1)
-        .remedy(end_pods(&pod.metadata.namespace, [pod]))
+        .remedy(end_pods(look.cluster, &pod.metadata.namespace, [pod]))
         .note(words::OR_WAIT_UNTIL_SCHEDULED),
     );
 }

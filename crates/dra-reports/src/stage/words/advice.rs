@@ -229,13 +229,19 @@ pub(in super::super) fn network(node: &str) -> Text {
     )
 }
 
-/// A message of the kubelet that is not recognized.
-pub(in super::super) fn read(node: &str) -> Text {
+/// A kubelet whose logs are to be read, and why.
+pub(in super::super) fn read(node: &str, why: &str) -> Text {
     Text::new(
         format!("ask an administrator to check the logs of the kubelet on {node}"),
-        "its message is unknown to this program",
+        why,
     )
 }
+
+/// That a message of the kubelet is not recognized.
+pub(in super::super) const UNRECOGNIZED: &str = "its message is unknown to this program";
+
+/// That the kubelet does not report why containers are not stopped.
+pub(in super::super) const NOT_STOPPED: &str = "no event reports why the containers are not stopped";
 
 /// A finalizer of another project.
 pub(in super::super) fn drop_finalizer(names: &[&Str]) -> String {
@@ -341,6 +347,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
         }
         BrokenLink::Refused(_) => "fix what the API server rejects in its pods",
         BrokenLink::NoPod(..) => "check whether it should run on such nodes",
+        BrokenLink::Unselected(..) => {
+            "correct its nodeSelector, or check what should set these labels on nodes"
+        }
         BrokenLink::Crashing { .. } | BrokenLink::Pending(..) | BrokenLink::NotReady(_) => {
             "check why its pod is not running"
         }

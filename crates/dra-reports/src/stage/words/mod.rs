@@ -139,6 +139,9 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
         Cause::KillFails { text } => {
             format!("the kubelet on {node} cannot stop its containers: {text}")
         }
+        Cause::ContainersNotStopped => {
+            format!("the kubelet on {node} has not stopped its containers in time")
+        }
         Cause::KubeletTooOld { version, gate } => {
             format!(
                 "the kubelet on {node}{} lacks feature {gate}, which the claim needs",
@@ -320,6 +323,9 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
             "pods of other namespaces were not read, and one of them may be the driver's; `kubectl dra explain` reads them"
                 .to_owned()
         }
+        Unknown::NotAllowed(message) => {
+            format!("the kubelet contradicts the claim, which is reserved for the pod: {}", message.trim())
+        }
         Unknown::NoEvents => {
             "why its containers are not created: no kubelet event is left (events are kept for an hour)"
                 .to_owned()
@@ -332,10 +338,14 @@ pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
     match kept_off {
         KeptOff::Labels(labels) => format!(
             "its nodeSelector requires {}, which the node lacks",
-            some(labels.iter().map(|(key, value)| format!("{key}={value}")))
+            labels_text(labels)
         ),
         KeptOff::Taint(taint) => format!("it does not tolerate the node's taint {taint}"),
     }
+}
+
+fn labels_text(labels: &[(Str, Str)]) -> String {
+    some(labels.iter().map(|(key, value)| format!("{key}={value}")))
 }
 
 /// One of several.
@@ -430,6 +440,10 @@ pub(crate) fn broken_link_text(link: &BrokenLink) -> String {
             format!("the API server rejects the pods of {maker}: {component}{times}{last}: {message}")
         }
         BrokenLink::NoPod(set, kept_off) => no_pod(set, kept_off.as_ref()),
+        BrokenLink::Unselected(set, labels) => format!(
+            "daemonset/{set} has no pods: its nodeSelector requires {}, which no node has",
+            labels_text(labels)
+        ),
         BrokenLink::Crashing {
             pod,
             container,
@@ -491,6 +505,9 @@ pub(crate) fn unlisted_text(unlisted: &UnlistedDevices) -> String {
         Unlisted::Claim if entry.is_empty() => {
             format!("no container maps to a request of {of}, so none gets {devices}")
         }
+        Unlisted::Claim if unlisted.devices.is_empty() => format!(
+            "no container lists {of} under resources.claims, so none will get its devices, unless the driver serves the pod as a whole"
+        ),
         Unlisted::Claim => {
             format!("no container lists {of} under resources.claims, so none gets {devices}{network}")
         }
