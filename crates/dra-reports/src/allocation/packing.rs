@@ -271,10 +271,10 @@ fn judge(cycle: &Cycle<'_>, node: &Node, settings: &Settings<'_>) -> Verdict {
 /// What stops a copy, in few words.
 fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Plain(Plain::NodeResourcesFit(shortages)) => {
-            let names: Vec<&str> = shortages
+        Verdict::Plain(Plain::NodeResourcesFit(lacks)) => {
+            let names: Vec<&str> = lacks
                 .iter()
-                .map(|shortage| shortage.resource.as_str())
+                .map(|lack| lack.resource.as_str())
                 .collect();
             names.join(", ")
         }
