@@ -32,7 +32,10 @@ impl<'a> Pool<'a> {
             return Vec::new();
         };
         let outdated: BTreeSet<&'a Str> = self.outdated.iter().filter_map(name).collect();
-        outdated.into_iter().filter(|node| !current.contains(node)).collect()
+        outdated
+            .into_iter()
+            .filter(|node| !current.contains(node))
+            .collect()
     }
 
     /// Groups `slices`, which are those of the pool `id` in the order of their names; nothing for no slices.

@@ -272,10 +272,7 @@ fn judge(cycle: &Cycle<'_>, node: &Node, settings: &Settings<'_>) -> Verdict {
 fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
     match verdict {
         Verdict::Plain(Plain::NodeResourcesFit(lacks)) => {
-            let names: Vec<&str> = lacks
-                .iter()
-                .map(|lack| lack.resource.as_str())
-                .collect();
+            let names: Vec<&str> = lacks.iter().map(|lack| lack.resource.as_str()).collect();
             names.join(", ")
         }
         Verdict::Plain(plain) => plain.reasons().join(", "),

@@ -454,7 +454,10 @@ impl Asked<'_> {
         let is_of_it = |reason: &&Reason| {
             reason.claim.as_ref() == Some(&first.claim) && reason.request.as_ref() == Some(&first.request)
         };
-        let reasons = self.nodes.iter().flat_map(|node| node.reasons.iter().filter(is_of_it));
+        let reasons = self
+            .nodes
+            .iter()
+            .flat_map(|node| node.reasons.iter().filter(is_of_it));
         let taints = reasons.filter_map(|reason| match &reason.fact {
             Fact::RuledOut(RuledOut::Tainted, Evidence::Taint(taint)) => Some(taint),
             _ => None,
@@ -470,7 +473,10 @@ impl Asked<'_> {
         });
         (tainted > 0 || why.is_some()).then(|| Lost {
             tainted,
-            taint: taints.first().filter(|_| taints.len() == 1).map(|taint| (*taint).clone()),
+            taint: taints
+                .first()
+                .filter(|_| taints.len() == 1)
+                .map(|taint| (*taint).clone()),
             why,
         })
     }

@@ -706,7 +706,10 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
 /// The first container of a pod that ended with an error, and its exit code.
 fn failing_end(pod: &Pod) -> Option<(Str, i32)> {
     let status = &pod.status;
-    let all = status.init_container_statuses.iter().chain(&status.container_statuses);
+    let all = status
+        .init_container_statuses
+        .iter()
+        .chain(&status.container_statuses);
     let mut ends = all.filter_map(|container| Some((container, container.state.terminated.as_ref()?)));
     let (container, end) = ends.find(|(_, end)| end.exit_code != 0)?;
     Some((container.name.clone(), end.exit_code))

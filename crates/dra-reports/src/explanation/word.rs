@@ -102,7 +102,9 @@ pub(super) fn of_scheduler(
 ) {
     let fits = report.verdict() == ClusterVerdict::Fits;
     if report.verdict() == ClusterVerdict::DoesNotFit {
-        let said = newest(cluster, pod, |event| event.reason == "FailedScheduling" && is_of_scheduler(event, pod));
+        let said = newest(cluster, pod, |event| {
+            event.reason == "FailedScheduling" && is_of_scheduler(event, pod)
+        });
         report.notes.extend(said.and_then(words::tried));
     }
     if !fits && foreign_scheduler(cluster.environment(), pod).is_none() {
@@ -147,9 +149,14 @@ pub(super) fn of_scheduler(
 /// Returns whether kube-scheduler says that it had chosen a node. Mirrors `scheduler/framework/runtime/framework.go`, `RunPreBindPlugins`,
 /// v1.37.2, and `runBindPlugin` beside it.
 fn is_of_binding(said: &str) -> bool {
-    ["running PreBind plugin ", "running Bind plugin ", "running Permit plugin ", "running Reserve plugin "]
-        .iter()
-        .any(|words| said.starts_with(words))
+    [
+        "running PreBind plugin ",
+        "running Bind plugin ",
+        "running Permit plugin ",
+        "running Reserve plugin ",
+    ]
+    .iter()
+    .any(|words| said.starts_with(words))
 }
 
 /// Seconds after which a scheduler would have said something about a pod that it looks at.

@@ -69,9 +69,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             of_driver(stages, stage, node, Unprepared::Refused)
         }
         Cause::NodesMissing { owner, others, .. } => {
-            let target = format!("{}/{}", owner.kind.to_lowercase(), pod.metadata.beside(&owner.name));
+            let target = format!(
+                "{}/{}",
+                owner.kind.to_lowercase(),
+                pod.metadata.beside(&owner.name)
+            );
             let others: Vec<String> = others.iter().map(|other| format!("pod/{other}")).collect();
-            Advice::by_hand("GatherNodes", target, words::gather(&owner.to_string(), &others)).look(describe(pod))
+            Advice::by_hand("GatherNodes", target, words::gather(&owner.to_string(), &others))
+                .look(describe(pod))
         }
         Cause::UnprepareFails { drivers } => {
             let names = drivers.iter().map(|(driver, _)| driver.as_str());

@@ -440,7 +440,9 @@ impl<'c> Stages<'c> {
         }
         if found.stage == Stage::Reserved && is_late && newest.is_none() && found.unknown.is_empty() {
             let events = self.cluster.events_of(Kind::Pod, &pod.metadata);
-            let is_told = events.into_iter().any(|event| event.involved_object.uid == pod.metadata.uid);
+            let is_told = events
+                .into_iter()
+                .any(|event| event.involved_object.uid == pod.metadata.uid);
             found.unknown.push(if is_told {
                 Unknown::Silent
             } else {

@@ -141,8 +141,7 @@ impl<'a> PlainFilters<'a> {
             return Some(Plain::NodeAffinity(lacks.cloned().collect()));
         }
         let mut ports = self.ports.iter();
-        if let Some((.., port)) =
-            ports.find(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
+        if let Some((.., port)) = ports.find(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
         {
             return Some(Plain::NodePorts(*port));
         }

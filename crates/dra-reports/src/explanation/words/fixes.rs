@@ -160,8 +160,7 @@ pub(in super::super) const AWAIT_TEMPLATE: &str =
 pub(in super::super) const LET_BIND: &str = "let kube-scheduler bind the pod";
 
 /// What to know of that.
-pub(in super::super) const LET_BIND_HOW: &str =
-    "act on its message; kube-scheduler retries automatically";
+pub(in super::super) const LET_BIND_HOW: &str = "act on its message; kube-scheduler retries automatically";
 
 /// That pods end without further action.
 pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";

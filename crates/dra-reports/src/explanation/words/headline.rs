@@ -7,12 +7,12 @@ use dra_rules::scheduling::Spared;
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, Lost, NoPods, NodeGroup, NotAll, OnNode,
-    Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, Lost, NoPods, NodeGroup,
+    NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::Holding;
-use super::reasons::{brief, fact, failing, no_template, not_made, of_lacking, refused, of_obstacle};
+use super::reasons::{brief, fact, failing, no_template, not_made, of_lacking, of_obstacle, refused};
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -123,10 +123,18 @@ fn of_group(group: &NodeGroup) -> String {
             format!("no device for request {}", first.request)
         }
         ([first, ..], _) => {
-            let lost = [(first.in_use, "in use"), (first.tainted, "tainted"), (first.blocked, "unavailable")];
+            let lost = [
+                (first.in_use, "in use"),
+                (first.tainted, "tainted"),
+                (first.blocked, "unavailable"),
+            ];
             let lost = lost.iter().filter(|(count, _)| *count > 0);
             let lost: Vec<String> = lost.map(|(count, how)| format!("{count} {how}")).collect();
-            format!("too few devices for request {} ({})", first.request, lost.join(", "))
+            format!(
+                "too few devices for request {} ({})",
+                first.request,
+                lost.join(", ")
+            )
         }
     };
     format!("{}: {why}", some(&group.nodes))
@@ -238,7 +246,9 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         },
         Cause::TooFew(among, wanted, kind, lost) => {
             let which = which(*among);
-            let lost = lost.as_ref().map_or_else(String::new, |lost| format!(": {}", self::lost(lost)));
+            let lost = lost
+                .as_ref()
+                .map_or_else(String::new, |lost| format!(": {}", self::lost(lost)));
             match wanted {
                 1 => format!("{which} has an available {}{lost}", one(kind)),
                 wanted => format!("{which} has {wanted} available {}{lost}", several(kind)),
@@ -362,7 +372,9 @@ pub(in super::super) fn republishing(found: &Republishing) -> String {
 fn lost(Lost { tainted, taint, why }: &Lost) -> String {
     let tainted = (*tainted > 0).then(|| {
         let is = if *tainted == 1 { "is" } else { "are" };
-        let taint = taint.as_ref().map_or_else(String::new, |taint| format!(" ({taint})"));
+        let taint = taint
+            .as_ref()
+            .map_or_else(String::new, |taint| format!(" ({taint})"));
         format!("{tainted} {is} tainted{taint}")
     });
     let why = why.as_ref().map(brief);

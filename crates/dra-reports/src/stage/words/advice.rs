@@ -54,7 +54,9 @@ pub(in super::super) fn gather(owner: &str, others: &[String]) -> Text {
     };
     Text::new(
         message,
-        format!("the driver prepares the devices once {owner} has all nodes: a node counts when it has one of its pods and the driver's pod there is ready"),
+        format!(
+            "the driver prepares the devices once {owner} has all nodes: a node counts when it has one of its pods and the driver's pod there is ready"
+        ),
     )
 }
 

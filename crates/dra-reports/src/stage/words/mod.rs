@@ -115,7 +115,9 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
         }
         Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
         Cause::SandboxFails { text } => {
-            format!("the container runtime fails to create its sandbox, for which the devices are prepared: {text}")
+            format!(
+                "the container runtime fails to create its sandbox, for which the devices are prepared: {text}"
+            )
         }
         Cause::RuntimeDown { text } => {
             format!("the container runtime on {node} does not respond to the kubelet: {text}")
