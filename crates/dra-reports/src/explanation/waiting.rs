@@ -386,7 +386,7 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
             });
             let specs: Vec<&DeviceRequest> = specs.flatten().collect();
             let is_of_several = requests.iter().any(|(claim, _)| *claim != requests[0].0);
-            let name = |(claim, name): &(_, Str)| match claims.get(*claim) {
+            let name = |(claim, name): &(usize, Str)| match claims.get(*claim) {
                 Some(claim) if is_of_several => format!("{name} of claim/{}", claim.key()).into(),
                 _ => name.clone(),
             };
