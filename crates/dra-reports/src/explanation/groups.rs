@@ -763,7 +763,7 @@ mod tests {
             (
                 exactly(json!({"deviceClassName": "d", "count": 2})),
                 true,
-                "node-1 has 2 available devices of class d, but cannot take the pod: node(s) were unschedulable",
+                "node-1 has 2 available devices of class d, but cannot take the pod: cordoned",
             ),
             (
                 either,
