@@ -228,9 +228,10 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             0 => String::new(),
             more => format!("; {more} more"),
         };
-        let risky = match fix.risky {
-            true => format!("; {RISKY}"),
-            false => String::new(),
+        let risky = if fix.risky {
+            format!("; {RISKY}")
+        } else {
+            String::new()
         };
         let (label, message) = instruction(&fix.message);
         doc.line(
