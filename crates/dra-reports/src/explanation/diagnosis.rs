@@ -181,7 +181,7 @@ pub(crate) enum Answer {
     KeptByQuota(String, Box<Answer>),
     /// The claim is allocated.
     Allocated(Holding),
-    /// The pod has ended, in this phase, and which container ended with which error.
+    /// The pod has ended, in this phase, and the container that failed with its exit code.
     Ended(Str, Option<(Str, i32)>),
     /// The pod has ended and is not gone.
     NotGone(Fact),
@@ -457,7 +457,7 @@ pub(crate) enum Among {
     Other,
 }
 
-/// What rules devices out that a request selects, and that nobody uses.
+/// What rules devices out that a request selects, and that are not in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     /// Number of devices with taints.

@@ -54,7 +54,7 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             match hanging {
                 Some(why) => unknown(&why),
                 None => {
-                    // A node that has what is requested is told already: it is the others that have none.
+                    // The cause names a node that has what is requested: it is the others that have none.
                     let rest = match report.cause {
                         Some(Cause::Filtered(..)) => Among::Other,
                         _ => Among::Left(1),

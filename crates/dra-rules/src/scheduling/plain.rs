@@ -14,7 +14,7 @@ pub enum Plain {
     NodeUnschedulable,
     /// The node has a taint that the pod does not tolerate.
     TaintToleration(Taint),
-    /// The node does not match the pod's selector, of which it lacks these labels, or its affinity.
+    /// The node lacks these labels of the pod's selector; if none, it does not match its affinity.
     NodeAffinity(Vec<(Str, Str)>),
     /// This port of the node, which the pod wants, is in use.
     NodePorts(i32),

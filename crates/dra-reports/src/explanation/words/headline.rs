@@ -368,7 +368,7 @@ pub(in super::super) fn republishing(found: &Republishing) -> String {
     republishing_text(nodes, *since, &who)
 }
 
-/// What rules devices out that nobody uses.
+/// What rules devices out that are not in use.
 fn lost(Lost { tainted, taint, why }: &Lost) -> String {
     let tainted = (*tainted > 0).then(|| {
         let is = if *tainted == 1 { "is" } else { "are" };

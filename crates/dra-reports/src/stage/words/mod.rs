@@ -116,7 +116,7 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
         Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
         Cause::SandboxFails { text } => {
             format!(
-                "the container runtime fails to create its sandbox, for which the devices are prepared: {text}"
+                "the container runtime fails to create its sandbox, after its devices were prepared: {text}"
             )
         }
         Cause::RuntimeDown { text } => {
