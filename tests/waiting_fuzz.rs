@@ -167,6 +167,7 @@ fn of_case(line: &str) -> Vec<Said> {
         }
         // The library knows neither the state of nodes nor owners.
         Waiting::Uncordoned(_)
+        | Waiting::NodesUntainted(_)
         | Waiting::Restored(_)
         | Waiting::Kept { .. }
         | Waiting::RolledOut { .. }

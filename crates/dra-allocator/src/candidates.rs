@@ -280,7 +280,12 @@ impl<'a> Problem<'a> {
                 "asks for all devices, but resource pool {} is currently {state}",
                 view.id
             );
-            return Err(self.error_of_request(alternative, what).into());
+            let error = self.error_of_request(alternative, String::new());
+            return Err(AttemptError {
+                failure: Failure::Pool(what),
+                ..error
+            }
+            .into());
         }
         Ok(all)
     }

@@ -3,7 +3,7 @@
 use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted, list_or_none, span};
 use dra_model::Kind;
 use dra_reports::allocation::Target;
-use dra_reports::explanation::ClusterVerdict;
+use dra_reports::explanation::{ClusterVerdict, RISKY};
 use dra_reports::script::{Command, Script};
 use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
@@ -228,12 +228,17 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             0 => String::new(),
             more => format!("; {more} more"),
         };
+        let risky = if fix.risky {
+            format!("; {RISKY}")
+        } else {
+            String::new()
+        };
         let (label, message) = instruction(&fix.message);
         doc.line(
             9,
             [
                 span(Tone::Strong, format!("    {label:<5}")),
-                plain(format!("{message} ({proof}{of_one}{more})")),
+                plain(format!("{message} ({proof}{of_one}{risky}{more})")),
             ],
         );
         if let Some(note) = &fix.note {

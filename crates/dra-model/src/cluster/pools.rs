@@ -2,7 +2,7 @@
 //!
 //! What one node sees of a pool is the allocator's business.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::{Device, DeviceId, PoolId, Slice, Str};
@@ -23,6 +23,21 @@ pub struct Pool<'a> {
 }
 
 impl<'a> Pool<'a> {
+    /// The nodes that only outdated slices are for, by name.
+    pub fn only_outdated(&self) -> Vec<&'a Str> {
+        let name = |slice: &&'a Arc<Slice>| slice.spec.node_name.as_ref();
+        let current: Option<BTreeSet<&Str>> = self.slices.iter().map(name).collect();
+        // One that names no node may be for each.
+        let Some(current) = current else {
+            return Vec::new();
+        };
+        let outdated: BTreeSet<&'a Str> = self.outdated.iter().filter_map(name).collect();
+        outdated
+            .into_iter()
+            .filter(|node| !current.contains(node))
+            .collect()
+    }
+
     /// Groups `slices`, which are those of the pool `id` in the order of their names; nothing for no slices.
     pub(super) fn new(id: PoolId, slices: Vec<&'a Arc<Slice>>) -> Option<Self> {
         let generation = slices.iter().map(|slice| slice.spec.pool.generation).max()?;

@@ -271,11 +271,8 @@ fn judge(cycle: &Cycle<'_>, node: &Node, settings: &Settings<'_>) -> Verdict {
 /// What stops a copy, in few words.
 fn reason(cycle: &Cycle<'_>, node: &Node, verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Plain(Plain::NodeResourcesFit(shortages)) => {
-            let names: Vec<&str> = shortages
-                .iter()
-                .map(|shortage| shortage.resource.as_str())
-                .collect();
+        Verdict::Plain(Plain::NodeResourcesFit(lacks)) => {
+            let names: Vec<&str> = lacks.iter().map(|lack| lack.resource.as_str()).collect();
             names.join(", ")
         }
         Verdict::Plain(plain) => plain.reasons().join(", "),

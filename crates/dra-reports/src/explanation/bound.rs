@@ -11,8 +11,7 @@ use crate::stage::{StageItem, advise, cause_text, problem_text, stuck_text, unkn
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
-use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, problems};
-use dra_rules::owners::{OwnerName, gathered_with, gathering, incomplete};
+use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
 use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::{of_kubelet, of_placed};
 
@@ -64,43 +63,20 @@ pub(super) fn bound(
     settings: &Settings<'_>,
 ) {
     on_node(report, cluster, pod, node, settings.now);
-    gathered(report, cluster, pod, node, settings);
+    gathered(report, cluster, pod, settings);
 }
 
-/// Says of a pod that does not start what gathers its node with those of other pods, where it lacks some. What the first of these lacks is
-/// what the pod lacks.
-fn gathered(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str, settings: &Settings<'_>) {
-    let Answer::Bound(Bound {
-        how: OnNode::Stuck(_),
+/// Says of a pod whose node is gathered with those of others what the first of these lacks: that is what the pod lacks.
+fn gathered(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, settings: &Settings<'_>) {
+    let stages = Stages::of(cluster, settings.now);
+    let found = stages.pod(pod).and_then(|found| found.stuck);
+    if let Some(Stuck {
+        cause: Cause::NodesMissing { others, .. },
         ..
-    }) = &report.answer
-    else {
-        return;
-    };
-    let Some(owner) = gathering(cluster, pod) else {
-        return;
-    };
-    let Some(lacks) = incomplete(owner) else { return };
-    let others = gathered_with(cluster, pod, owner);
-    let missing: Vec<&Arc<Pod>> = others
-        .into_iter()
-        .filter(|other| other.node().is_none())
-        .collect();
-    let name = OwnerName {
-        kind: owner.kind.clone(),
-        name: owner.key.name.clone(),
-    };
-    let keys = missing.iter().map(|other| other.key()).collect();
-    let fact = Fact::Gathering(name, lacks, keys);
-    report.reasons.push(fact.clone().into());
-    report.conclude(Answer::Bound(Bound {
-        node: node.clone(),
-        devices: Vec::new(),
-        how: OnNode::Stuck(fact),
-    }));
-    if let Some(first) = missing.first() {
-        // What the driver says is what follows from that.
-        report.fixes.clear();
+    }) = &found
+        && let Some(first) = others.first()
+        && let Some(first) = cluster.pod(first)
+    {
         let of_first = explain_pod(cluster, first, settings);
         report.notes.push(words::of_member(&first.key(), &of_first));
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use dra_allocator::AttemptError;
 use dra_cel::AttributeWanted;
-use dra_model::{Cluster, DeviceId, DeviceRequest, Gap, Key, Kind, Pod, Str, Time};
+use dra_model::{Cluster, DeviceId, DeviceRequest, Gap, Key, Kind, Pod, Str, Taint, Time};
 use dra_rules::kubelet::BrokenLink;
 use dra_rules::owners::{OwnerName, Queued};
 use dra_rules::reservation::Lacks;
@@ -139,7 +139,7 @@ pub struct NodeDiagnosis {
 }
 
 /// Nodes that are rejected for the same reason, by the same numbers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NodeGroup {
     pub(super) nodes: Vec<Str>,
     /// The numbers of the requests that have too few devices there.
@@ -181,8 +181,8 @@ pub(crate) enum Answer {
     KeptByQuota(String, Box<Answer>),
     /// The claim is allocated.
     Allocated(Holding),
-    /// The pod has ended, in this phase.
-    Ended(Str),
+    /// The pod has ended, in this phase, and the container that failed with its exit code.
+    Ended(Str, Option<(Str, i32)>),
     /// The pod has ended and is not gone.
     NotGone(Fact),
     /// The pod has failed as a whole, for this reason.
@@ -195,6 +195,8 @@ pub(crate) enum Answer {
     Contradicted(Box<Answer>, Word),
     /// By the rules this would be the answer, but the scheduler of this name has said nothing of the pod since it was created then.
     Silent(Box<Answer>, Str, Option<Time>),
+    /// It fits, and kube-scheduler chose a node and was not let bind the pod, in its words.
+    NotBound(Box<Answer>, Word),
     /// An owner has no pods, for this reason.
     NoPods(OwnerName, NoPods),
 }
@@ -292,7 +294,7 @@ impl Answer {
                 GangLacks::Error(_) => ClusterVerdict::Error,
                 GangLacks::Fits(..) | GangLacks::Pods(_) => ClusterVerdict::DoesNotFit,
             },
-            Self::KeptByQuota(..) | Self::Silent(..) => ClusterVerdict::Waits,
+            Self::KeptByQuota(..) | Self::Silent(..) | Self::NotBound(..) => ClusterVerdict::Waits,
             Self::NoPods(_, why) => match why {
                 NoPods::Queued(_) | NoPods::Suspended | NoPods::Says(_) | NoPods::Refused(_) => {
                     ClusterVerdict::Waits
@@ -301,7 +303,7 @@ impl Answer {
                 NoPods::Unknown => ClusterVerdict::Unknown,
             },
             Self::Allocated(_) => ClusterVerdict::Allocated,
-            Self::Ended(_) => ClusterVerdict::Ended,
+            Self::Ended(..) => ClusterVerdict::Ended,
             Self::NotGone(_) | Self::Failed(_) => ClusterVerdict::Broken,
             Self::Bound(bound) => match bound.how {
                 OnNode::Starts | OnNode::Runs | OnNode::Ends(_) => ClusterVerdict::Bound,
@@ -323,6 +325,7 @@ impl Answer {
                 }
                 _ => None,
             },
+            Self::NotBound(_, word) => Some(Fact::NotBound(word.clone())),
             Self::Contradicted(_, word) => Some(Fact::Contradicted(word.clone())),
             _ => None,
         }
@@ -331,7 +334,8 @@ impl Answer {
     /// Returns whether its sentence tells the cause.
     pub(super) fn tells(&self, cause: &Cause) -> bool {
         match (self, cause) {
-            (Self::Full(..), Cause::TooManyConsumers(_)) | (Self::Nowhere(_), Cause::Nowhere(_)) => true,
+            (Self::Full(..), Cause::TooManyConsumers(_)) => true,
+            (Self::Nowhere(_), Cause::Nowhere(_, groups)) => groups.is_empty(),
             (Self::Gang(gang), Cause::Gang(other, None)) => gang == other,
             _ => false,
         }
@@ -342,7 +346,7 @@ impl Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// None of so many nodes takes it, for different reasons.
-    Nowhere(usize),
+    Nowhere(usize, Vec<NodeGroup>),
     /// The error that ends the attempt.
     Error(AttemptError),
     /// A claim has as many consumers as it can have.
@@ -361,8 +365,8 @@ pub(crate) enum Cause {
     Republishing(Republishing),
     /// No node and no class offers an extended resource, and how many devices are free of a class that could.
     Unoffered(Str, Option<(Str, usize)>),
-    /// None of these nodes has so many usable devices of the kind.
-    TooFew(Among, u64, DeviceKind),
+    /// None of these nodes has so many usable devices of the kind, and what rules devices out if none is in use.
+    TooFew(Among, u64, DeviceKind, Option<Lost>),
     /// This node has so many usable devices of the kind, and another filter rejects it.
     Filtered(Str, u64, DeviceKind, Fact),
     /// No node has all of its devices of a kind free.
@@ -391,6 +395,8 @@ pub(crate) enum Cause {
     NoTemplate(Key, Key),
     /// The claim controller makes no claim, for this reason.
     NotMade(String),
+    /// A quota blocks the creation of a claim: what is to be created, and what the quota says.
+    Quota(String, String),
     /// The status of the pod names a claim that it cannot use.
     Status(StatusProblem),
 }
@@ -449,6 +455,17 @@ pub(crate) enum Among {
     Left(usize),
     /// Those that pools which cannot be used do not reach.
     Other,
+}
+
+/// What rules devices out that a request selects, and that are not in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lost {
+    /// Number of devices with taints.
+    pub(super) tainted: u64,
+    /// Their taint, where they have the same.
+    pub(super) taint: Option<Taint>,
+    /// What rules out others.
+    pub(super) why: Option<Brief>,
 }
 
 /// A request for all devices of a node, some of them unavailable.
@@ -651,6 +668,7 @@ impl Cause {
             Self::Gang(gang, _) => Some(Fact::Gang(gang.clone())),
             Self::NoTemplate(template, pod) => Some(Fact::NoTemplate(template.clone(), pod.clone())),
             Self::NotMade(why) => Some(Fact::NotMade(why.clone())),
+            Self::Quota(what, refusal) => Some(Fact::Quota(what.clone(), refusal.clone())),
             _ => None,
         }
     }

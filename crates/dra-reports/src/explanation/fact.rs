@@ -3,8 +3,7 @@
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{AttemptError, ConstraintName, Shortage, Trouble};
 use dra_model::{Event, Key, PoolId, Quantity, Str, Taint, Time};
-use dra_rules::owners::{Incomplete, OwnerName};
-use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain, Readiness, RequestProblem};
+use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Readiness, RequestProblem};
 
 use super::items::Amounts;
 use crate::allocation::Gang;
@@ -78,8 +77,8 @@ pub(crate) enum Fact {
     UnreservedByScheduler(Key, Vec<String>),
     /// A component says otherwise.
     Contradicted(Word),
-    /// An owner that collects nodes lacks some; these pods have no node yet.
-    Gathering(OwnerName, Incomplete, Vec<Key>),
+    /// kube-scheduler could not bind the pod to the node that it chose.
+    NotBound(Word),
     /// Problem of a pod with a node: code and sentence.
     Stage(&'static str, String),
 }
@@ -302,7 +301,7 @@ impl Fact {
                 Speaker::Kubelet => "KubeletDisagrees",
                 Speaker::ClaimController | Speaker::Component(_) => "ClaimControllerDisagrees",
             },
-            Self::Gathering(..) => "NodesMissing",
+            Self::NotBound(_) => "NotBound",
             Self::Stage(code, _) => code,
         }
     }
@@ -365,6 +364,8 @@ pub(crate) enum Brief {
     Elsewhere(Key, Option<Str>),
     /// A pool of so many slices, which has to have so many.
     Slices(usize, i64),
+    /// What nodes have too little of besides devices, and whether some have less left than that.
+    Lacks(Vec<Lack>, bool),
     /// Values that the terms of a selector see.
     Seen(Vec<Seen>),
     /// Requests that cannot be served together.

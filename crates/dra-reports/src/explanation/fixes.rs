@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::diagnosis::{Answer, Diagnosis, Unserved};
+use super::diagnosis::{Answer, Cause, Diagnosis, Unserved};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
 use super::words::fixes::{self as words, About, Before};
@@ -76,6 +76,9 @@ impl Diagnosis {
     ) {
         let fact = Fact::Quota(claim.to_owned(), refusal.to_string());
         self.reasons.push(fact.into());
+        if self.verdict() == ClusterVerdict::Waits && self.cause.is_none() {
+            self.cause = Some(Cause::Quota(claim.to_owned(), refusal.to_string()));
+        }
         if self.verdict() == ClusterVerdict::Fits {
             let was = Box::new(self.answer.clone());
             self.conclude(Answer::KeptByQuota(claim.to_owned(), was));
@@ -353,7 +356,12 @@ impl Helped<'_> {
         }
         let of_template = |remake: &Remake| remake.kind == Kind::ResourceClaimTemplate;
         // A pod gets a claim from the new template only when it is recreated, too.
-        if remakes.iter().any(of_template) || fixes.iter().any(Fix::edits_pod) {
+        let is_recreated = remakes.iter().any(of_template)
+            || fixes.iter().any(|fix| fix.edits_pod() && !fix.is_made_in_place());
+        if !is_recreated && fixes.iter().any(Fix::edits_pod) {
+            return None;
+        }
+        if is_recreated {
             let before = self.pod?;
             // Its owner creates another one as soon as this one goes.
             if before.metadata.controller().is_some() || before.metadata.is_only_written() {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use super::absence::{Absence, absence};
 use super::diagnosis::{
-    Among, Cause, DeviceKind, Diagnosis, NodeDiagnosis, NodeGroup, NotAll, Place, Reason, Republishing,
+    Among, Cause, DeviceKind, Diagnosis, Lost, NodeDiagnosis, NodeGroup, NotAll, Place, Reason, Republishing,
     Unserved,
 };
 use super::fact::{Brief, Evidence, Fact, Together};
 use super::items::{Amounts, DeviceCount, FilterCount};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Quantity, Str, Time};
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Quantity, Str, Taint, Time};
 use dra_rules::kubelet::{self, BrokenLink, Stages};
-use dra_rules::scheduling::{self, Cycle, drivers_named};
+use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
 
 /// How the devices of a node count for each request.
 pub(super) fn counts(explanation: &dra_allocator::Explanation<'_>) -> Vec<DeviceCount> {
@@ -162,7 +162,37 @@ impl Reason {
                 Some(amounts) => Brief::Amounts(fact.limited(), amounts),
                 None => Brief::Fact(fact.clone()),
             },
+            Fact::Plain(Plain::NodeResourcesFit(lacks)) => Brief::Lacks(lacks.clone(), false),
             fact => Brief::Fact(fact.clone()),
+        }
+    }
+}
+
+impl Brief {
+    /// Without the numbers of a node.
+    fn in_common(&self) -> Self {
+        match self {
+            Self::Lacks(lacks, _) => {
+                let mut lacks = lacks.clone();
+                for lack in &mut lacks {
+                    (lack.left, lack.total) = (Quantity::default(), Quantity::default());
+                }
+                Self::Lacks(lacks, true)
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// For nodes that have it in common: the one of the node that lacks least.
+    fn or_more(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Lacks(some, at_most), Self::Lacks(others, _)) => {
+                let left = |lacks: &[Lack]| lacks.first().map(|lack| lack.left.clone());
+                let is_same = some == others;
+                let most = if left(&others) > left(&some) { others } else { some };
+                Self::Lacks(most, at_most || !is_same)
+            }
+            (one, _) => one,
         }
     }
 }
@@ -170,7 +200,8 @@ impl Reason {
 impl NodeGroup {
     /// The nodes that are rejected, in groups: those that lack least first.
     pub(super) fn of(nodes: &[NodeDiagnosis]) -> Vec<Self> {
-        let mut alike: BTreeMap<(Vec<DeviceCount>, Option<Brief>), Vec<_>> = BTreeMap::new();
+        let mut alike: BTreeMap<(Vec<DeviceCount>, Option<Brief>), (Vec<Str>, Option<Brief>)> =
+            BTreeMap::new();
         for node in nodes.iter().filter(|node| !node.fits) {
             let short = node.devices.iter().filter(|count| count.is_short());
             let short: Vec<DeviceCount> = match node.general() {
@@ -178,11 +209,17 @@ impl NodeGroup {
                 None => short.cloned().collect(),
             };
             let brief = node.brief(&short);
-            alike.entry((short, brief)).or_default().push(node.node.clone());
+            let common = brief.as_ref().map(Brief::in_common);
+            let (nodes, most) = alike.entry((short, common)).or_default();
+            nodes.push(node.node.clone());
+            *most = match most.take() {
+                Some(most) => brief.map(|brief| most.or_more(brief)),
+                None => brief,
+            };
         }
         let mut groups: Vec<Self> = alike
             .into_iter()
-            .map(|((devices, reason), nodes)| Self {
+            .map(|((devices, _), (nodes, reason))| Self {
                 nodes,
                 devices,
                 reason,
@@ -276,7 +313,7 @@ fn cause_of_place(report: &Diagnosis, claims: &[Arc<Claim>]) -> Option<Cause> {
 pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSelectors) -> Cause {
     let claims = cycle.user_claims();
     let all = report.nodes.len();
-    let none = Cause::Nowhere(all);
+    let none = Cause::Nowhere(all, report.node_groups.clone());
     if all == 0 {
         return none;
     }
@@ -287,7 +324,15 @@ pub(super) fn cause(report: &Diagnosis, cycle: &Cycle<'_>, selectors: &ClassSele
         && only.devices.is_empty()
         && let Some(reason) = &only.reason
     {
-        return Cause::Alike(reason.clone());
+        let first = report.nodes.iter().find(|node| node.node == only.nodes[0]);
+        let fact = first
+            .and_then(|node| node.reasons.first())
+            .map(|reason| reason.fact.clone());
+        return match (only.nodes.as_slice(), fact) {
+            ([node], Some(fact @ Fact::Plain(_))) => Cause::OnNode(node.clone(), fact),
+            ([_], Some(fact @ Fact::PoolIncomplete(..))) => Cause::Alike(Brief::Fact(fact)),
+            _ => Cause::Alike(reason.clone()),
+        };
     }
     // Nodes that other filters reject may have devices.
     let of_devices = report
@@ -373,7 +418,7 @@ impl Asked<'_> {
                 let wanted = counts.first()?.wanted?;
                 let lost = self.lost_to_filters(&key, name, wanted);
                 Some(lost.map_or_else(
-                    || Cause::TooFew(self.among, wanted, kind.clone()),
+                    || Cause::TooFew(self.among, wanted, kind.clone(), self.lost(&counts)),
                     |(node, why)| Cause::Filtered(node, wanted, kind.clone(), why),
                 ))
             }
@@ -398,6 +443,42 @@ impl Asked<'_> {
             }
             AllocationMode::Other(_) => None,
         }
+    }
+
+    /// What rules out the devices that `counts` are the numbers of; nothing where some are in use, which is then what matters.
+    fn lost(&self, counts: &[DeviceCount]) -> Option<Lost> {
+        let first = counts.first()?;
+        if counts.iter().any(|count| count.in_use > 0) {
+            return None;
+        }
+        let is_of_it = |reason: &&Reason| {
+            reason.claim.as_ref() == Some(&first.claim) && reason.request.as_ref() == Some(&first.request)
+        };
+        let reasons = self
+            .nodes
+            .iter()
+            .flat_map(|node| node.reasons.iter().filter(is_of_it));
+        let taints = reasons.filter_map(|reason| match &reason.fact {
+            Fact::RuledOut(RuledOut::Tainted, Evidence::Taint(taint)) => Some(taint),
+            _ => None,
+        });
+        let taints: BTreeSet<&Taint> = taints.collect();
+        let tainted = counts.iter().map(|count| count.tainted).sum();
+        let mut groups = self.report.node_groups.iter();
+        let why = groups.find_map(|group| {
+            let mut devices = group.devices.iter();
+            devices.find(|count| count.claim == first.claim && count.request == first.request)?;
+            let reason = group.reason.as_ref()?;
+            matches!(reason, Brief::Amounts(..) | Brief::Fact(Fact::RuledOut(..))).then(|| reason.clone())
+        });
+        (tainted > 0 || why.is_some()).then(|| Lost {
+            tainted,
+            taint: taints
+                .first()
+                .filter(|_| taints.len() == 1)
+                .map(|taint| (*taint).clone()),
+            why,
+        })
     }
 
     /// A node that has enough devices for the request, and that another filter rejects.
@@ -542,7 +623,7 @@ pub(super) fn unserved(
     let is_of_driver = matches!(
         report.cause,
         Some(
-            Cause::Nowhere(_)
+            Cause::Nowhere(..)
                 | Cause::TooFew(..)
                 | Cause::Filtered(..)
                 | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
@@ -682,7 +763,7 @@ mod tests {
             (
                 exactly(json!({"deviceClassName": "d", "count": 2})),
                 true,
-                "node-1 has 2 available devices of class d, but cannot take the pod: node(s) were unschedulable",
+                "node-1 has 2 available devices of class d, but cannot take the pod: cordoned",
             ),
             (
                 either,

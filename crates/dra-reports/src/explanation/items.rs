@@ -56,7 +56,7 @@ pub enum Helps {
     WhenOneEnds,
     /// It fits once this number of consumers finish.
     WhenEnd,
-    /// It fits once the taints of devices are removed.
+    /// It fits once taints of devices, or of nodes, are removed.
     WhenUntainted,
     /// It fits once kube-scheduler has deallocated claims of the pod that hold devices elsewhere, which it does automatically.
     WhenDeallocated,
@@ -194,8 +194,10 @@ pub(super) const KINDS: &[&str] = &[
     "CreateTemplate",
     "DropConstraint",
     "FewerDevices",
+    "GatherNodes",
     "GuardSelector",
     "LessCapacity",
+    "LetBind",
     "LiftNodeTaint",
     "LiftTaint",
     "MountVolumes",

@@ -138,7 +138,7 @@ fn with_quotas(
         .notes
         .extend(unlisted(cluster, pod).iter().map(unlisted_text));
     if pod.is_terminal() {
-        report.conclude(Answer::Ended(pod.status.phase.clone()));
+        report.conclude(Answer::Ended(pod.status.phase.clone(), failing_end(pod)));
         ended(&mut report, cluster, pod, settings.now);
         return report;
     }
@@ -673,6 +673,9 @@ impl<'e> Explained<'e> {
     }
 }
 
+/// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
+const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
+
 /// Warnings about an object, newest last, those of one text once; only those `after` that time.
 fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
@@ -681,7 +684,8 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
             .last_seen()
             .zip(after)
             .is_some_and(|(seen, after)| seen <= after);
-        if event.type_ != "Warning" || is_over {
+        let is_shown = event.type_ == "Warning" || SCALE_UP.contains(&event.reason.as_str());
+        if !is_shown || is_over {
             continue;
         }
         let mut warning = Warning {
@@ -703,6 +707,18 @@ fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -
         warnings.push(warning);
     }
     warnings
+}
+
+/// The first container of a pod that ended with an error, and its exit code.
+fn failing_end(pod: &Pod) -> Option<(Str, i32)> {
+    let status = &pod.status;
+    let all = status
+        .init_container_statuses
+        .iter()
+        .chain(&status.container_statuses);
+    let mut ends = all.filter_map(|container| Some((container, container.state.terminated.as_ref()?)));
+    let (container, end) = ends.find(|(_, end)| end.exit_code != 0)?;
+    Some((container.name.clone(), end.exit_code))
 }
 
 /// Names what could not be read of what does not determine the verdict, and would be reported.

@@ -70,6 +70,7 @@ impl Answer {
             Self::KeptByQuota(_, answer)
             | Self::Attaching(answer, _)
             | Self::Panics(answer, _)
+            | Self::NotBound(answer, _)
             | Self::Contradicted(answer, _) => {
                 answer.erase(own);
             }
@@ -92,7 +93,7 @@ impl Answer {
             | Self::GaveUp(_)
             | Self::Nowhere(_)
             | Self::Allocated(_)
-            | Self::Ended(_)
+            | Self::Ended(..)
             | Self::NoPods(..) => {}
         }
     }
@@ -140,8 +141,17 @@ impl Cause {
                 | StatusProblem::Of(claim, _)
                 | StatusProblem::NotMade(claim),
             ) => own.erase_claim(claim),
-            Self::Nowhere(_)
-            | Self::Absent(_)
+            Self::Nowhere(_, groups) => {
+                for group in groups {
+                    for count in &mut group.devices {
+                        own.erase_claim(&mut count.claim);
+                    }
+                    if let Some(reason) = &mut group.reason {
+                        reason.erase(own);
+                    }
+                }
+            }
+            Self::Absent(_)
             | Self::Unserved(_)
             | Self::Republishing(_)
             | Self::Unoffered(..)
@@ -151,6 +161,7 @@ impl Cause {
             | Self::NotAlike(_)
             | Self::NotEnough(_)
             | Self::NotMade(_)
+            | Self::Quota(..)
             | Self::Queued(_) => {}
         }
     }
@@ -166,7 +177,7 @@ impl Brief {
                 }
             }
             Self::Fact(fact) => fact.erase(own),
-            Self::Amounts(..) | Self::Slices(..) | Self::Seen(_) => {}
+            Self::Amounts(..) | Self::Slices(..) | Self::Lacks(..) | Self::Seen(_) => {}
         }
     }
 }

@@ -117,9 +117,14 @@ impl From<Diagnosis> for Explanation {
             |gaps: &[Gap]| -> Vec<String> { all_missing(gaps).chain(known.unknown.clone()).collect() };
         let (unknown, untold_unknown) = (unknown(&known.gaps), unknown(&untold));
         let is_news = |warning: &&Warning| known.message.as_ref() != Some(&warning.message);
+        let is_only = known.node_groups.len() == 1;
         let group = |group: NodeGroup| NodeGroupItem {
             is_cause: group.devices.is_empty()
-                && matches!((&group.reason, &known.cause), (Some(reason), Some(Cause::Alike(cause))) if reason == cause),
+                && match &known.cause {
+                    Some(Cause::Alike(cause)) => is_only || group.reason.as_ref() == Some(cause),
+                    Some(Cause::OnNode(_, Fact::Plain(_))) => is_only,
+                    _ => false,
+                },
             // Of one node there is room to say whose counter it is, and who draws from it.
             reason: group.reason.as_ref().map(|brief| {
                 let of_one = match group.nodes.as_slice() {

@@ -64,7 +64,8 @@ impl Explained<'_> {
             report.tell_unknown(self.cluster(), gap);
             return true;
         }
-        report.cause = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);
+        let status = StatusProblem::of(self.cluster(), pod, &own.lacks).map(Cause::Status);
+        report.cause = report.cause.take().or(status);
         if self.is_refused {
             return true;
         }

@@ -11,7 +11,7 @@ use super::words;
 use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
 use dra_allocator::devices::{ClassSelectors, Features};
-use dra_allocator::{ConstraintName, Together, attribute_of};
+use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
 use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
 use dra_rules::owners::waiting_for;
 use dra_rules::scheduling::{
@@ -54,7 +54,12 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             match hanging {
                 Some(why) => unknown(&why),
                 None => {
-                    let lasting = lasting(&judged, Among::Left(1));
+                    // The cause names a node that has what is requested: it is the others that have none.
+                    let rest = match report.cause {
+                        Some(Cause::Filtered(..)) => Among::Other,
+                        _ => Among::Left(1),
+                    };
+                    let lasting = lasting(&judged, rest);
                     let why = lasting.as_ref().map(|lasting| &lasting.why);
                     let new = item(Helps::Never, words::never(why.unwrap_or(&Never::EvenEmpty)));
                     report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
@@ -142,6 +147,10 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             nodes: nodes.clone(),
             ..item(Helps::WhenRestored, words::when_restored(&nodes))
         },
+        Waiting::NodesUntainted(nodes) => WaitingItem {
+            nodes: nodes.clone(),
+            ..item(Helps::WhenUntainted, words::when_nodes_untainted(&nodes))
+        },
         Waiting::Ends {
             consumers,
             count,
@@ -168,7 +177,16 @@ pub(super) fn add_unoffered(report: &mut Diagnosis, resource: &str) {
 
 /// Says of an attempt that an error ends what can be said of waiting.
 pub(super) fn add_error(report: &mut Diagnosis) {
-    report.waiting = Some(item(Helps::Unknown, words::error_ends_all()));
+    let Some(Cause::Error(error)) = &report.cause else {
+        return;
+    };
+    // A pool can be complete the next time.
+    let helps = match &error.failure {
+        Failure::Pool(_) => Helps::Unknown,
+        _ => Helps::Never,
+    };
+    let summary = words::error_ends_all(error);
+    report.waiting = Some(item(helps, summary));
 }
 
 /// The PodGroup of the pod, if it does not fit on the emptied cluster either.
@@ -367,7 +385,12 @@ fn lasting(cycle: &Cycle<'_>, judged: &[Str], rest: Among, is_absent: bool) -> O
                 groups::spec(claim, name)
             });
             let specs: Vec<&DeviceRequest> = specs.flatten().collect();
-            let names: Vec<Str> = requests.iter().map(|(_, name)| name.clone()).collect();
+            let is_of_several = requests.iter().any(|(claim, _)| *claim != requests[0].0);
+            let name = |(claim, name): &(usize, Str)| match claims.get(*claim) {
+                Some(claim) if is_of_several => format!("{name} of claim/{}", claim.key()).into(),
+                _ => name.clone(),
+            };
+            let names: Vec<Str> = requests.iter().map(name).collect();
             let specs = if specs.len() == names.len() {
                 specs.as_slice()
             } else {

@@ -3,8 +3,9 @@
 
 use super::diagnosis::{Answer, Diagnosis};
 use super::fact::{Fact, Often, Speaker, Word};
-use super::items::ClusterVerdict;
+use super::items::{ClusterVerdict, FixItem};
 use super::words;
+use crate::remedy::Remedy;
 use dra_model::{Claim, Cluster, Event, Kind, Pod, Time};
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
@@ -36,6 +37,16 @@ fn newest<'c>(cluster: &'c Cluster, pod: &Pod, is_one: impl Fn(&Event) -> bool) 
     events.next().map(|event| &**event)
 }
 
+/// Returns whether the event is of the pod's scheduler, as far as it says whose it is.
+fn is_of_scheduler(event: &Event, pod: &Pod) -> bool {
+    let own = match pod.spec.scheduler_name.as_str() {
+        "" => "default-scheduler",
+        name => name,
+    };
+    let component = event.component();
+    component.is_empty() || component == own
+}
+
 /// The last word of the pod's scheduler on where the pod does not fit.
 fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
     let foreign = foreign_scheduler(cluster.environment(), pod);
@@ -45,7 +56,8 @@ fn last_of_scheduler(cluster: &Cluster, pod: &Pod) -> Option<Word> {
             .map_or(Speaker::Scheduler, Speaker::OtherScheduler)
     };
     let is_one = |event: &Event| match &foreign {
-        None => event.reason == "FailedScheduling",
+        // Autoscalers use the same reason.
+        None => event.reason == "FailedScheduling" && is_of_scheduler(event, pod),
         Some(name) => {
             event.type_ == "Warning" && (event.component() == name || event.reason == "FailedScheduling")
         }
@@ -90,7 +102,9 @@ pub(super) fn of_scheduler(
 ) {
     let fits = report.verdict() == ClusterVerdict::Fits;
     if report.verdict() == ClusterVerdict::DoesNotFit {
-        let said = newest(cluster, pod, |event| event.reason == "FailedScheduling");
+        let said = newest(cluster, pod, |event| {
+            event.reason == "FailedScheduling" && is_of_scheduler(event, pod)
+        });
         report.notes.extend(said.and_then(words::tried));
     }
     if !fits && foreign_scheduler(cluster.environment(), pod).is_none() {
@@ -115,8 +129,34 @@ pub(super) fn of_scheduler(
     let Some(word) = word.filter(|word| word.is_newer_than(changed(cluster, pod, claims))) else {
         return;
     };
+    // A scheduler that binds has found a node, too.
+    if word.who == Speaker::Scheduler && is_of_binding(&word.said) {
+        report.reasons.push(Fact::NotBound(word.clone()).into());
+        report.fixes.push(FixItem::unproven(
+            "LetBind",
+            format!("pod/{}", pod.key()),
+            words::fixes::LET_BIND,
+            Remedy::by_hand(words::fixes::LET_BIND_HOW),
+        ));
+        let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
+        report.conclude(Answer::NotBound(Box::new(was), word));
+        return;
+    }
     report.message = Some(word.said.clone());
     report.contradict(word);
+}
+
+/// Returns whether kube-scheduler says that it had chosen a node. Mirrors `scheduler/framework/runtime/framework.go`, `RunPreBindPlugins`,
+/// v1.37.2, and `runBindPlugin` beside it.
+fn is_of_binding(said: &str) -> bool {
+    [
+        "running PreBind plugin ",
+        "running Bind plugin ",
+        "running Permit plugin ",
+        "running Reserve plugin ",
+    ]
+    .iter()
+    .any(|words| said.starts_with(words))
 }
 
 /// Seconds after which a scheduler would have said something about a pod that it looks at.

@@ -46,10 +46,12 @@ fn of_pool(look: &mut Look<'_>, pool: &Pool<'_>) {
     }
     if !pool.outdated.is_empty() {
         let names = pool.outdated.iter().map(|slice| &slice.metadata.name);
-        look.add(
-            Finding::new(Code::PoolOutdated, about(), words::pool_is_outdated(pool))
-                .fix(delete(Kind::ResourceSlice, names)),
-        );
+        let finding = Finding::new(Code::PoolOutdated, about(), words::pool_is_outdated(pool));
+        look.add(if pool.only_outdated().is_empty() {
+            finding.fix(delete(Kind::ResourceSlice, names))
+        } else {
+            finding.advice(republish()).look(describe())
+        });
     }
     let counts: BTreeSet<i64> = pool
         .slices

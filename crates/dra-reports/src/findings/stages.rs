@@ -120,9 +120,10 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
             ..
         } if found.pod.metadata.is_deleting() => return None,
         Cause::DriverNotRegistered { .. } => Code::DriverNotRegistered,
-        Cause::DriverFails { .. } | Cause::DriverDown { .. } | Cause::PrepareRefused { .. } => {
-            Code::PrepareRefused
-        }
+        Cause::DriverFails { .. }
+        | Cause::DriverDown { .. }
+        | Cause::PrepareRefused { .. }
+        | Cause::NodesMissing { .. } => Code::PrepareRefused,
         Cause::EarlierClaim { .. }
         | Cause::BeingUnprepared { .. }
         | Cause::PreparedForDeletedClaim { .. } => Code::ClaimStillPrepared,
@@ -139,7 +140,7 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
-        Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) => Code::ContainerNotRunning,
+        Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
         // It has ended, and its owner knows.
         Cause::PodFailed { .. }
         | Cause::Claim(_)

@@ -711,8 +711,15 @@ pub(super) fn pool_is_outdated(pool: &Pool<'_>) -> String {
     let count = pool.outdated.len();
     let names = some(pool.outdated.iter().map(|slice| &slice.metadata.name));
     let (slices, it) = (if count == 1 { "slice" } else { "slices" }, it(count));
+    let ignores = match pool.only_outdated().as_slice() {
+        [] => format!("kube-scheduler ignores {it}"),
+        nodes => format!(
+            "For {}, no slice is of that generation, and kube-scheduler may use the outdated ones there",
+            some(nodes)
+        ),
+    };
     format!(
-        "has outdated {slices} {names} (current generation: {}). kube-scheduler ignores {it}; the driver should have deleted {it}",
+        "has outdated {slices} {names} (current generation: {}). {ignores}; the driver should have deleted {it}",
         pool.generation,
     )
 }

@@ -68,6 +68,16 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
             of_driver(stages, stage, node, Unprepared::Refused)
         }
+        Cause::NodesMissing { owner, others, .. } => {
+            let target = format!(
+                "{}/{}",
+                owner.kind.to_lowercase(),
+                pod.metadata.beside(&owner.name)
+            );
+            let others: Vec<String> = others.iter().map(|other| format!("pod/{other}")).collect();
+            Advice::by_hand("GatherNodes", target, words::gather(&owner.to_string(), &others))
+                .look(describe(pod))
+        }
         Cause::UnprepareFails { drivers } => {
             let names = drivers.iter().map(|(driver, _)| driver.as_str());
             let names = names.collect::<Vec<_>>().join(" or ");
@@ -112,6 +122,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::KillFails { .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node)).look(describe(pod))
+        }
+        Cause::ProbeFails { .. } => {
+            Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(pod))
         }
         Cause::ContainerNotStarted(container, _) => {
             Advice::by_hand("RepairContainer", of_pod(), words::start_container(container))

@@ -1155,7 +1155,7 @@ fn whatever_keeps_a_pod_from_running_is_reported() {
     for (scene, expected) in [
         (
             base().event("", &says("FailedCreatePodSandBox", "NRI: resource busy")),
-            "Prepared SandboxFails Administrator: its devices are prepared, but the container runtime fails to create its sandbox: NRI: \
+            "Prepared SandboxFails Administrator: the container runtime fails to create its sandbox, after its devices were prepared: NRI: \
              resource busy"
                 .to_owned(),
         ),

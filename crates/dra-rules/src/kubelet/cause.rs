@@ -7,8 +7,9 @@ use super::drivers::Plugin;
 use super::heartbeat::Heartbeat;
 use super::problems::Problem;
 use super::said::Unread;
+use crate::owners::{Incomplete, OwnerName};
 use dra_model::{
-    Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Str, Time,
+    Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Str, Time,
 };
 
 /// Party that has to act.
@@ -64,6 +65,15 @@ pub enum Cause<'c> {
         claim: Str,
         /// In the driver's words.
         text: String,
+    },
+    /// The driver prepares nothing before what gathers the nodes of pods has all of them.
+    NodesMissing {
+        /// What gathers them.
+        owner: OwnerName,
+        /// What it lacks.
+        lacks: Incomplete,
+        /// Its other pods that have no node.
+        others: Vec<Key>,
     },
     /// The claim cannot be used, by the objects.
     Claim(Problem),
@@ -126,6 +136,11 @@ pub enum Cause<'c> {
     /// The container runtime of the node does not answer the kubelet.
     RuntimeDown {
         /// In the words of gRPC or the kubelet.
+        text: String,
+    },
+    /// A probe fails of a container that others wait for.
+    ProbeFails {
+        /// In the kubelet's words.
         text: String,
     },
     /// A container is not made or not started.
@@ -217,6 +232,7 @@ impl Cause<'_> {
             Self::DriverFails { .. } => "DriverFails",
             Self::DriverDown { .. } => "DriverDown",
             Self::PrepareRefused { .. } => "PrepareRefused",
+            Self::NodesMissing { .. } => "NodesMissing",
             Self::Claim(problem) => problem.code(),
             Self::EarlierClaim { .. } => "EarlierClaim",
             Self::BeingUnprepared { .. } => "BeingUnprepared",
@@ -227,6 +243,7 @@ impl Cause<'_> {
             Self::NetworkNotReady { .. } => "NetworkNotReady",
             Self::SandboxFails { .. } => "SandboxFails",
             Self::RuntimeDown { .. } => "RuntimeDown",
+            Self::ProbeFails { .. } => "ProbeFails",
             Self::ContainerNotStarted(..) => "ContainerNotStarted",
             Self::ContainerEnds(..) => "ContainerEnds",
             Self::PodFailed { .. } => "PodFailed",
@@ -279,10 +296,12 @@ impl Cause<'_> {
                 rebooted: None,
                 ..
             } => Party::Driver,
-            Self::Claim(_)
+            Self::NodesMissing { .. }
+            | Self::Claim(_)
             | Self::DevicesUnresolvable { .. }
             | Self::PreparationForgotten { .. }
             | Self::VolumesNotMounted { .. }
+            | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
             | Self::ContainerEnds(..)
             | Self::PodFailed { .. } => Party::User,

@@ -12,6 +12,7 @@ use super::{
     ENDING_SECONDS, PodStage, SILENT_SECONDS, Stage, Stages, Stuck, Unknown, Waits, containers,
     needs_unprepare,
 };
+use crate::eviction::DISRUPTION_TARGET;
 use crate::reservation::{PodGroups, is_consumer};
 use dra_model::{Claim, Container, ContainerEnd, ContainerStatus, Event, Kind, Pod, Str, Time};
 
@@ -33,8 +34,18 @@ impl<'c> Stages<'c> {
     /// Returns why a pod has failed as a whole, in words of its own.
     pub(super) fn failed(pod: &'c Pod) -> Option<Stuck<'c>> {
         let status = &pod.status;
-        let reason = status.reason.as_deref().filter(|_| status.phase == "Failed")?;
-        let message = status.message.as_deref();
+        if status.phase != "Failed" {
+            return None;
+        }
+        let of_status = status.reason.as_deref().filter(|reason| !reason.is_empty());
+        let mut conditions = status.conditions.iter();
+        let mut disrupted = || {
+            conditions.find(|condition| condition.type_ == DISRUPTION_TARGET && condition.status == "True")
+        };
+        let (reason, message) = match of_status {
+            Some(reason) => (reason, status.message.as_deref()),
+            None => disrupted().map(|condition| (&condition.reason, Some(&condition.message)))?,
+        };
         Some(Stuck::new(
             Cause::PodFailed { reason, message },
             None,

@@ -24,6 +24,7 @@ use serde::Serialize;
 
 use self::ending::{end_before_restart, has_completed, last_end};
 use self::said::Said;
+use crate::owners::{OwnerName, gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out};
 use dra_model::{
@@ -231,6 +232,8 @@ pub enum Unknown<'c> {
     NotAllowed(&'c str),
     /// The reason why the containers of the pod are not made: no event of the kubelet is left.
     NoEvents,
+    /// The same, and the kubelet has said nothing, as others have.
+    Silent,
 }
 
 /// The stages of pods. What concerns all of them is made once, by the first that needs it.
@@ -402,8 +405,12 @@ impl<'c> Stages<'c> {
             found.unknown.push(Unknown::Gap(gap));
         }
         let newest = self.newest(pod);
+        let halted = || containers(pod).find_map(|container| halted(pod, container));
+        // A container that does not run says more than the probe of another.
+        let is_told = |said: &Said<'_>| matches!(said, Said::Unhealthy { .. }) && halted().is_some();
         if let Some((event, said)) = &newest
             && let Some(said) = said
+            && !is_told(said)
         {
             found.stuck = self.judge(pod, node, event, said);
             // A kubelet that reads the same claim again and again would have got it by now.
@@ -424,16 +431,34 @@ impl<'c> Stages<'c> {
                 return;
             }
         }
-        found.stuck = containers(pod)
-            .find_map(|container| halted(pod, container))
-            .or_else(|| self.not_ready(node, self.heartbeat(node)));
+        found.stuck = halted().or_else(|| self.not_ready(node, self.heartbeat(node)));
         if found.stuck.is_some() {
             return;
         }
         let since = pod.status.start_time.or(pod.metadata.creation_timestamp);
         let is_late = since.is_some_and(|since| self.now.since(since).as_secs() >= SILENT_SECONDS);
+        // Without a word of the kubelet, what is known to keep the driver from preparing anything is the reason.
+        if found.stage == Stage::Reserved
+            && is_late
+            && let Some(cause) = self.nodes_missing(pod)
+        {
+            found.stuck = Some(Stuck {
+                cause,
+                since,
+                evidence: Vec::new(),
+            });
+            return;
+        }
         if found.stage == Stage::Reserved && is_late && newest.is_none() && found.unknown.is_empty() {
-            found.unknown.push(Unknown::NoEvents);
+            let events = self.cluster.events_of(Kind::Pod, &pod.metadata);
+            let is_told = events
+                .into_iter()
+                .any(|event| event.involved_object.uid == pod.metadata.uid);
+            found.unknown.push(if is_told {
+                Unknown::Silent
+            } else {
+                Unknown::NoEvents
+            });
         }
         if found.stage == Stage::Reserved && !found.unknown.is_empty() {
             found.stage = Stage::Unknown;
@@ -448,7 +473,8 @@ impl<'c> Stages<'c> {
             .filter_map(|claim| claim.status.allocation.as_ref()?.allocation_timestamp)
             .max();
         let of_start = events.into_iter().filter_map(|event| {
-            if event.component() != "kubelet" || event.involved_object.uid != pod.metadata.uid {
+            let is_of_start = event.component() == "kubelet" || event.reason == said::ATTACH;
+            if !is_of_start || event.involved_object.uid != pod.metadata.uid {
                 return None;
             }
             let seen = event.last_seen();
@@ -493,7 +519,9 @@ impl<'c> Stages<'c> {
                         text,
                         lasts,
                     },
-                    None => Cause::PrepareRefused { claim, text },
+                    None => self
+                        .nodes_missing(pod)
+                        .unwrap_or(Cause::PrepareRefused { claim, text }),
                 }
             }
             Said::NoAnswer { text } if said::is_unanswered(text) => Cause::DriverDown {
@@ -560,12 +588,33 @@ impl<'c> Stages<'c> {
             Said::NotMounted { text } => Cause::VolumesNotMounted {
                 text: (*text).to_owned(),
             },
+            Said::Unhealthy { text } => Cause::ProbeFails {
+                text: (*text).to_owned(),
+            },
             Said::Unresolvable { .. } | Said::NotPrepared { .. } => self.lost(pod, node, said)?,
             Said::Else { text } => Cause::Unrecognized {
                 text: (*text).to_owned(),
             },
         };
         Some(Stuck::told(cause, event))
+    }
+
+    /// Returns what gathers the pod's node with those of others, where it lacks some: the driver refuses the claim until then.
+    fn nodes_missing(&self, pod: &Pod) -> Option<Cause<'c>> {
+        let owner = gathering(self.cluster, pod)?;
+        let lacks = incomplete(owner)?;
+        let others = gathered_with(self.cluster, pod, owner).into_iter();
+        Some(Cause::NodesMissing {
+            owner: OwnerName {
+                kind: owner.kind.clone(),
+                name: owner.key.name.clone(),
+            },
+            lacks,
+            others: others
+                .filter(|other| other.node().is_none())
+                .map(|other| other.key())
+                .collect(),
+        })
     }
 
     /// The drivers of the pod that a text of gRPC may be about: the name of the socket has that of the driver, where there is one.
@@ -735,8 +784,7 @@ fn stage_of(pod: &Pod) -> Stage {
     }
     let has_begun = containers(pod).any(|container| {
         let waiting = container.state.waiting.as_ref();
-        waiting.is_some_and(|waiting| !BEGINNING.contains(&waiting.reason.as_str()))
-            || container.state.terminated.is_some()
+        waiting.is_none_or(|waiting| !BEGINNING.contains(&waiting.reason.as_str()))
     });
     let mut conditions = pod.status.conditions.iter();
     let has_sandbox = conditions

@@ -68,6 +68,8 @@ pub(super) enum Said<'e> {
     NoNetwork { text: &'e str },
     /// Volumes of the pod are not mounted.
     NotMounted { text: &'e str },
+    /// A probe of a container fails.
+    Unhealthy { text: &'e str },
     /// Something unrecognized about devices.
     Else { text: &'e str },
 }
@@ -114,12 +116,15 @@ pub(super) fn claim_named(text: &str) -> Option<&str> {
 }
 
 pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
+/// The reason of the controller that attaches volumes.
+pub(super) const ATTACH: &str = "FailedAttachVolume";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
 
 /// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them.
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 16] = [
     "FailedValidation",
     "NetworkNotReady",
+    ATTACH,
     "FailedMount",
     "FailedMapVolume",
     PREPARE,
@@ -131,6 +136,7 @@ const STEPS: [&str; 14] = [
     "Failed",
     "Created",
     "Started",
+    "Unhealthy",
     "BackOff",
 ];
 
@@ -177,8 +183,9 @@ impl<'e> Said<'e> {
         match event.reason.as_str() {
             SANDBOX => return Some(Self::NoSandbox { text }),
             "NetworkNotReady" => return Some(Self::NoNetwork { text }),
+            "Unhealthy" => return Some(Self::Unhealthy { text }),
             "FailedValidation" => return Some(Self::Else { text }),
-            "FailedMount" | "FailedMapVolume" => return Some(Self::NotMounted { text }),
+            ATTACH | "FailedMount" | "FailedMapVolume" => return Some(Self::NotMounted { text }),
             _ => {}
         }
         let about_devices = ["dynamic resources", "ResourceClaim", "CDI device", "DRA driver"];

@@ -68,7 +68,7 @@ pub use locality::Localities;
 pub use message::{Message, message, message_of_obstacle, releasable, unavailable};
 pub use parallel::{Run, in_order, judge_all};
 pub use placement::{GenerateError, allocate, generate_claims, place, release, remove_pod};
-pub use plain::{Lack, Plain, PlainFilters, Shortage, not_simulated, tells_unfit};
+pub use plain::{Lack, Plain, PlainFilters, not_simulated, tells_unfit};
 pub use profiles::{foreign_scheduler, other_scheduler};
 pub use requests::{Amounts, Usage, allocatable, pod_requests};
 pub use score::{BEST_SCORE, SCORE_WEIGHT, normalized};

@@ -1,8 +1,8 @@
 //! The filters that the scheduler runs before the one for dynamic resources, in its order.
 
 use super::extended::class_of;
-use super::requests::{Amounts, Usage, allocatable, amount, host_ports, pod_requests, quantity};
-use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint, lookup};
+use super::requests::{Amounts, Usage, allocatable, host_ports, pod_requests, quantity};
+use dra_model::{Cluster, Component, Gate, Node, Pod, Quantity, Str, Taint};
 
 /// A plain filter that rejects a node, in the order in which the scheduler runs them. Mirrors
 /// `scheduler/apis/config/v1/default_plugins.go`, `getDefaultPlugins`, v1.37.2.
@@ -14,21 +14,12 @@ pub enum Plain {
     NodeUnschedulable,
     /// The node has a taint that the pod does not tolerate.
     TaintToleration(Taint),
-    /// The node does not match the pod's selector or affinity.
-    NodeAffinity,
-    /// A port of the node that the pod wants is in use.
-    NodePorts,
+    /// The node lacks these labels of the pod's selector; if none, it does not match its affinity.
+    NodeAffinity(Vec<(Str, Str)>),
+    /// This port of the node, which the pod wants, is in use.
+    NodePorts(i32),
     /// There is not enough of some resources.
-    NodeResourcesFit(Vec<Shortage>),
-}
-
-/// A resource that a node has too little of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Shortage {
-    /// Its name; `pods` for the number of pods.
-    pub resource: Str,
-    /// True if the empty node has too little, too.
-    pub beyond_node: bool,
+    NodeResourcesFit(Vec<Lack>),
 }
 
 impl Plain {
@@ -38,8 +29,8 @@ impl Plain {
             Self::NodeName => "NodeName",
             Self::NodeUnschedulable => "NodeUnschedulable",
             Self::TaintToleration(_) => "TaintToleration",
-            Self::NodeAffinity => "NodeAffinity",
-            Self::NodePorts => "NodePorts",
+            Self::NodeAffinity(_) => "NodeAffinity",
+            Self::NodePorts(_) => "NodePorts",
             Self::NodeResourcesFit(_) => "NodeResourcesFit",
         }
     }
@@ -47,8 +38,8 @@ impl Plain {
     /// Returns whether the scheduler asks if evicting other pods from the node would help.
     pub fn preemption_may_help(&self) -> bool {
         match self {
-            Self::NodePorts => true,
-            Self::NodeResourcesFit(shortages) => !shortages.iter().any(|shortage| shortage.beyond_node),
+            Self::NodePorts(_) => true,
+            Self::NodeResourcesFit(lacks) => !lacks.iter().any(Lack::is_beyond_node),
             _ => false,
         }
     }
@@ -59,18 +50,9 @@ impl Plain {
             Self::NodeName => "node(s) didn't match the requested node name",
             Self::NodeUnschedulable => "node(s) were unschedulable",
             Self::TaintToleration(_) => "node(s) had untolerated taint(s)",
-            Self::NodeAffinity => "node(s) didn't match Pod's node affinity/selector",
-            Self::NodePorts => "node(s) didn't have free ports for the requested pod ports",
-            Self::NodeResourcesFit(shortages) => {
-                let reason = |shortage: &Shortage| {
-                    if shortage.resource == "pods" {
-                        "Too many pods".to_owned()
-                    } else {
-                        format!("Insufficient {}", shortage.resource)
-                    }
-                };
-                return shortages.iter().map(reason).collect();
-            }
+            Self::NodeAffinity(_) => "node(s) didn't match Pod's node affinity/selector",
+            Self::NodePorts(_) => "node(s) didn't have free ports for the requested pod ports",
+            Self::NodeResourcesFit(lacks) => return lacks.iter().map(Lack::reason).collect(),
         };
         vec![text.to_owned()]
     }
@@ -89,31 +71,29 @@ pub struct Lack {
     pub total: Quantity,
 }
 
+impl Lack {
+    /// The scheduler's words.
+    pub fn reason(&self) -> String {
+        if self.resource == "pods" {
+            "Too many pods".to_owned()
+        } else {
+            format!("Insufficient {}", self.resource)
+        }
+    }
+
+    /// Returns whether the empty node has too little, too.
+    pub fn is_beyond_node(&self) -> bool {
+        self.resource != "pods" && self.wanted > self.total
+    }
+}
+
 /// Returns what `node` has too little of for `pod` as it is.
 pub(super) fn lacks(cluster: &Cluster, pod: &Pod, node: &Node) -> Vec<Lack> {
     let usage = Usage::of_others(cluster, &node.metadata.name, Some(pod));
     let extended = cluster
         .environment()
         .enabled(Component::Scheduler, Gate::DRAExtendedResource);
-    let filters = PlainFilters::new(cluster, pod, extended);
-    let lack = |shortage: Shortage| {
-        let name = shortage.resource.as_str();
-        let total = allocatable(node, name).unwrap_or(0);
-        let (wanted, used) = match name {
-            "pods" => (1, usage.pods as i64),
-            name => {
-                let of = |amounts: &Amounts| amounts.get(name).copied().unwrap_or(0);
-                (of(&filters.requests), of(&usage.requested))
-            }
-        };
-        Lack {
-            wanted: quantity(name, wanted),
-            left: quantity(name, total.saturating_sub(used).max(0)),
-            total: quantity(name, total),
-            resource: shortage.resource,
-        }
-    };
-    filters.insufficient(node, &usage).into_iter().map(lack).collect()
+    PlainFilters::new(cluster, pod, extended).insufficient(node, &usage)
 }
 
 /// The plain filters for one pod.
@@ -156,29 +136,31 @@ impl<'a> PlainFilters<'a> {
             return Some(Plain::TaintToleration(taint.clone()));
         }
         if !matches_affinity(pod, node) {
-            return Some(Plain::NodeAffinity);
+            let lacks = pod.spec.node_selector.iter();
+            let lacks = lacks.filter(|(key, value)| node.metadata.label(key) != Some(value));
+            return Some(Plain::NodeAffinity(lacks.cloned().collect()));
         }
-        if self
-            .ports
-            .iter()
-            .any(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
+        let mut ports = self.ports.iter();
+        if let Some((.., port)) = ports.find(|wanted| usage.ports.iter().any(|used| conflicts(wanted, used)))
         {
-            return Some(Plain::NodePorts);
+            return Some(Plain::NodePorts(*port));
         }
-        let insufficient = self.insufficient(node, usage);
-        (!insufficient.is_empty()).then_some(Plain::NodeResourcesFit(insufficient))
+        let lacks = self.insufficient(node, usage);
+        (!lacks.is_empty()).then_some(Plain::NodeResourcesFit(lacks))
     }
 
     /// Mirrors `noderesources/fit.go`, `fitsRequest`.
-    fn insufficient(&self, node: &Node, usage: &Usage) -> Vec<Shortage> {
-        let allocatable =
-            |name: &str| lookup(&node.status.allocatable, name).map_or(0, |has| amount(name, has));
-        let mut shortages = Vec::new();
-        if usage.pods as i64 + 1 > allocatable("pods") {
-            shortages.push(Shortage {
-                resource: "pods".into(),
-                beyond_node: false,
-            });
+    fn insufficient(&self, node: &Node, usage: &Usage) -> Vec<Lack> {
+        let lack = |name: &str, wanted: i64, total: i64, used: i64| Lack {
+            resource: name.into(),
+            wanted: quantity(name, wanted),
+            left: quantity(name, total.saturating_sub(used).max(0)),
+            total: quantity(name, total),
+        };
+        let mut lacks = Vec::new();
+        let (pods, allowed) = (usage.pods as i64, allocatable(node, "pods").unwrap_or(0));
+        if pods + 1 > allowed {
+            lacks.push(lack("pods", 1, allowed, pods));
         }
         let standard = ["cpu", "memory", "ephemeral-storage"];
         let scalar = self
@@ -188,17 +170,14 @@ impl<'a> PlainFilters<'a> {
             .filter(|name| !standard.contains(name));
         for name in standard.into_iter().chain(scalar) {
             let wanted = self.requests.get(name).copied().unwrap_or(0);
-            let has = allocatable(name);
+            let has = allocatable(node, name).unwrap_or(0);
             let delegated = has == 0 && self.delegated.iter().any(|known| known == name);
             let used = usage.requested.get(name).copied().unwrap_or(0);
             if wanted > 0 && !delegated && wanted > has.saturating_sub(used) {
-                shortages.push(Shortage {
-                    resource: name.into(),
-                    beyond_node: wanted > has,
-                });
+                lacks.push(lack(name, wanted, has, used));
             }
         }
-        shortages
+        lacks
     }
 }
 

@@ -89,6 +89,8 @@ pub enum Waiting {
     Uncordoned(Vec<Str>),
     /// It fits on these nodes once they can run pods again, regardless of other pods.
     Restored(Vec<Str>),
+    /// It fits on these nodes once their taints are removed or tolerated, regardless of other pods.
+    NodesUntainted(Vec<Str>),
     /// Unknown.
     Unknown(Uncertain),
 }
@@ -213,6 +215,13 @@ fn unallocated(claim: &Arc<Claim>) -> Arc<Claim> {
 
 fn is_same(one: &Pod, other: &Pod) -> bool {
     one.key() == other.key()
+}
+
+/// A tainted node without its taints.
+fn bare(node: &Node) -> Option<Arc<Node>> {
+    let mut changed = node.clone();
+    changed.spec.taints.clear();
+    (!node.spec.taints.is_empty()).then(|| Arc::new(changed))
 }
 
 fn opened(node: &Arc<Node>) -> Arc<Node> {
@@ -344,6 +353,7 @@ pub fn waiting(
         .or_else(|| search.untainted(emptied.cluster(), &fitting))
         .or_else(|| search.changed(&fitting, uncordoned).map(Waiting::Uncordoned))
         .or_else(|| search.changed(&fitting, restored).map(Waiting::Restored))
+        .or_else(|| search.changed(&fitting, bare).map(Waiting::NodesUntainted))
         .or_else(|| search.spared(&fitting))
         .unwrap_or(Waiting::Unknown(Uncertain::NotFound(fitting)))
 }

@@ -155,6 +155,12 @@ pub(in super::super) fn await_template(template: &str, kind: &str, owner: &Key) 
 pub(in super::super) const AWAIT_TEMPLATE: &str =
     "if it does not within a minute, check that the controller is running";
 
+/// What to do about a pod that kube-scheduler may not bind.
+pub(in super::super) const LET_BIND: &str = "let kube-scheduler bind the pod";
+
+/// What to know of that.
+pub(in super::super) const LET_BIND_HOW: &str = "act on its message; kube-scheduler retries automatically";
+
 /// That pods end without further action.
 pub(in super::super) const TERMINATING: &str = "no action needed: it is being deleted";
 

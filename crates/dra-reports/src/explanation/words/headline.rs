@@ -7,13 +7,13 @@ use dra_rules::scheduling::Spared;
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
-    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, NoPods, NotAll, OnNode,
-    Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
+    Alike, Among, Answer, Bound, Cause, Compared, Condition, Diagnosis, GangCause, Lost, NoPods, NodeGroup,
+    NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::Holding;
-use super::reasons::{brief, fact, failing, no_template, not_made, of_lacking, of_obstacle};
-use super::{listed, listed_names, number, one, several, which, word};
+use super::reasons::{brief, fact, failing, no_template, not_made, of_lacking, of_obstacle, refused};
+use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
 use crate::stage::{broken_link_text, republishing_text};
@@ -50,7 +50,10 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
             self::answer(then)
         ),
         Answer::Allocated(holding) => allocated(holding),
-        Answer::Ended(phase) => format!("the pod has finished: {phase}"),
+        Answer::Ended(phase, None) => format!("the pod has finished: {phase}"),
+        Answer::Ended(phase, Some((container, code))) => {
+            format!("the pod has finished: {phase} (container {container} exited with code {code})")
+        }
         Answer::NotGone(fact) => format!("the pod has finished but is not gone: {}", self::fact(fact)),
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
@@ -63,6 +66,11 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
                 "{scheduler} has reported nothing about the pod{since}, although it {was}: check that {scheduler} is running"
             )
         }
+        Answer::NotBound(was, word) => format!(
+            "{}, but could not be bound there; {}",
+            self::answer(was),
+            self::word(word)
+        ),
         Answer::Contradicted(was, word) => {
             let said = self::word(word);
             match (&**was, &word.who) {
@@ -104,6 +112,32 @@ fn of_bound(Bound { node, devices, how }: &Bound) -> String {
             format!("the pod is bound to {node}; its progress there is unknown: {why}")
         }
     }
+}
+
+/// Why these nodes are rejected.
+fn of_group(group: &NodeGroup) -> String {
+    let why = match (&group.devices.as_slice(), &group.reason) {
+        ([], Some(reason)) => brief(reason),
+        ([], None) => "unknown".to_owned(),
+        ([first, ..], _) if first.matching + first.unknown == 0 => {
+            format!("no device for request {}", first.request)
+        }
+        ([first, ..], _) => {
+            let lost = [
+                (first.in_use, "in use"),
+                (first.tainted, "tainted"),
+                (first.blocked, "unavailable"),
+            ];
+            let lost = lost.iter().filter(|(count, _)| *count > 0);
+            let lost: Vec<String> = lost.map(|(count, how)| format!("{count} {how}")).collect();
+            format!(
+                "too few devices for request {} ({})",
+                first.request,
+                lost.join(", ")
+            )
+        }
+    };
+    format!("{}: {why}", some(&group.nodes))
 }
 
 fn nowhere(nodes: usize) -> String {
@@ -163,7 +197,15 @@ pub(crate) fn why(why: &Why) -> String {
 /// The cause.
 pub(in super::super) fn cause(cause: &Cause) -> String {
     match cause {
-        Cause::Nowhere(nodes) => nowhere(*nodes),
+        Cause::Nowhere(nodes, groups) => {
+            let named = groups.iter().take(NAMED).map(of_group);
+            let why = named.collect::<Vec<_>>().join("; ");
+            match groups.len().saturating_sub(NAMED) {
+                0 if why.is_empty() => nowhere(*nodes),
+                0 => format!("{}: {why}", nowhere(*nodes)),
+                _ => format!("{}: {why}; others for other reasons", nowhere(*nodes)),
+            }
+        }
         Cause::Error(error) => of_error(error),
         Cause::TooManyConsumers(key) => too_many_consumers(key),
         Cause::Allocated(key, node, place) => {
@@ -180,7 +222,13 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             format!("{} is allocated on node/{node}, {why}", claim(key))
         }
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
+        Cause::Alike(brief @ (Brief::Fact(Fact::Plain(_)) | Brief::Lacks(..))) => {
+            format!("no node can take the pod: {}", self::brief(brief))
+        }
         Cause::Alike(brief) => self::brief(brief),
+        Cause::OnNode(node, fact @ Fact::Plain(_)) => {
+            format!("{node} cannot take the pod: {}", self::fact(fact))
+        }
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
         Cause::Unserved(Unserved { driver, nodes, link }) => format!(
@@ -196,11 +244,14 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             ),
             None => format!("no node and no class offers {resource}"),
         },
-        Cause::TooFew(among, wanted, kind) => {
+        Cause::TooFew(among, wanted, kind, lost) => {
             let which = which(*among);
+            let lost = lost
+                .as_ref()
+                .map_or_else(String::new, |lost| format!(": {}", self::lost(lost)));
             match wanted {
-                1 => format!("{which} has an available {}", one(kind)),
-                wanted => format!("{which} has {wanted} available {}", several(kind)),
+                1 => format!("{which} has an available {}{lost}", one(kind)),
+                wanted => format!("{which} has {wanted} available {}{lost}", several(kind)),
             }
         }
         Cause::Filtered(node, wanted, kind, why) => {
@@ -282,6 +333,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         }
         Cause::NoTemplate(template, key) => no_template(template, key),
         Cause::NotMade(why) => not_made(why),
+        Cause::Quota(what, refusal) => refused(what, refusal),
         Cause::Status(problem) => match problem {
             StatusProblem::Gone(key) => {
                 format!("its status names {}, which no longer exists", claim(key))
@@ -314,6 +366,19 @@ pub(in super::super) fn republishing(found: &Republishing) -> String {
         _ => format!("drivers {} publish", some(drivers)),
     };
     republishing_text(nodes, *since, &who)
+}
+
+/// What rules devices out that are not in use.
+fn lost(Lost { tainted, taint, why }: &Lost) -> String {
+    let tainted = (*tainted > 0).then(|| {
+        let is = if *tainted == 1 { "is" } else { "are" };
+        let taint = taint
+            .as_ref()
+            .map_or_else(String::new, |taint| format!(" ({taint})"));
+        format!("{tainted} {is} tainted{taint}")
+    });
+    let why = why.as_ref().map(brief);
+    tainted.into_iter().chain(why).collect::<Vec<_>>().join(", ")
 }
 
 fn free_devices(count: usize) -> String {
@@ -503,7 +568,7 @@ fn of_error(AttemptError { subject, failure }: &AttemptError) -> String {
     let what = match failure {
         Failure::Compile(why) => format!("CEL compile error: {why}"),
         Failure::Runtime(why) | Failure::NoSuchKey(why) => why.to_string(),
-        Failure::Other(what) => what.clone(),
+        Failure::Pool(what) | Failure::Other(what) => what.clone(),
     };
     let on = |device: &Option<dra_model::DeviceId>| match device {
         Some(device) => format!(" on device {device}"),

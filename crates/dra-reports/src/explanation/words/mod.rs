@@ -24,8 +24,8 @@ pub(super) use notes::{
 pub(super) use reasons::{ADMIN_ACCESS, brief, keeps_alignment, of_reason};
 pub(super) use waiting::{
     error_ends_all, kept, never, never_offered, never_together, rolled_out, spared, unknown_wait,
-    unusable_pools, waiting_for, when_deallocated, when_finished, when_published, when_restored,
-    when_uncordoned, when_untainted, why_unknown,
+    unusable_pools, waiting_for, when_deallocated, when_finished, when_nodes_untainted, when_published,
+    when_restored, when_uncordoned, when_untainted, why_unknown,
 };
 
 fn claims(keys: &[Key]) -> String {

@@ -3,13 +3,12 @@
 use dra_allocator::devices::RuledOut;
 use dra_allocator::{ConstraintName, Shortage};
 use dra_model::{Gate, Key, Str, Taint};
-use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::ClaimNameError;
-use dra_rules::scheduling::{ClaimProblem, NoUse, Obstacle, Plain};
+use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain};
 
 use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Term, Together};
 use super::super::items::Amounts;
-use super::{claims, listed_names, word};
+use super::{claims, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::some;
 use crate::stage::template_missing;
@@ -80,10 +79,9 @@ pub(super) fn fact(fact: &Fact) -> String {
         Fact::Obstacle(obstacle) => of_obstacle(obstacle),
         Fact::NoTemplate(template, pod) => no_template(template, pod),
         Fact::NotMade(why) => not_made(why),
-        Fact::Quota(what, refusal) => format!("{what} cannot be created: it {refusal}"),
+        Fact::Quota(what, refusal) => refused(what, refusal),
         Fact::NotNamed => "the pod's affinity names other nodes".to_owned(),
-        Fact::Plain(Plain::TaintToleration(taint)) => untolerated(taint),
-        Fact::Plain(plain) => plain.reasons().join(", "),
+        Fact::Plain(plain) => self::plain(plain),
         Fact::Error(error) => error.to_string(),
         Fact::NotLookedAt(why) => (*why).to_owned(),
         Fact::AllocatedElsewhere(node) => format!("allocated on {}", elsewhere(node.as_ref())),
@@ -121,8 +119,7 @@ pub(super) fn fact(fact: &Fact) -> String {
         Fact::Trouble(trouble) => trouble.to_string(),
         Fact::Together(together) => of_together(together),
         Fact::Gang(gang) => of_gang(gang),
-        Fact::Contradicted(word) => self::word(word),
-        Fact::Gathering(owner, incomplete, missing) => gathering(owner, incomplete, missing),
+        Fact::Contradicted(word) | Fact::NotBound(word) => self::word(word),
         Fact::Stage(_, text) => text.clone(),
         Fact::NodeOperations
         | Fact::TooManyConsumers
@@ -151,6 +148,7 @@ pub(in super::super) fn brief(brief: &Brief) -> String {
             format!("{} is allocated on {}", claim(key), elsewhere(node.as_ref()))
         }
         Brief::Slices(there, all) => format!("pool incomplete: {there} of {all} slices"),
+        Brief::Lacks(lacks, at_most) => self::lacks(lacks, *at_most),
         Brief::Seen(all) => {
             let all = all.iter().map(|Seen { name, value, .. }| match value {
                 Ok(value) => format!("{name} is {value}"),
@@ -429,6 +427,11 @@ pub(super) fn no_template(template: &Key, key: &Key) -> String {
     }
 }
 
+/// That a quota blocks the creation of a claim.
+pub(super) fn refused(what: &str, refusal: &str) -> String {
+    format!("{what} cannot be created: it {refusal}")
+}
+
 pub(super) fn not_made(why: &str) -> String {
     format!("the claim controller does not create its claim: {why}")
 }
@@ -456,31 +459,34 @@ pub(super) fn of_obstacle(obstacle: &Obstacle) -> String {
     }
 }
 
-/// What gathers nodes and lacks some.
-fn gathering(owner: &OwnerName, incomplete: &Incomplete, missing: &[Key]) -> String {
-    let Incomplete { wanted, there } = incomplete;
-    let nodes: Vec<String> = there
-        .iter()
-        .map(|(name, status)| match status.as_str() {
-            "" => name.to_string(),
-            status => format!("{name}: {status}"),
-        })
-        .collect();
-    let nodes = if nodes.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", listed_names(&nodes, "and"))
-    };
-    let names: Vec<String> = missing.iter().map(pod).collect();
-    let rest = match names.len() {
-        0 => String::new(),
-        1 => format!("; {} has no node yet", listed_names(&names, "and")),
-        _ => format!("; {} have no node yet", listed_names(&names, "and")),
-    };
-    format!(
-        "{owner} has {} of {wanted} nodes{nodes}, and its pods do not start until it has all{rest}",
-        there.len()
-    )
+/// Why a filter rejects a node: in the scheduler's words where they say it, with what they leave out.
+fn plain(plain: &Plain) -> String {
+    match plain {
+        Plain::TaintToleration(taint) => untolerated(taint),
+        Plain::NodeUnschedulable => "cordoned".to_owned(),
+        Plain::NodeAffinity(lacks) if !lacks.is_empty() => format!(
+            "no node label {}, which nodeSelector requires",
+            some(lacks.iter().map(|(key, value)| format!("{key}={value}")))
+        ),
+        Plain::NodePorts(port) => format!("port {port} of the node is in use"),
+        Plain::NodeResourcesFit(lacks) => self::lacks(lacks, false),
+        Plain::NodeName | Plain::NodeAffinity(_) => plain.reasons().join(", "),
+    }
+}
+
+/// What nodes have too little of. `at_most` says that others have less left.
+fn lacks(lacks: &[Lack], at_most: bool) -> String {
+    let at_most = if at_most { "at most " } else { "" };
+    let one = |lack: &Lack| format!("{}: {}", lack.reason(), short_of(lack, at_most));
+    lacks.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The numbers of a resource that a node has too little of.
+pub(super) fn short_of(lack: &Lack, at_most: &str) -> String {
+    let Lack {
+        wanted, left, total, ..
+    } = lack;
+    format!("needs {wanted}, {at_most}{left} of {total} left")
 }
 
 /// The taint of a node, or the state of the node behind it.

@@ -1,12 +1,13 @@
 //! The sentences about whether waiting helps.
 
+use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Key, PoolId, Str};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::{Consumer, Kept, Lack, Spared, Uncertain};
 
 use super::super::diagnosis::Never;
 use super::headline::{held, never_alike, not_enough};
-use super::reasons::brief;
+use super::reasons::{brief, short_of};
 use super::{NAMED, listed_names, several, which};
 use crate::allocation::words::pod;
 
@@ -53,9 +54,17 @@ pub(in super::super) fn unknown_wait(why: &str) -> String {
     format!("unknown whether waiting helps: {why}")
 }
 
-/// That an error ends every attempt.
-pub(in super::super) fn error_ends_all() -> String {
-    unknown_wait("every attempt ends with this error, however many devices are available")
+/// That an error ends every attempt, and what has to change.
+pub(in super::super) fn error_ends_all(error: &AttemptError) -> String {
+    const ENDS: &str = "every attempt ends with this error";
+    match (&error.failure, &error.subject) {
+        (Failure::Pool(_), _) => unknown_wait(&format!("{ENDS} until the pool is complete and valid")),
+        (_, ErrorSubject::ClassSelector(class, ..)) => {
+            format!("waiting will not help: {ENDS} until class {class} changes")
+        }
+        (_, ErrorSubject::Attempt) => format!("waiting will not help: {ENDS}"),
+        _ => format!("waiting will not help: {ENDS} until the claim changes"),
+    }
 }
 
 /// That these pools cannot be judged; `elsewhere` is why it never fits on the nodes that they do not reach.
@@ -215,6 +224,14 @@ pub(in super::super) fn when_untainted(nodes: &[Str]) -> String {
     )
 }
 
+/// That it fits once nodes have no taints.
+pub(in super::super) fn when_nodes_untainted(nodes: &[Str]) -> String {
+    format!(
+        "fits on {} once the pod tolerates the taints of the node, or they are removed",
+        some_of(nodes)
+    )
+}
+
 /// That it fits once nodes can run pods again.
 pub(in super::super) fn when_restored(nodes: &[Str]) -> String {
     format!(
@@ -247,18 +264,10 @@ fn some_of(nodes: &[Str]) -> String {
 
 /// Resources other than devices that a node lacks, in parentheses; nothing where there are none.
 fn lacking(lacks: &[Lack]) -> String {
-    let one = |lack: &Lack| {
-        let Lack {
-            resource,
-            wanted,
-            left,
-            total,
-        } = lack;
-        format!("{resource}: needs {wanted}, {left} of {total} left")
-    };
     if lacks.is_empty() {
         return String::new();
     }
+    let one = |lack: &Lack| format!("{}: {}", lack.resource, short_of(lack, ""));
     let all: Vec<String> = lacks.iter().map(one).collect();
     format!(" ({})", all.join("; "))
 }

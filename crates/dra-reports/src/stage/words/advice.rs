@@ -45,6 +45,21 @@ pub(in super::super) fn prepare(driver: Option<&Str>, why: Unprepared) -> Text {
     Text::new(ask_owner(&driver, what), how)
 }
 
+/// An owner that waits for nodes: what it is, and the pods that have none.
+pub(in super::super) fn gather(owner: &str, others: &[String]) -> Text {
+    let message = if others.is_empty() {
+        format!("get all nodes of {owner} ready")
+    } else {
+        format!("get {} placed", some(others))
+    };
+    Text::new(
+        message,
+        format!(
+            "the driver prepares the devices once {owner} has all nodes: a node counts when it has one of its pods and the driver's pod there is ready"
+        ),
+    )
+}
+
 /// Why devices are not prepared.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Unprepared {
@@ -124,6 +139,14 @@ pub(in super::super) fn stop_containers(node: &str) -> Text {
 pub(in super::super) fn start_container(container: &str) -> Text {
     Text::new(
         format!("fix container {container}, which does not start"),
+        "act on the kubelet's message",
+    )
+}
+
+/// A container with a failing probe.
+pub(in super::super) fn probe() -> Text {
+    Text::new(
+        "fix the container with the failing probe",
         "act on the kubelet's message",
     )
 }

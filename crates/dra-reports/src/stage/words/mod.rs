@@ -9,6 +9,7 @@ use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Stuck,
     Unknown, Unread, Waiting, Waits, daemon_set_of, has_logs,
 };
+use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
 
 /// Whose turn it is.
@@ -49,6 +50,7 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             let claim = named(claim);
             format!("the driver refuses to prepare {claim}: {text}")
         }
+        Cause::NodesMissing { owner, lacks, others } => nodes_missing(owner, lacks, others),
         Cause::Claim(problem) => problem_text(problem, pod),
         Cause::DriverDown { drivers, text } => {
             let drivers = either(drivers.iter().map(|driver| format!("driver {driver}")));
@@ -113,11 +115,14 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
         }
         Cause::VolumesNotMounted { text } => format!("the kubelet cannot mount its volumes: {text}"),
         Cause::SandboxFails { text } => {
-            format!("its devices are prepared, but the container runtime fails to create its sandbox: {text}")
+            format!(
+                "the container runtime fails to create its sandbox, after its devices were prepared: {text}"
+            )
         }
         Cause::RuntimeDown { text } => {
             format!("the container runtime on {node} does not respond to the kubelet: {text}")
         }
+        Cause::ProbeFails { text } => format!("a container that others wait for is not healthy: {text}"),
         Cause::ContainerNotStarted(container, waiting) => {
             format!(
                 "container {container} has not started: {}{}",
@@ -193,6 +198,34 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
     }
 }
 
+/// What gathers nodes and lacks some.
+fn nodes_missing(owner: &OwnerName, lacks: &Incomplete, others: &[Key]) -> String {
+    let nodes: Vec<String> = lacks
+        .there
+        .iter()
+        .map(|(name, status)| match status.as_str() {
+            "" => name.to_string(),
+            status => format!("{name}: {status}"),
+        })
+        .collect();
+    let nodes = if nodes.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", some(&nodes))
+    };
+    let names = some(others.iter().map(|other| format!("pod/{other}")));
+    let rest = match others.len() {
+        0 => String::new(),
+        1 => format!("; {names} has no node yet"),
+        _ => format!("; {names} have no node yet"),
+    };
+    format!(
+        "{owner} has {} of {} nodes{nodes}, and its pods do not start until it has all{rest}",
+        lacks.there.len(),
+        lacks.wanted
+    )
+}
+
 /// Why a node does nothing for its pods, in a sentence without a full stop that follows the node's name and a colon.
 pub(crate) fn cause_of_node(cause: &Cause<'_>) -> String {
     match cause {
@@ -255,7 +288,7 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
                 (_, _, Some(last)) => format!(" (at {last})"),
                 _ => String::new(),
             };
-            format!("kubelet{when}: {}", event.message.trim())
+            format!("{}{when}: {}", event.component(), event.message.trim())
         }
         Evidence::Waiting(Waiting { container, reason }) => {
             format!("container {container} is waiting: {reason}")
@@ -326,6 +359,7 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
         Unknown::NotAllowed(message) => {
             format!("the kubelet contradicts the claim, which is reserved for the pod: {}", message.trim())
         }
+        Unknown::Silent => "why its containers are not created: the kubelet has reported nothing about the pod".to_owned(),
         Unknown::NoEvents => {
             "why its containers are not created: no kubelet event is left (events are kept for an hour)"
                 .to_owned()

@@ -186,7 +186,7 @@ impl Fix {
     /// Returns who can make the change.
     pub fn class(&self) -> ClassOfFix {
         match self {
-            Self::Release { in_use: false, .. } => ClassOfFix::Idle,
+            Self::Release { in_use: false, .. } | Self::Uncordon { .. } => ClassOfFix::Idle,
             Self::Tolerate { .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
             Self::GuardTerm { .. } => ClassOfFix::Same,
@@ -198,7 +198,6 @@ impl Fix {
             Self::LiftTaint { .. }
             | Self::DeleteRule { .. }
             | Self::OfferResource { .. }
-            | Self::Uncordon { .. }
             | Self::RestoreNode { .. }
             | Self::LiftNodeTaint { .. } => ClassOfFix::Operator,
             Self::Release { in_use: true, .. } => ClassOfFix::Victims,
