@@ -842,7 +842,7 @@ fn devices_are_called_by_a_model_and_described_by_other_attributes() {
     };
     assert_eq!(
         cause("whole"),
-        "× pod/default/whole is pending: no node has an available device with profile full"
+        "× pod/default/whole is pending: no node has an available device with profile full: needs 80Gi of counter memory, 20Gi of 80Gi left"
     );
 }
 

@@ -340,6 +340,8 @@ pub struct Condition {
     pub message: Str,
     /// Time at which the status changed last.
     pub last_transition_time: Option<Time>,
+    /// Time at which the kubelet last reported the condition, which only those of nodes have.
+    pub last_heartbeat_time: Option<Time>,
     /// Generation that the condition speaks of; 0 where it says none.
     #[serde(deserialize_with = "or_default")]
     pub observed_generation: i64,

@@ -124,7 +124,15 @@ fn each_mirrored_function_has_one_home() {
 
 /// Words of Kubernetes that decide a rule, and the files that read them. Others ask the rule.
 const READ_IN: &[(&str, &[&str])] = &[
-    ("\"Unhealthy\"", &["crates/dra-rules/src/health.rs"]),
+    (
+        "\"Unhealthy\"",
+        &[
+            // Of a device.
+            "crates/dra-rules/src/health.rs",
+            // Of a probe.
+            "crates/dra-rules/src/kubelet/said.rs",
+        ],
+    ),
     (
         "\"Ready\"",
         &[
@@ -138,6 +146,8 @@ const READ_IN: &[(&str, &[&str])] = &[
             "crates/dra-rules/src/kubelet/heartbeat.rs",
             // Of a ComputeDomain.
             "crates/dra-rules/src/owners/gathering.rs",
+            // Of an admission check of Kueue.
+            "crates/dra-rules/src/owners/queued.rs",
             // Of a pod for rollouts and for the eviction API, which take one that says nothing for ready.
             "crates/dra-rules/src/owners/rollout.rs",
         ],

@@ -131,12 +131,15 @@ fn a_taint_on_a_device_that_is_gone_is_refused() {
 
 #[test]
 fn a_rule_without_a_spec_is_refused() {
-    insta::assert_snapshot!(with_rule(&json!({"metadata": {"name": "empty"}})), @r"
+    insta::assert_snapshot!(with_rule(&json!({"metadata": {"name": "empty"}})), @"
     exit_code: 2
     ----- stdout -----
 
     ----- stderr -----
-    error: the API server rejects devicetaintrule/empty: its taint has no key
+    error: cannot read rules from FILE: the files contain objects that no API server returns
+      FILE:1: `DeviceTaintRule/empty`: spec.taint.key: Required value: no API server accepts a taint without key and effect
+
+    hint: fix the object in the file, or remove it
     ");
     let no_rule = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}});
     insta::assert_snapshot!(with_rule(&no_rule), @r"
@@ -192,7 +195,7 @@ fn cluster() -> Manifest {
             "driver": "d", "nodeName": "node", "pool": {"name": "node", "generation": 1, "resourceSliceCount": 1}, "devices": [
                 {"name": "below", "taints": [taint("NoExecute")]}, {"name": "beyond", "taints": [taint("NoExecute")]},
                 {"name": "later", "taints": [taint("Later")]}]}}),
-        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "empty"}}),
+        json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "empty"}, "spec": {"taint": taint("NoExecute")}}),
         json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "gone"}, "spec": {
             "deviceSelector": {"driver": "d", "device": "gone"}, "taint": taint("NoExecute")}}),
         json!({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceTaintRule", "metadata": {"name": "nosuch"}, "spec": {
@@ -259,15 +262,15 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     warning: claim/n/beyond tolerates a taint for more than 9223372036 seconds, which overflows in Kubernetes: its pods may be evicted immediately
     simulation only; nothing was changed
     ");
-    insta::assert_snapshot!(look(&["taints"]), @r"
+    insta::assert_snapshot!(look(&["taints"]), @"
     exit_code: 0
     ----- stdout -----
-    SOURCE         EFFECT      TAINT   AGE         DEVICES                  CLAIMS             PODS               TOLERATED                                                                          EVICTED
-    rule/empty                         <unknown>   <none>                   <none>             <none>             <none>                                                                             <none>
-    rule/gone      NoExecute   k       13m         node/gone                n/gone             n/gone             <none>                                                                             n/gone:now
-    rule/nosuch    NoExecute   k       13m         <none>                   <none>             <none>             <none>                                                                             <none>
-    slice/node-d   NoExecute   k       13m         node/below,node/beyond   n/below,n/beyond   n/below,n/beyond   n/below:until-2026-11-21T10:00:00Z,n/beyond:until-1737-01-15T07:45:26.290448384Z   n/below:now,n/beyond:now
-    slice/node-d   Later       k       13m         node/later               n/later            n/later            <none>                                                                             <none>
+    SOURCE         EFFECT      TAINT   AGE   DEVICES                  CLAIMS             PODS               TOLERATED                                                                          EVICTED
+    rule/empty     NoExecute   k       13m   <none>                   <none>             <none>             <none>                                                                             <none>
+    rule/gone      NoExecute   k       13m   node/gone                n/gone             n/gone             <none>                                                                             n/gone:now
+    rule/nosuch    NoExecute   k       13m   <none>                   <none>             <none>             <none>                                                                             <none>
+    slice/node-d   NoExecute   k       13m   node/below,node/beyond   n/below,n/beyond   n/below,n/beyond   n/below:until-2026-11-21T10:00:00Z,n/beyond:until-1737-01-15T07:45:26.290448384Z   n/below:now,n/beyond:now
+    slice/node-d   Later       k       13m   node/later               n/later            n/later            <none>                                                                             <none>
 
     ----- stderr -----
     ");
@@ -279,13 +282,12 @@ fn what_a_cluster_has_all_the_same_has_an_answer() {
     Warning    DRA029   Confirmed   resourceclaim/n/below    tolerationSeconds: -5 seconds for any taint count as 0
     Warning    DRA029   Confirmed   resourceclaim/n/beyond   tolerationSeconds: 9300000000 seconds for any taint overflow 64 bits of nanoseconds, and usually expire immediately
     Warning    DRA034   Possible    resourceslice/node-d     publishes 3 devices of driver d for node/node, which does not exist
-    Warning    DRA042   Confirmed   devicetaintrule/empty    sets no effect, so it neither evicts pods nor keeps them off
     Warning    DRA042   Confirmed   resourceslice/node-d     later has a taint with an unknown effect: k:Later
     Info       DRA041   Confirmed   devicetaintrule/empty    has no deviceSelector: it matches no device
     Info       DRA043   Possible    devicetaintrule/nosuch   selects driver nosuch, but no device in 1 pool matches: it has no effect until such a device is published
 
     ----- stderr -----
-    6 warnings, 2 infos in all namespaces
+    5 warnings, 2 infos in all namespaces
     ");
 }
 

@@ -346,7 +346,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     Nodes:
       NODE                               WHY
-      gpu-node-1,gpu-node-3,gpu-node-4   node(s) didn't match Pod's node affinity/selector
+      gpu-node-1,gpu-node-3,gpu-node-4   no node label kubernetes.io/hostname=gpu-node-2, which nodeSelector requires
       gpu-node-2                         claim/default/on-node-1 is allocated on node/gpu-node-1
 
     Unknown whether waiting helps: it would fit on gpu-node-2 if every device were available and untainted, but which pods have to finish is unknown

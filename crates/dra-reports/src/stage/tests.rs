@@ -257,19 +257,21 @@ fn what_the_kubelet_said_counts_only_of_this_pod_and_while_nothing_contradicts_i
     let expected = "Reserved DriverNotRegistered Driver: driver gpu.example.com is not registered with the kubelet on node-1: no pod on \
                     node-1 appears to be the driver's";
     assert_eq!(base().event(NOT_REGISTERED, &json!({})).told(), expected);
-    let silent =
+    let none =
         "Unknown: why its containers are not created: no kubelet event is left (events are kept for an hour)";
+    let silent =
+        "Unknown: why its containers are not created: the kubelet has reported nothing that says why";
     let of = |uid: &str| json!({"kind": "Pod", "namespace": "n", "name": "p", "uid": uid});
-    for other in [
-        json!({"involvedObject": of("older")}),
-        json!({"involvedObject": of("")}),
-        json!({"source": {"component": "somebody"}}),
-        json!({"type": "Normal"}),
-        json!({"reason": "Whatever"}),
+    for (other, expected) in [
+        (json!({"involvedObject": of("older")}), none),
+        (json!({"involvedObject": of("")}), none),
+        (json!({"source": {"component": "somebody"}}), silent),
+        (json!({"type": "Normal"}), silent),
+        (json!({"reason": "Whatever"}), silent),
         // Before the claim was allocated.
-        json!({"lastTimestamp": "2026-11-21T11:48:00Z"}),
+        (json!({"lastTimestamp": "2026-11-21T11:48:00Z"}), silent),
     ] {
-        assert_eq!(base().event(NOT_REGISTERED, &other).told(), silent, "{other}");
+        assert_eq!(base().event(NOT_REGISTERED, &other).told(), expected, "{other}");
     }
     // The kubelet has got further since, or the container shows that it has.
     let further = json!({"type": "Normal", "reason": "Pulling", "lastTimestamp": "2026-11-21T11:58:00Z"});
@@ -402,11 +404,21 @@ fn what_the_kubelet_needs_before_it_asks_the_driver() {
             .starts_with("Reserved TemplateMissing User: ")
     );
     // The kubelet says so, and the objects say otherwise by now: it has yet to try again.
-    let stale = base().event(
-        "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)",
-        &json!({}),
+    let contradicted = |first: &str| {
+        let event = json!({"firstTimestamp": first});
+        base()
+            .event(
+                "pod p (p-uid) is not allowed to use ResourceClaim c (c-uid)",
+                &event,
+            )
+            .told()
+    };
+    assert_eq!(contradicted("2026-11-21T11:57:00Z"), "Reserved");
+    // After that long, it is not known which of them is right.
+    assert!(
+        contradicted("2026-11-21T11:51:00Z")
+            .starts_with("Unknown: the kubelet contradicts the claim, which is reserved for the pod: ")
     );
-    assert_eq!(stale.told(), "Reserved");
 }
 
 /// That the claim exists only contradicts that it was not found.
@@ -653,7 +665,7 @@ fn a_pod_that_does_not_terminate_is_reported_with_the_reason() {
     let late = |pod: &mut Value| pod["status"]["containerStatuses"] = json!([]);
     assert_eq!(
         base().pod(late).told(),
-        "Unpreparing ContainersNotStopped Administrator: the kubelet on node-1 has not stopped its containers in time"
+        "Unpreparing ContainersNotStopped Administrator: the kubelet on node-1 has not stopped its containers, which was due at 2026-11-21T11:55:00Z"
     );
     let running = |pod: &mut Value| {
         late(pod);

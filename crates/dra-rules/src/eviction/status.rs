@@ -81,6 +81,7 @@ pub fn rule_condition(rule: &TaintRule, counts: RuleCounts, now: Time) -> Condit
         reason: reason.into(),
         message: message.into(),
         last_transition_time: Some(now),
+        last_heartbeat_time: None,
         observed_generation: rule.metadata.generation,
     }
 }

@@ -96,7 +96,7 @@ impl<'c> Stages<'c> {
             return;
         }
         // The time to end is part of the grace period: what comes after that takes the container runtime seconds.
-        if !has_stopped(pod) && late >= SILENT_SECONDS {
+        if !has_stopped(pod) && late >= SILENT_SECONDS && self.has_reported(node, since) {
             let cause = Cause::ContainersNotStopped;
             found.stuck = Some(Stuck::new(cause, Some(since), ended));
             return;

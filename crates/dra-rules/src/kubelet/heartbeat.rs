@@ -53,6 +53,11 @@ pub(super) fn why_not_ready(node: &Node) -> Option<&str> {
     Some(ready_condition(node)?.message.as_str())
 }
 
+/// Returns when the kubelet reported last: it does so at least every eight minutes (`kubelet_node_status.go`, `updateNodeStatus`, v1.37.2).
+pub(super) fn reported(node: &Node) -> Option<Time> {
+    ready_condition(node)?.last_heartbeat_time
+}
+
 fn ready_condition(node: &Node) -> Option<&Condition> {
     let mut conditions = node.status.conditions.iter();
     conditions.find(|condition| condition.type_ == "Ready")

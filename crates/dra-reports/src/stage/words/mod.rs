@@ -145,7 +145,9 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             format!("the kubelet on {node} cannot stop its containers: {text}")
         }
         Cause::ContainersNotStopped => {
-            format!("the kubelet on {node} has not stopped its containers in time")
+            let due = pod.metadata.deletion_timestamp;
+            let due = due.map_or_else(String::new, |due| format!(", which was due at {due}"));
+            format!("the kubelet on {node} has not stopped its containers{due}")
         }
         Cause::KubeletTooOld { version, gate } => {
             format!(
@@ -359,7 +361,7 @@ pub(crate) fn unknown_text(unknown: Unknown<'_>) -> String {
         Unknown::NotAllowed(message) => {
             format!("the kubelet contradicts the claim, which is reserved for the pod: {}", message.trim())
         }
-        Unknown::Silent => "why its containers are not created: the kubelet has reported nothing about the pod".to_owned(),
+        Unknown::Silent => "why its containers are not created: the kubelet has reported nothing that says why".to_owned(),
         Unknown::NoEvents => {
             "why its containers are not created: no kubelet event is left (events are kept for an hour)"
                 .to_owned()
