@@ -195,7 +195,7 @@ async fn everything(
     };
     let is_unknown = report.items.iter().any(CauseItem::is_unknown);
     if is_unknown && !cluster.environment().gaps.is_empty() {
-        tell_role(ctx, &cluster);
+        tell_role(ctx, cluster);
     }
     ctx.print(report)?;
     Ok(outcome)

@@ -282,7 +282,7 @@ impl<'a> Problem<'a> {
             );
             let error = self.error_of_request(alternative, String::new());
             return Err(AttemptError {
-                failure: Failure::Pool(what),
+                failure: Failure::Pool(what.into()),
                 ..error
             }
             .into());

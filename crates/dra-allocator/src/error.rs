@@ -42,7 +42,7 @@ pub enum Failure {
     /// The same, of a key that the device does not have, where kube-scheduler adds advice.
     NoSuchKey(Str),
     /// A pool that all devices are wanted of is incomplete or invalid, in the words of kube-scheduler.
-    Pool(String),
+    Pool(Str),
     /// Anything else, in the words of kube-scheduler.
     Other(String),
 }
@@ -102,7 +102,8 @@ impl fmt::Display for AttemptError {
             Failure::Compile(why) => write!(f, "CEL compile error: {why}"),
             Failure::Runtime(why) => write!(f, "CEL runtime error: {why}"),
             Failure::NoSuchKey(why) => write!(f, "CEL runtime error: {why}{ADVICE}"),
-            Failure::Pool(what) | Failure::Other(what) => f.write_str(what),
+            Failure::Pool(what) => f.write_str(what),
+            Failure::Other(what) => f.write_str(what),
         }
     }
 }

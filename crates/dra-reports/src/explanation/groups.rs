@@ -1,5 +1,6 @@
 //! The nodes that are rejected in groups, and what keeps all of them from taking the pod: what people read first.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -200,31 +201,32 @@ impl Brief {
 impl NodeGroup {
     /// The nodes that are rejected, in groups: those that lack least first.
     pub(super) fn of(nodes: &[NodeDiagnosis]) -> Vec<Self> {
-        let mut alike: BTreeMap<(Vec<DeviceCount>, Option<Brief>), (Vec<Str>, Option<Brief>)> =
-            BTreeMap::new();
+        let mut alike: BTreeMap<(Vec<DeviceCount>, Option<Brief>), Self> = BTreeMap::new();
         for node in nodes.iter().filter(|node| !node.fits) {
             let short = node.devices.iter().filter(|count| count.is_short());
-            let short: Vec<DeviceCount> = match node.general() {
+            let devices: Vec<DeviceCount> = match node.general() {
                 Some(_) => Vec::new(),
                 None => short.cloned().collect(),
             };
-            let brief = node.brief(&short);
-            let common = brief.as_ref().map(Brief::in_common);
-            let (nodes, most) = alike.entry((short, common)).or_default();
-            nodes.push(node.node.clone());
-            *most = match most.take() {
-                Some(most) => brief.map(|brief| most.or_more(brief)),
-                None => brief,
-            };
+            let reason = node.brief(&devices);
+            let common = reason.as_ref().map(Brief::in_common);
+            match alike.entry((devices.clone(), common)) {
+                Entry::Vacant(new) => {
+                    new.insert(Self {
+                        nodes: vec![node.node.clone()],
+                        devices,
+                        reason,
+                    });
+                }
+                Entry::Occupied(mut group) => {
+                    let group = group.get_mut();
+                    group.nodes.push(node.node.clone());
+                    let most = group.reason.take().zip(reason);
+                    group.reason = most.map(|(most, reason)| most.or_more(reason));
+                }
+            }
         }
-        let mut groups: Vec<Self> = alike
-            .into_iter()
-            .map(|((devices, _), (nodes, reason))| Self {
-                nodes,
-                devices,
-                reason,
-            })
-            .collect();
+        let mut groups: Vec<Self> = alike.into_values().collect();
         // What fails only together lacks no device of its own.
         let lacks = |group: &Self| {
             let first = group.devices.first();
