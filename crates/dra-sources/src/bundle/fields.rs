@@ -221,7 +221,7 @@ const NODE: &str = "\
 spec.unschedulable
 spec.taints.{key, value, effect, timeAdded}
 status.allocatable.*
-status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
+status.conditions.{type, status, reason, message, lastTransitionTime, lastHeartbeatTime, observedGeneration}
 status.nodeInfo.kubeletVersion
 status.declaredFeatures";
 
