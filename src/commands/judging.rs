@@ -12,7 +12,7 @@ use dra_reports::presence::Mention;
 use dra_rules::owners::Lineage;
 use dra_rules::scheduling::{daemon_pods, remove_pod};
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, validate};
-use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, Workload, manifests};
+use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, OldPods, Workload, manifests};
 
 use super::presence;
 
@@ -203,16 +203,16 @@ fn replace_workload(ctx: &Ctx, cluster: &mut Cluster, workload: &Workload) {
         &Key::new(namespace.clone(), reference.name.clone()),
     );
     let pods = counted(old.len(), "pod", "pods");
-    if workload.keeps_old_pods {
-        return ctx.warn(format!(
-            "{name} exists; simulated as a rollout that keeps its {pods} until new ones are ready"
-        ));
-    }
-    ctx.warn(format!(
-        "{name} exists; simulated as if replaced, without its {pods}"
-    ));
-    for pod in old {
-        remove_pod(cluster, &pod);
+    let how = match workload.old_pods {
+        OldPods::UntilReady => format!("a rollout that keeps its {pods} until new ones are ready"),
+        OldPods::Stay => format!("another run beside its {pods}"),
+        OldPods::End => format!("if replaced, without its {pods}"),
+    };
+    ctx.warn(format!("{name} exists; simulated as {how}"));
+    if workload.old_pods == OldPods::End {
+        for pod in old {
+            remove_pod(cluster, &pod);
+        }
     }
 }
 

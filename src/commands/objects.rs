@@ -66,6 +66,7 @@ pub(super) fn claim(ctx: &Ctx, name: &str) -> Result<Key, UsageError> {
 }
 
 /// A pod or a claim that is to be judged.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Judged<P, C> {
     Pod(P),
     Claim(C),

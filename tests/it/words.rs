@@ -402,6 +402,7 @@ const LINES: &[&str] = &[
     "simulate allocation saved.yaml",
     "claims pod/web-0 -n inference",
     "convert plan 1.36",
+    "convert plan --kind jobs --from example:downgrade",
     "convert aply --plan x",
     "taint node gpu-node-1 key=v:NoExecute",
     "simulate taint gpu-node-1",

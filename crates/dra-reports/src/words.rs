@@ -145,13 +145,11 @@ pub(super) fn change_owner(owner: &str, object: &str) -> String {
 }
 
 pub(super) fn claim_is_recreated(claim: &Key) -> String {
-    format!("claim specs are immutable: this deletes and recreates claim/{claim}")
+    format!("deletes and recreates claim/{claim}")
 }
 
 pub(super) fn template_is_recreated(template: &Key) -> String {
-    format!(
-        "template specs are immutable: this deletes and recreates template/{template}, and the change applies to later claims, too"
-    )
+    format!("deletes and recreates template/{template}: later claims change, too")
 }
 
 // What is unknown.

@@ -54,6 +54,19 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
                 of_spec,
                 what,
             )?;
+            let selected = [
+                spec.node_name.is_some(),
+                spec.node_selector.is_some(),
+                spec.all_nodes,
+                spec.per_device_node_selection,
+            ];
+            // Mirrors `apis/resource/validation/validation.go`, `validateResourceSliceSpec`, v1.37.2.
+            if selected.into_iter().filter(|is_set| *is_set).count() != 1 {
+                return Err(UpgradeError::Invalid {
+                    field: "spec".to_owned(),
+                    what: "a slice without exactly one of `nodeName`, `nodeSelector`, `allNodes` and `perDeviceNodeSelection`",
+                });
+            }
             for (index, device) in spec.devices.iter().enumerate() {
                 let of_device = |field: &str| format!("spec.devices[{index}].{field}");
                 required([("name", &device.name)], of_device, "a device without a name")?;
@@ -101,16 +114,6 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
                     field: "spec.schedulingPolicy.gang.minCount".to_owned(),
                     what: "a gang of less than one pod",
                 });
-            }
-        }
-        Object::Pod(pod) => {
-            for (index, claim) in pod.spec.resource_claims.iter().enumerate() {
-                if claim.resource_claim_name.is_none() && claim.resource_claim_template_name.is_none() {
-                    return Err(UpgradeError::Required {
-                        field: format!("spec.resourceClaims[{index}].resourceClaimName"),
-                        what: "an entry without a claim or a template",
-                    });
-                }
             }
         }
         _ => {}

@@ -39,8 +39,35 @@ pub struct Workload {
     pub namespace: Str,
     /// Reference to it in its pods.
     pub reference: OwnerReference,
-    /// True if its older pods stay until its new ones are ready: a Deployment that may have more pods than it wants.
-    pub keeps_old_pods: bool,
+    /// What becomes of the pods that it has already.
+    pub old_pods: OldPods,
+}
+
+/// What becomes of the pods that a workload has already once it makes others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldPods {
+    /// They end first.
+    End,
+    /// They stay until the new ones are ready, as those of a rollout that may have more pods than it wants.
+    UntilReady,
+    /// They run beside the new ones, as those of an earlier run.
+    Stay,
+}
+
+impl OldPods {
+    /// Mirrors `cronjob/cronjob_controllerv2.go`, `syncCronJob`, v1.37.2. A Rollout of Argo keeps its old pods with each of its strategies.
+    fn of(group: &str, kind: &str, spec: &Value) -> Self {
+        match (group, kind) {
+            ("apps", "Deployment") if surges(spec) => Self::UntilReady,
+            ("argoproj.io", "Rollout") => Self::UntilReady,
+            // With `Forbid` the earlier run ends before the next one starts.
+            ("batch", "CronJob") => match spec["concurrencyPolicy"].as_str() {
+                Some("Forbid" | "Replace") => Self::End,
+                _ => Self::Stay,
+            },
+            _ => Self::End,
+        }
+    }
 }
 
 /// A pod of a DaemonSet.
@@ -324,7 +351,7 @@ impl Reading<'_> {
         }
         self.found.workloads.push(Workload {
             namespace: namespace.into(),
-            keeps_old_pods: (group, kind) == ("apps", "Deployment") && surges(&workload["spec"]),
+            old_pods: OldPods::of(group, kind, &workload["spec"]),
             reference,
         });
         if before == self.found.objects.len() + self.found.daemons.len() && self.refused.is_empty() {

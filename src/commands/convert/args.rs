@@ -8,7 +8,7 @@ use clap::builder::PossibleValue;
 use crate::commands::objects;
 use crate::context::Ctx;
 use crate::error::UsageError;
-use dra_model::{Environment, Gate, Kind, Version};
+use dra_model::{Cluster, ConsumerReference, Environment, Gate, Kind, Version};
 use dra_reports::conversion::CONVERSION_NEEDS;
 use dra_reports::{Selection, findings};
 use dra_rules::reservation::conversion::{Kinds, Options, Release, Target, kind_word};
@@ -139,6 +139,25 @@ impl SelectionArgs {
             Kinds::Named(self.kind.iter().cloned().collect())
         }
     }
+}
+
+/// Refuses a kind that no entry has where another kind has its resource: `jobs` for `jobs.batch`.
+pub(super) fn check_kinds(kinds: &Kinds, cluster: &Cluster) -> Result<(), UsageError> {
+    let Kinds::Named(named) = kinds else {
+        return Ok(());
+    };
+    let entries = cluster.claims().flat_map(|claim| &claim.status.reserved_for);
+    let present: BTreeSet<String> = entries.map(ConsumerReference::group_resource).collect();
+    let resource = |kind: &str| kind.split('.').next().unwrap_or_default().to_owned();
+    for kind in named.difference(&present) {
+        let meant = resource(kind);
+        let is_meant = |of: &&String| [&meant, &format!("{meant}s")].contains(&&resource(of));
+        if let Some(present) = present.iter().find(is_meant) {
+            let error = UsageError::new(format!("no claim is reserved for the kind `{kind}`"));
+            return Err(error.hint(format!("did you mean `--kind {present}`?")));
+        }
+    }
+    Ok(())
 }
 
 impl PlanningArgs {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::ValueHint;
 
-use super::args::{PlanningArgs, SelectionArgs, needs};
+use super::args::{PlanningArgs, SelectionArgs, check_kinds, needs};
 use super::plan;
 use crate::commands::places::Written;
 use crate::commands::{places, presence, successor};
@@ -58,6 +58,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let selection = selection.selection(ctx)?;
     let before = ctx.load(needs(&selection).with_others()).await?;
     let nothing = presence::demand_claims(ctx, &before, &selection).await?;
+    check_kinds(&kinds, &before)?;
     let options = planning.options(kinds.clone(), before.environment())?;
     let plan = plan_of(&before, &selection, &options);
     let mut report = ConversionPlan::of(&before, &selection, &options, &plan);

@@ -17,7 +17,7 @@ use dra_rules::reservation::conversion::ClaimGate;
 
 use crate::commands::presence;
 
-use super::args::{PlanningArgs, SelectionArgs, needs};
+use super::args::{PlanningArgs, SelectionArgs, check_kinds, needs};
 use dra_sources::Needs;
 
 const EXAMPLES: &str = "\
@@ -205,6 +205,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let cluster = ctx.load(needs).await?;
     let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
+    check_kinds(&kinds, &cluster)?;
     let options = planning.options(kinds, cluster.environment())?;
     let mut plan = planned(&cluster, &selection, &options);
     plan.unknown.extend(nothing);

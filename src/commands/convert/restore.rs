@@ -14,6 +14,7 @@ use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, View, 
 use dra_model::{Meta, Str};
 use dra_reports::Selection;
 use dra_reports::presence::{Absence, absent_namespace};
+use dra_reports::script::Command;
 use dra_runner::conversion::{self, Entry, Head, Mode, Old, Outcome as ClaimOutcome, Paths, Record, Stop};
 use dra_sources::destination::FileIdentity;
 
@@ -36,9 +37,9 @@ pub(super) struct Args {
     #[arg(value_name = "CLAIM")]
     pub(super) names: Vec<String>,
 
-    /// Backup written by the conversion
+    /// Backup written by the conversion; without it, the backups of the cluster are listed
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(super) backup: PathBuf,
+    pub(super) backup: Option<PathBuf>,
 
     /// Journal of the conversion; default: the file next to the backup
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -59,6 +60,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if !ctx.settings().selector.is_empty() {
         return Err(UsageError::new("`convert restore` does not support `--selector`").into());
     }
+    let Some(backup) = backup else {
+        return Err(no_backup(ctx).await?.into());
+    };
     let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
     let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
     if FileIdentity::of(&backup) == FileIdentity::of(&journal) {
@@ -150,6 +154,33 @@ fn check_cluster(ctx: &Ctx, journal: &Path, head: &Head) -> anyhow::Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Number of backups that are listed.
+const LISTED: usize = 10;
+
+/// The error if no backup is named, with those of the cluster.
+async fn no_backup(ctx: &Ctx) -> anyhow::Result<UsageError> {
+    let folder = records(ctx.live().await?.name());
+    let backups = Paths::backups(&folder)?;
+    let error = UsageError::new("`convert restore` needs `--backup FILE`");
+    if backups.is_empty() {
+        let folder = folder.display();
+        return Ok(error.hint(format!(
+            "there are no backups in `{folder}`: name the file that the conversion wrote"
+        )));
+    }
+    let restore = Command::dra("convert").arg("restore");
+    let commands = backups
+        .iter()
+        .map(|backup| restore.clone().option("--backup", &backup.display().to_string()).to_string());
+    let mut lines = vec!["choose one of the backups, the newest first:".to_owned()];
+    lines.extend(commands.take(LISTED));
+    let more = backups.len().saturating_sub(LISTED);
+    if more > 0 {
+        lines.push(format!("and {more} more in `{}`", folder.display()));
+    }
+    Ok(error.hint(lines.join("\n  ")))
 }
 
 /// Returns what is to be restored and is not in the backup.

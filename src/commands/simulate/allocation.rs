@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clap::ValueHint;
+use itertools::Itertools;
 
 use super::super::objects::{Found, Named};
 use super::super::{judging, objects, presence, threads};
@@ -147,7 +148,9 @@ fn named(ctx: &Ctx, targets: &[String]) -> Result<Vec<Named>, UsageError> {
         );
     }
     let targets = objects::joined(targets);
-    targets.iter().map(|target| Named::of(ctx, target)).collect()
+    let named = targets.iter().map(|target| Named::of(ctx, target));
+    let named: Vec<Named> = named.collect::<Result<_, _>>()?;
+    Ok(named.into_iter().unique().collect())
 }
 
 async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {

@@ -277,6 +277,17 @@ fn an_object_without_what_every_api_server_requires_is_refused() {
             "spec.devices[0].taints[0].effect: Required value",
         ),
         (
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "o"},
+                   "spec": {"driver": "d", "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}}),
+            "spec: Invalid value",
+        ),
+        (
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": "o"},
+                   "spec": {"driver": "d", "nodeName": "n", "allNodes": true,
+                            "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1}}}),
+            "spec: Invalid value",
+        ),
+        (
             json!({"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule", "metadata": {"name": "o"},
                    "spec": {"deviceSelector": {"driver": "d"}, "taint": {"effect": "NoSchedule"}}}),
             "spec.taint.key: Required value",
@@ -290,11 +301,6 @@ fn an_object_without_what_every_api_server_requires_is_refused() {
             json!({"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "o", "namespace": "n"},
                    "spec": {"schedulingPolicy": {"gang": {}}}}),
             "spec.schedulingPolicy.gang.minCount: Invalid value",
-        ),
-        (
-            json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "o", "namespace": "n"},
-                   "spec": {"containers": [{"name": "c"}], "resourceClaims": [{"name": "gpu"}]}}),
-            "spec.resourceClaims[0].resourceClaimName: Required value",
         ),
         (
             json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "o", "namespace": "n"},
@@ -622,4 +628,19 @@ fn a_manifest_loses_fields_that_came_later_than_the_release() {
         "{}",
         run.stderr
     );
+}
+
+#[test]
+fn a_field_in_other_letters_is_refused() {
+    let claim = json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "c", "namespace": "n"},
+        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "c"}}]}},
+        "Status": {"allocation": {"devices": {"results": [{"request": "r", "driver": "d", "pool": "p", "device": "x"}]}}}});
+    let file = tempfile::NamedTempFile::with_suffix(".json").expect("a file");
+    std::fs::write(file.path(), claim.to_string()).expect("a file");
+    let from = file.path().to_str().expect("UTF-8");
+    let run = dra(&["status", "-A", "--complete", "--from", from])
+        .run()
+        .exits(2);
+    let told = r#"unknown field "Status" (did you mean `status`?)"#;
+    assert!(run.stderr.contains(told), "{}", run.stderr);
 }

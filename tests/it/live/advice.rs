@@ -750,7 +750,6 @@ const MADE_AGAIN: &[(&str, Build)] = &[
     ("RelaxNodeSelector", |cluster| {
         cluster.create(&pod("p").with(json!({"spec": {"nodeSelector": {"example.com/rack": "9"}}})));
     }),
-    ("TolerateNodeTaint", tainted_nodes),
 ];
 
 /// A pod whose claim is made from a template, with the claim.
@@ -916,6 +915,8 @@ const BY_HAND: &[(&str, &str)] = &[
     ("AwaitGate", "the controller that set the gate"),
     ("RestoreDriver", "whoever runs the driver; live::after_bind does"),
     ("RepairDriver", "whoever runs the driver; live::after_bind does"),
+    ("GatherNodes", "the owner of the pods"),
+    ("LetBind", "an administrator"),
     ("AwaitKubelet", "the kubelet; live::after_bind waits for it"),
     ("ReadKubelet", "an administrator"),
     ("MountVolumes", "the owner of the pod"),

@@ -327,6 +327,18 @@ fn nothing_to_judge_is_refused() {
 }
 
 #[test]
+fn an_object_that_is_named_twice_is_judged_once() {
+    let stdout = |names: &[&str]| {
+        let args = [&["simulate", "allocation"], names].concat();
+        on(&args, "bound-pods").run().exits(0).stdout
+    };
+    assert_eq!(
+        stdout(&["claim/default/spare", "claim/spare"]),
+        stdout(&["claim/default/spare"])
+    );
+}
+
+#[test]
 fn reports_are_valid_under_their_schema() {
     for (snapshot, targets) in [
         ("bound-pods", &["claim/default/spare", "--max"][..]),

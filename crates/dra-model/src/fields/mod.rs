@@ -40,6 +40,12 @@ pub struct FieldFault {
 }
 
 impl FieldFault {
+    /// Returns whether its name is that of a known field, but for upper and lower case.
+    pub fn is_in_other_letters(&self) -> bool {
+        let name = self.path.rsplit('.').next().unwrap_or_default();
+        matches!(&self.problem, FieldProblem::Unknown { similar: Some(similar), .. } if similar.eq_ignore_ascii_case(name))
+    }
+
     /// Returns whether the field holds something else than it should.
     pub fn is_mistyped(&self) -> bool {
         matches!(self.problem, FieldProblem::Mistyped(_))

@@ -624,6 +624,6 @@ fn change_pod(cluster: &Cluster, before: &Arc<Pod>, after: &Pod, fixes: &[&Fix],
             })
         }
         _ if operations.is_empty() => renew(cluster, before),
-        _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::immutable_pod(&key)),
+        _ => Remedy::command(script::remake(Kind::Pod, &key, operations)).note(words::pod_is_recreated(&key)),
     }
 }

@@ -10,6 +10,14 @@ const MOST_LINKS: usize = 16;
 /// Kinds whose objects something else mostly makes, several of them: a rollout makes ReplicaSets, a CronJob makes Jobs.
 const MADE: [(&str, &str); 3] = [("apps", "ReplicaSet"), ("batch", "Job"), ("ray.io", "RayCluster")];
 
+/// The kinds that name what they make after themselves: group and kind of what is made, and the kind that makes it.
+const MADE_BY: [(&str, &str, &str); 4] = [
+    ("apps", "ReplicaSet", "Deployment"),
+    ("apps", "ReplicaSet", "Rollout"),
+    ("batch", "Job", "CronJob"),
+    ("batch", "Job", "JobSet"),
+];
+
 /// Labels with the name of the owner's owner, and its group and kind: for the owner's kind.
 const NAMED: [(&str, &str, &str, &str); 3] = [
     (
@@ -67,6 +75,15 @@ impl Link {
 
     fn is_beside(&self, other: &Self) -> bool {
         self.group == other.group && self.kind == other.kind && self.namespace == other.namespace
+    }
+
+    /// Returns whether this one may have been made by the other: it is of such a kind, and called after it.
+    fn may_be_of(&self, other: &Self) -> bool {
+        let is_made = MADE_BY.iter().any(|(group, kind, maker)| {
+            (*group, *kind) == (self.group.as_str(), self.kind.as_str()) && *maker == other.kind.as_str()
+        });
+        let rest = self.name.strip_prefix(other.name.as_str());
+        is_made && self.namespace == other.namespace && rest.is_some_and(|rest| rest.starts_with('-'))
     }
 
     fn reference(&self) -> OwnerReference {
@@ -201,7 +218,8 @@ impl Lineage {
         }
         let beside = |open: &Option<Link>, links: &[Link]| {
             let open = open.as_ref()?;
-            let sibling = links.iter().find(|link| link.is_beside(open))?;
+            let mut links = links.iter();
+            let sibling = links.find(|link| link.is_beside(open) || open.may_be_of(link))?;
             Some((open.called(), sibling.called()))
         };
         let ours = beside(&self.open, &other.links);

@@ -163,7 +163,11 @@ impl Decoded {
         let problem = match decoder.decode(kind, group, version, item.json) {
             Ok(mut object) => {
                 object.put_into(namespace);
-                self.unknown_fields.look(item, version, &object);
+                if let Some(fault) = self.unknown_fields.look(item, version, &object) {
+                    self.refused
+                        .get_or_insert_with(|| item.problem(fault.to_string()).into());
+                    return;
+                }
                 self.objects.push(object);
                 self.parts.object(&item.origin.file);
                 return;

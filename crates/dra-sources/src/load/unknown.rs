@@ -25,8 +25,9 @@ impl UnknownFields {
     /// Number of reported ones.
     const TOLD: usize = 10;
 
-    /// Looks for unknown fields in an object that was decoded from `item`.
-    pub(super) fn look(&mut self, item: &RawItem<'_>, version: &str, object: &Object) {
+    /// Looks for unknown fields in an object that was decoded from `item`, and returns the first that no API server would return: one in
+    /// other letters.
+    pub(super) fn look(&mut self, item: &RawItem<'_>, version: &str, object: &Object) -> Option<FieldFault> {
         let kind = object.kind();
         let is_looked_at = match object {
             // Of pods, the entries for claims alone are looked at.
@@ -34,9 +35,12 @@ impl UnknownFields {
             _ => kind.group() == Kind::ResourceClaim.group(),
         };
         if !is_looked_at {
-            return;
+            return None;
         }
-        let faults = check_fields(kind, version, item.json, Looking::ForUnknown);
+        let mut faults = check_fields(kind, version, item.json, Looking::ForUnknown);
+        if let Some(place) = faults.list.iter().position(FieldFault::is_in_other_letters) {
+            return Some(faults.list.swap_remove(place));
+        }
         for fault in faults.list {
             let key = (kind, without_places(&fault.path));
             if self.fields.len() == Self::KEPT && !self.fields.contains_key(&key) {
@@ -50,6 +54,7 @@ impl UnknownFields {
             self.fields.entry(key).or_insert_with(describe).count += 1;
         }
         self.more += faults.more;
+        None
     }
 
     /// Adds those that were found later.

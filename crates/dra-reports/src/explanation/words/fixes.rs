@@ -266,8 +266,8 @@ pub(in super::super) fn in_new_job(pod: &Key, owner: &str) -> String {
 }
 
 /// That the pod is recreated.
-pub(in super::super) fn immutable_pod(pod: &Key) -> String {
-    format!("pod specs are immutable: this deletes and recreates pod/{pod}")
+pub(in super::super) fn pod_is_recreated(pod: &Key) -> String {
+    format!("deletes and recreates pod/{pod}")
 }
 
 /// That something has to be created.

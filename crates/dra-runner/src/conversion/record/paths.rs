@@ -76,6 +76,17 @@ impl Paths {
         }
     }
 
+    /// The backups of conversions in `folder`, the newest first. Those that are empty have nothing to restore.
+    ///
+    /// # Errors
+    /// When the directory cannot be read.
+    pub fn backups(folder: &Path) -> Result<Vec<PathBuf>, RecordError> {
+        let journals = journals(folder)?.into_iter().rev();
+        let backups = journals.map(|journal| beside(&journal, JOURNAL, BACKUP));
+        let has_claims = |path: &PathBuf| path.metadata().is_ok_and(|metadata| metadata.len() > 0);
+        Ok(backups.filter(has_claims).collect())
+    }
+
     /// The journal that belongs to a backup, unless the user names another one.
     pub fn journal_of(backup: &Path) -> PathBuf {
         beside(backup, BACKUP, JOURNAL)

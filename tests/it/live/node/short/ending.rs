@@ -13,6 +13,9 @@ const NODE: &str = "node-1";
 /// Seconds after which a pod that is being deleted is late.
 const LATE: i64 = 600;
 
+/// What is said that late until the kubelet has reported that the containers have stopped.
+const STOPPING: &[&str] = &["ContainersNotStopped"];
+
 #[test]
 #[ignore = "needs root, cgroups and runc: make node"]
 fn pods_that_do_not_end() {
@@ -34,7 +37,7 @@ fn a_driver_does_not_take_its_device_back(cluster: &Cluster, node: &Node<'_>) {
         runs(node, cluster, name);
         node.tell(NIC, fault, "reset of the device failed: busy");
         cluster.delete(&format!("pod/{name}"));
-        let told = waits_for(node, cluster, name, "UnprepareFails", LATE, &[]);
+        let told = waits_for(node, cluster, name, "UnprepareFails", LATE, STOPPING);
         assert_eq!(owner(&told), "Driver");
         assert!(message(&told).contains(NIC), "{told:#}");
         assert_eq!(codes_of(cluster, "Pod", name, LATE), ["DRA084"]);
@@ -48,7 +51,7 @@ fn a_driver_does_not_take_back_what_a_finished_pod_had(cluster: &Cluster, node: 
     node.tell(NIC, "fail-unprepare", "reset of the device failed: busy");
     let pod = on(NODE, "finished", &["nic"], &["sleep", "1", "0"]);
     cluster.create(&pod.with(json!({"spec": {"restartPolicy": "Never"}})));
-    let told = waits_for(node, cluster, "finished", "UnprepareFails", LATE, &[]);
+    let told = waits_for(node, cluster, "finished", "UnprepareFails", LATE, STOPPING);
     assert_eq!(told["stage"]["stage"], "Unpreparing", "{told:#}");
     assert_eq!(owner(&told), "Driver");
     node.untell(NIC, "fail-unprepare");
@@ -103,7 +106,7 @@ fn is_gone(cluster: &Cluster, node: &mut Node<'_>, name: &str, go: impl FnOnce(&
         name,
         "DriverNotRegistered",
         LATE,
-        &["UnprepareFails"],
+        &["UnprepareFails", "ContainersNotStopped"],
     );
     assert_eq!(owner(&told), "Driver");
     assert!(
