@@ -457,7 +457,14 @@ fn what_leads_to_the_cluster_is_not_written_over() {
 fn backups_of_a_cluster_are_listed_newest_first() {
     let state = tempfile::tempdir().expect("a directory");
     let restore = || {
-        let args = ["convert", "restore", "-s", "http://127.0.0.1:1", "--kubeconfig", "/dev/null"];
+        let args = [
+            "convert",
+            "restore",
+            "-s",
+            "http://127.0.0.1:1",
+            "--kubeconfig",
+            "/dev/null",
+        ];
         let run = dra(&args).env("XDG_STATE_HOME", state.path()).run().exits(2);
         assert!(run.stderr.contains("needs `--backup FILE`"), "{}", run.stderr);
         run.stderr
@@ -466,13 +473,24 @@ fn backups_of_a_cluster_are_listed_newest_first() {
     let (_, folder) = none.split_once("there are no backups in `").expect("the folder");
     let (folder, _) = folder.split_once('`').expect("the folder");
     std::fs::create_dir_all(folder).expect("the folder");
-    for (name, backup) in [("20260101T000000000Z-1", "{}"), ("20260102T000000000Z-1", "{}"), ("20260103T000000000Z-1", "")] {
+    for (name, backup) in [
+        ("20260101T000000000Z-1", "{}"),
+        ("20260102T000000000Z-1", "{}"),
+        ("20260103T000000000Z-1", ""),
+    ] {
         let file = |ending: &str| format!("{folder}/{name}{ending}");
         std::fs::write(file(".backup.json"), backup).expect("a backup");
         std::fs::write(file(".journal.jsonl"), "").expect("a journal");
     }
     let listed = restore();
-    let commands: Vec<&str> = listed.lines().filter(|line| line.contains("--backup=")).map(str::trim).collect();
+    let commands: Vec<&str> = listed
+        .lines()
+        .filter(|line| line.contains("--backup="))
+        .map(str::trim)
+        .collect();
     let command = |name: &str| format!("kubectl dra convert restore --backup={folder}/{name}.backup.json");
-    assert_eq!(commands, [command("20260102T000000000Z-1"), command("20260101T000000000Z-1")]);
+    assert_eq!(
+        commands,
+        [command("20260102T000000000Z-1"), command("20260101T000000000Z-1")]
+    );
 }

@@ -171,9 +171,12 @@ async fn no_backup(ctx: &Ctx) -> anyhow::Result<UsageError> {
         )));
     }
     let restore = Command::dra("convert").arg("restore");
-    let commands = backups
-        .iter()
-        .map(|backup| restore.clone().option("--backup", &backup.display().to_string()).to_string());
+    let commands = backups.iter().map(|backup| {
+        let backup = backup.display().to_string();
+        // A name that no shell takes is not for a command.
+        let command = restore.clone().option("--backup", &backup).done();
+        command.map_or(backup, |script| script.to_string())
+    });
     let mut lines = vec!["choose one of the backups, the newest first:".to_owned()];
     lines.extend(commands.take(LISTED));
     let more = backups.len().saturating_sub(LISTED);

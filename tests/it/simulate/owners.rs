@@ -394,7 +394,11 @@ fn pods_of_a_manifest_are_neither_deleted_nor_waited_for() {
 #[test]
 fn earlier_runs_and_rollouts_keep_their_pods() {
     let judged = |manifest: &Value, (set, labels): (&Value, &Value)| {
-        let from = file(machine().into_iter().chain(pod("old", (set, labels), 2, &["gpu-0", "gpu-1"])));
+        let from = file(
+            machine()
+                .into_iter()
+                .chain(pod("old", (set, labels), 2, &["gpu-0", "gpu-1"])),
+        );
         let manifest = Manifest::new(&manifest.to_string());
         said(&["explain", "-f", &manifest.path().display().to_string()], &from)
     };
@@ -402,23 +406,49 @@ fn earlier_runs_and_rollouts_keep_their_pods() {
     let none = json!({});
     let template = workload("batch/v1", "Job", "web", 1, json!({}))["spec"].clone();
     for (policy, verdict, told) in [
-        (Value::Null, "DoesNotFit", "simulated as another run beside its 1 pod"),
-        (json!("Allow"), "DoesNotFit", "simulated as another run beside its 1 pod"),
-        (json!("Replace"), "Fits", "simulated as if replaced, without its 1 pod"),
-        (json!("Forbid"), "Fits", "simulated as if replaced, without its 1 pod"),
+        (
+            Value::Null,
+            "DoesNotFit",
+            "simulated as another run beside its 1 pod",
+        ),
+        (
+            json!("Allow"),
+            "DoesNotFit",
+            "simulated as another run beside its 1 pod",
+        ),
+        (
+            json!("Replace"),
+            "Fits",
+            "simulated as if replaced, without its 1 pod",
+        ),
+        (
+            json!("Forbid"),
+            "Fits",
+            "simulated as if replaced, without its 1 pod",
+        ),
     ] {
-        let spec = json!({"schedule": "* * * * *", "jobTemplate": {"spec": template}, "concurrencyPolicy": policy});
+        let spec =
+            json!({"schedule": "* * * * *", "jobTemplate": {"spec": template}, "concurrencyPolicy": policy});
         let manifest = json!({"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"namespace": "n", "name": "web"}, "spec": spec});
         let (text, report) = judged(&manifest, (&run, &none));
         assert_eq!(report["verdict"], verdict, "{policy}: {report:#}");
         assert!(text.contains(told), "{policy}: {text}");
         assert!(!text.contains("kubectl delete"), "{policy}: {text}");
     }
-    let rollout = workload("argoproj.io/v1alpha1", "Rollout", "web", 1, json!({"strategy": {"blueGreen": {}}}));
+    let rollout = workload(
+        "argoproj.io/v1alpha1",
+        "Rollout",
+        "web",
+        1,
+        json!({"strategy": {"blueGreen": {}}}),
+    );
     let labels = json!({"rollouts-pod-template-hash": "6b8f"});
     let (text, report) = judged(&rollout, (&owner("apps/v1", "ReplicaSet", "web-6b8f"), &labels));
     assert_eq!(report["verdict"], "DoesNotFit", "{report:#}");
-    assert!(text.contains("a rollout that keeps its 1 pod until new ones are ready"), "{text}");
+    assert!(
+        text.contains("a rollout that keeps its 1 pod until new ones are ready"),
+        "{text}"
+    );
 }
 
 /// A ReplicaSet or a Job that the source lacks, and that is called after a workload of the manifest, may be its own.
@@ -430,11 +460,17 @@ fn what_may_be_made_by_a_workload_of_the_manifest_is_spared() {
         ("batch/v1", "CronJob", ("batch/v1", "Job")),
     ] {
         let own = owner(maker, made, "web-5c");
-        let from = file(machine().into_iter().chain(pod("web-5c-a", (&own, &none), 2, &["gpu-0", "gpu-1"])));
+        let from = file(
+            machine()
+                .into_iter()
+                .chain(pod("web-5c-a", (&own, &none), 2, &["gpu-0", "gpu-1"])),
+        );
         let job = workload("batch/v1", "Job", "web", 1, json!({}))["spec"].clone();
         let manifest = match kind {
-            "CronJob" => json!({"apiVersion": api_version, "kind": kind, "metadata": {"namespace": "n", "name": "web"},
-                "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": job}}}),
+            "CronJob" => {
+                json!({"apiVersion": api_version, "kind": kind, "metadata": {"namespace": "n", "name": "web"},
+                "spec": {"schedule": "* * * * *", "jobTemplate": {"spec": job}}})
+            }
             _ => workload(api_version, kind, "web", 1, json!({})),
         };
         let manifest = Manifest::new(&manifest.to_string());
