@@ -932,7 +932,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-dra' -ScriptBlock {
             break
         }
         'kubectl-dra;convert;restore' {
-            [CompletionResult]::new('--backup', '--backup', [CompletionResultType]::ParameterName, 'Backup written by the conversion')
+            [CompletionResult]::new('--backup', '--backup', [CompletionResultType]::ParameterName, 'Backup written by the conversion; without it, the backups of the cluster are listed')
             [CompletionResult]::new('--journal', '--journal', [CompletionResultType]::ParameterName, 'Journal of the conversion; default: the file next to the backup')
             [CompletionResult]::new('--dry-run', '--dry-run', [CompletionResultType]::ParameterName, '`client` only prints, `server` validates')
             [CompletionResult]::new('-o', '-o', [CompletionResultType]::ParameterName, '`table`, `wide`, `json`, `yaml` or `name`')

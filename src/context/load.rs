@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context as _;
 
 use super::{Ctx, Scope, SourceSetting};
+use crate::error::UsageError;
 use crate::output::{GateState, Progress, Source, one_line};
 use dra_model::{Cluster, Component, Environment, Evidence, Gate, Kind, Version};
 use dra_sources::live::{self, Live};
@@ -73,7 +74,8 @@ impl Ctx {
     /// The cluster that the connection flags lead to.
     pub(crate) async fn live(&self) -> anyhow::Result<&Live> {
         let SourceSetting::Cluster(connection) = &self.settings.source else {
-            anyhow::bail!("this command needs a cluster and cannot be used with `--from`");
+            let error = UsageError::new("this command needs a cluster and cannot be used with `--from`");
+            return Err(error.hint("remove `--from`").into());
         };
         self.live
             .get_or_try_init(async || {

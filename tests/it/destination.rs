@@ -488,7 +488,11 @@ fn backups_of_a_cluster_are_listed_newest_first() {
         .filter(|line| line.contains("--backup="))
         .map(str::trim)
         .collect();
-    let command = |name: &str| format!("kubectl dra convert restore --backup={folder}/{name}.backup.json");
+    let command = |name: &str| {
+        format!(
+            "kubectl dra convert restore --backup={folder}/{name}.backup.json --kubeconfig=/dev/null --server=http://127.0.0.1:1"
+        )
+    };
     assert_eq!(
         commands,
         [command("20260102T000000000Z-1"), command("20260101T000000000Z-1")]

@@ -60,7 +60,7 @@ fn complete(object: &Object) -> Result<(), UpgradeError> {
                 spec.all_nodes,
                 spec.per_device_node_selection,
             ];
-            // Mirrors `apis/resource/validation/validation.go`, `validateResourceSliceSpec`, v1.37.2.
+            // Without one its devices are on no node, with several on those of any of them.
             if selected.into_iter().filter(|is_set| *is_set).count() != 1 {
                 return Err(UpgradeError::Invalid {
                     field: "spec".to_owned(),

@@ -56,13 +56,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         journal,
         consent,
     } = args;
+    let Some(backup) = backup else {
+        return Err(no_backup(ctx).await?.into());
+    };
     check(ctx, &consent)?;
     if !ctx.settings().selector.is_empty() {
         return Err(UsageError::new("`convert restore` does not support `--selector`").into());
     }
-    let Some(backup) = backup else {
-        return Err(no_backup(ctx).await?.into());
-    };
     let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
     let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
     if FileIdentity::of(&backup) == FileIdentity::of(&journal) {

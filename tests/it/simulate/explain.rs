@@ -303,7 +303,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     Fix:
       1. remove `device.attributes['gpu.example.com'].model == 'B200'` from request gpu of template/default/cel-mismatch (tested: fits on gpu-node-1,gpu-node-4; gets gpu-6, model is "H100-SXM5-80GB"; recreates template/default/cel-mismatch and pod/default/cel-mismatch)
-         template specs are immutable: this deletes and recreates template/default/cel-mismatch, and the change applies to later claims, too
+         deletes and recreates template/default/cel-mismatch: later claims change, too
          kubectl patch resourceclaimtemplate/cel-mismatch --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"test","path":"/spec/spec/devices/requests/0/exactly/selectors/0/cel/expression","value":"device.attributes['\''gpu.example.com'\''].model == '\''B200'\''"},{"op":"remove","path":"/spec/spec/devices/requests/0/exactly/selectors/0"}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl get pod/cel-mismatch --namespace=default -o yaml | kubectl replace --force -f -
 
     More: kubectl dra explain pod/cel-mismatch --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details
@@ -329,7 +329,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     Fix:
       1. reduce request gpu of template/default/not-enough-free from 3 to 1 (tested: fits on gpu-node-1; recreates template/default/not-enough-free and pod/default/not-enough-free)
-         template specs are immutable: this deletes and recreates template/default/not-enough-free, and the change applies to later claims, too
+         deletes and recreates template/default/not-enough-free: later claims change, too
          kubectl patch resourceclaimtemplate/not-enough-free --namespace=default --type=json -p '[{"op":"test","path":"/spec/spec/devices/requests/0/name","value":"gpu"},{"op":"add","path":"/spec/spec/devices/requests/0/exactly/count","value":1}]' --dry-run=client -o yaml | kubectl replace --force -f - && kubectl get pod/not-enough-free --namespace=default -o yaml | kubectl replace --force -f -
       2. delete pod/default/fills-node-1, which uses claim/default/fills-node-1-gpu-5c9lh (tested: fits on gpu-node-1)
          kubectl delete pod/fills-node-1 --namespace=default
@@ -355,7 +355,7 @@ fn an_explanation_goes_down_to_each_device() {
 
     Fix:
       1. remove node selector kubernetes.io/hostname from pod/default/wrong-node (tested: fits on gpu-node-1; recreates pod/default/wrong-node)
-         pod specs are immutable: this deletes and recreates pod/default/wrong-node
+         deletes and recreates pod/default/wrong-node
          kubectl patch pod/wrong-node --namespace=default --type=json -p '[{"op":"test","path":"/spec/nodeSelector/kubernetes.io~1hostname","value":"gpu-node-2"},{"op":"remove","path":"/spec/nodeSelector/kubernetes.io~1hostname"}]' --dry-run=client -o yaml | kubectl replace --force -f -
 
     More: kubectl dra explain pod/wrong-node --from tests/data/snapshots/unschedulable-pods.yaml --now 2026-11-21T11:00:00Z --kubernetes-version 1.37 --details

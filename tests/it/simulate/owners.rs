@@ -512,7 +512,7 @@ fn side_effects_are_reported_for_every_fix_in_every_form() {
                 if let Some(note) = fix["note"].as_str() {
                     // What several fixes share is written out once, and named by each.
                     let remade = note.split_once("recreates ");
-                    let remade = remade.and_then(|(_, rest)| rest.split([',', ';', ' ']).next());
+                    let remade = remade.and_then(|(_, rest)| rest.split([',', ';', ':', ' ']).next());
                     let is_named = noted.contains(&note)
                         && remade.is_some_and(|remade| block.contains(&format!("; recreates {remade}")));
                     assert!(
