@@ -13,7 +13,7 @@ use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
 use dra_rules::reservation::claim_names;
-use dra_rules::scheduling::{of_kubelet, of_placed};
+use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected};
 
 impl Holding {
     /// What `claim` holds, if it is allocated.
@@ -101,6 +101,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
         format!("{about}{}", exposure.text(cluster))
     });
     report.notes.extend(texts);
+    report.notes.extend(of_rejected(cluster, pod));
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::eviction;
 use dra_allocator::devices::Taints;
-use dra_model::{Claim, Cluster, Component, Gate, Node, Pod, ReleaseEvidence, Str, Version};
+use dra_model::{Claim, Cluster, Component, Gate, Node, Pod, ReleaseEvidence, Str, Version, lookup};
 
 /// Harm of a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +59,9 @@ const TOLERATION_LOST: u32 = 134_479;
 
 /// A kubelet does not reach a driver any more.
 const IDLE_DRIVER: u32 = 133_920;
+
+/// A kubelet counts an extended resource that DRA provides as one of its node.
+const COUNTED: u32 = 135_669;
 
 /// The bugs, newest first.
 const BUGS: &[Bug] = &[
@@ -324,6 +327,17 @@ const BUGS: &[Bug] = &[
         what: "can allocate one device to two claims when it schedules many pods in a short time",
     },
     Bug {
+        issue: COUNTED,
+        component: Component::Kubelet,
+        since: (34, 0),
+        fixed: &[(36, 0)],
+        gates: &[],
+        harm: Harm::Pending,
+        is_imitated: true,
+        shows: counted_pods,
+        what: "rejects a pod with `OutOf…` if its node still lists the extended resource that the pod has through DRA",
+    },
+    Bug {
         issue: 135_098,
         component: Component::Scheduler,
         since: (34, 0),
@@ -448,6 +462,41 @@ fn nodes_of(view: &View<'_>, issue: u32) -> Vec<String> {
     let nodes = used.into_iter().filter_map(|name| cluster.node(name));
     let nodes = nodes.filter(|node| bug.fix_for_node(node).is_some());
     nodes.map(|node| format!("node/{}", node.metadata.name)).collect()
+}
+
+/// Returns whether the kubelet rejects the pod, or has rejected it, as its node has too little of a resource that DRA provides.
+///
+/// Mirrors `kubelet/lifecycle/predicate.go`, `removeMissingExtendedResources`, v1.35.8: a resource that the node does not list is of no interest.
+fn is_counted(pod: &Pod, node: &Node) -> bool {
+    let mut mappings = pod
+        .status
+        .extended_resource_claim_status
+        .iter()
+        .flat_map(|status| &status.request_mappings);
+    mappings.any(|mapping| {
+        let name = &mapping.resource_name;
+        let is_rejected = || pod.status.reason.as_deref() == Some(format!("OutOf{name}").as_str());
+        lookup(&node.status.allocatable, name)
+            .is_some_and(|left| is_rejected() || left.is_zero() && pod.status.phase == "Pending")
+    })
+}
+
+fn counted_pods(view: &View<'_>) -> Vec<String> {
+    let cluster = view.cluster;
+    if view.is_of_one_pod {
+        return Vec::new();
+    }
+    let pods = cluster.pods().filter(|pod| of_rejected(cluster, pod).is_some());
+    pods.map(|pod| format!("pod/{}", pod.key())).collect()
+}
+
+/// The bug of the kubelet that rejects the pod, in a sentence.
+pub fn of_rejected(cluster: &Cluster, pod: &Pod) -> Option<String> {
+    let node = cluster.node(pod.node()?)?;
+    let bug = BUGS.iter().find(|bug| bug.issue == COUNTED)?;
+    let fix = bug.fix_for_node(node).filter(|_| is_counted(pod, node))?;
+    let by = vec![format!("pod/{}", pod.key())];
+    Some(Exposure { bug, fix, by }.text(cluster))
 }
 
 /// The bug of the kubelet of `node` that can keep its pods from starting and ending, in a sentence.

@@ -237,6 +237,30 @@ fn on_kubelet(version: &str) -> World {
     World::default().with(Kind::Node, &node).with(Kind::Pod, &pod)
 }
 
+/// A pod whose extended resource DRA provides, and that the kubelet has rejected for this reason.
+fn rejected(version: &str, reason: &str) -> World {
+    let node = json!({"metadata": {"name": "node-1"}, "status": {
+        "nodeInfo": {"kubeletVersion": version}, "allocatable": {"cpu": "8", "example.com/gpu": "0"}}});
+    let mapping = json!({"containerName": "main", "resourceName": "example.com/gpu", "requestName": "r"});
+    let pod = json!({"metadata": {"namespace": "n", "name": "p"}, "spec": {"nodeName": "node-1"},
+        "status": {"phase": "Failed", "reason": reason,
+            "extendedResourceClaimStatus": {"resourceClaimName": "c", "requestMappings": [mapping]}}});
+    World::default().with(Kind::Node, &node).with(Kind::Pod, &pod)
+}
+
+/// Another resource that the node lacks is no bug.
+#[test]
+fn a_pod_is_rejected_by_the_bug_only_for_what_dra_provides() {
+    let found = |reason: &str| {
+        let cluster = at(rejected("v1.35.8", reason), "1.35.8", &[]);
+        exposures(&cluster)
+            .iter()
+            .any(|exposure| exposure.bug.issue == 135_669)
+    };
+    assert!(found("OutOfexample.com/gpu"));
+    assert!(!found("OutOfcpu"));
+}
+
 fn alternatives(modes: [&str; 2]) -> World {
     let alternative = |(number, mode): (usize, &str)| {
         let count = i32::from(mode != "All");
@@ -645,6 +669,15 @@ const ROWS: &[Row] = &[
         by: "claim/n/c",
         last: &["1.34.3", "1.35.0"],
         first_without: &["1.34.4", "1.35.1", "1.36.0"],
+        gates: &[],
+    },
+    Row {
+        issue: 135_669,
+        has: || rejected("v1.35.8", "OutOfexample.com/gpu"),
+        has_not: || rejected("v1.36.0", "OutOfexample.com/gpu"),
+        by: "pod/n/p",
+        last: &["1.35.8", "1.36.0", "1.37.0"],
+        first_without: &[],
         gates: &[],
     },
     Row {
