@@ -81,7 +81,7 @@ impl Scene {
 
     fn node(self, ready: &str, taints: &Value) -> Self {
         let node = json!({"metadata": {"name": "node-1"}, "spec": {"taints": taints}, "status": {
-            "conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": "2026-11-21T11:40:00Z"}],
+            "conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": "2026-11-21T11:40:00Z", "lastHeartbeatTime": "2026-11-21T11:58:00Z"}],
             "nodeInfo": {"kubeletVersion": "v1.35.8"}}});
         self.with(Kind::Node, &node)
     }

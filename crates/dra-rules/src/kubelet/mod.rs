@@ -379,11 +379,11 @@ impl<'c> Stages<'c> {
         node.map_or(Heartbeat::Ready, |node| Heartbeat::of(node))
     }
 
-    /// Returns whether the kubelet has reported since then, as far as its node tells.
+    /// Returns whether the node shows that the kubelet has reported since then.
     fn has_reported(&self, node: &Str, since: Time) -> bool {
         let node: Option<&Arc<Node>> = self.cluster.node(node);
         let reported = node.and_then(|node| heartbeat::reported(node));
-        reported.is_none_or(|reported| reported >= since)
+        reported.is_some_and(|reported| reported >= since)
     }
 
     /// A pod that is on its node and is not to end.
