@@ -164,8 +164,10 @@ pub(super) fn play(options: &Options, evicts: bool) {
     // What is said of those that stay.
     let check = cluster
         .kubectl_dra(["check", "--only", "known-bug", "-o", "json"])
-        .run();
-    let found = check.json()["items"].to_string();
+        .run()
+        .exits(i32::from(!evicts));
+    let found: Value = serde_json::from_str(&check.stdout).expect("a report");
+    let found = found["items"].to_string();
     let taints = cluster.kubectl_dra(["taints"]).run();
     let explained = cluster.kubectl_dra(["explain", "pod/owner"]).run();
     for text in [&found, &taints.stderr, &explained.stdout] {
