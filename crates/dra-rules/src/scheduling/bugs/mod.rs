@@ -475,7 +475,8 @@ fn is_counted(pod: &Pod, node: &Node) -> bool {
         .flat_map(|status| &status.request_mappings);
     mappings.any(|mapping| {
         let name = &mapping.resource_name;
-        let is_rejected = || pod.status.reason.as_deref() == Some(format!("OutOf{name}").as_str());
+        let reason = pod.status.reason.as_ref();
+        let is_rejected = || reason.is_some_and(|reason| reason.as_str() == format!("OutOf{name}"));
         lookup(&node.status.allocatable, name)
             .is_some_and(|left| is_rejected() || left.is_zero() && pod.status.phase == "Pending")
     })
