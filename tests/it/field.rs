@@ -42,14 +42,14 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/train", "--kubernetes-version=v1.35.0"],
         file: "kubelet-refuses-extended",
         exits: 1,
-        names: &["rejected", "OutOfexample.com/gpu", "capacity: 0"],
+        names: &["rejected", "OutOfexample.com/gpu", "capacity: 0", "kubernetes/kubernetes#135669"],
         never: &["fits", "the pod is running on"],
     },
     Case {
         args: &["check", "--kubernetes-version=v1.35.0"],
         file: "kubelet-refuses-extended",
         exits: 1,
-        names: &["OutOfexample.com/gpu"],
+        names: &["OutOfexample.com/gpu", "kubernetes/135669"],
         never: &[],
     },
     // https://github.com/NVIDIA/k8s-dra-driver-gpu/issues/1162

@@ -101,7 +101,6 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
         format!("{about}{}", exposure.text(cluster))
     });
     report.notes.extend(texts);
-    report.notes.extend(of_rejected(cluster, pod));
     let stages = Stages::of(cluster, now);
     let found = stages.pod(pod);
     report.stage = found.as_ref().map(|found| StageItem::of(&stages, found));
@@ -162,7 +161,10 @@ pub(super) fn ended(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
         let fact = Fact::Stage(stuck.cause.code(), stuck_text(stuck, pod));
         report.reasons.push(fact.clone().into());
         report.conclude(match stuck.cause {
-            Cause::PodFailed { .. } => Answer::Failed(fact),
+            Cause::PodFailed { .. } => {
+                report.notes.extend(of_rejected(cluster, pod));
+                Answer::Failed(fact)
+            }
             _ => Answer::NotGone(fact),
         });
         help(report, &stages, &found);
