@@ -42,7 +42,12 @@ const CASES: &[Case] = &[
         args: &["explain", "pod/train", "--kubernetes-version=v1.35.0"],
         file: "kubelet-refuses-extended",
         exits: 1,
-        names: &["rejected", "OutOfexample.com/gpu", "capacity: 0", "kubernetes/kubernetes#135669"],
+        names: &[
+            "rejected",
+            "OutOfexample.com/gpu",
+            "capacity: 0",
+            "kubernetes/kubernetes#135669",
+        ],
         never: &["fits", "the pod is running on"],
     },
     Case {

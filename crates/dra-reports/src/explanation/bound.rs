@@ -161,12 +161,10 @@ pub(super) fn ended(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
         let fact = Fact::Stage(stuck.cause.code(), stuck_text(stuck, pod));
         report.reasons.push(fact.clone().into());
         report.conclude(match stuck.cause {
-            Cause::PodFailed { .. } => {
-                report.notes.extend(of_rejected(cluster, pod));
-                Answer::Failed(fact)
-            }
+            Cause::PodFailed { .. } => Answer::Failed(fact),
             _ => Answer::NotGone(fact),
         });
+        report.notes.extend(of_rejected(cluster, pod));
         help(report, &stages, &found);
     }
 }
