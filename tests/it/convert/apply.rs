@@ -53,9 +53,9 @@ fn without(mut objects: Vec<Value>, name: &str) -> Vec<Value> {
 
 /// The plan for `objects`.
 fn plan(objects: Vec<Value>, more: &[&str]) -> Value {
-    let flags = server(objects).flags();
+    let server = server(objects);
     let run = dra(&[&["convert", "plan", "-o", "json"], more].concat())
-        .args(flags)
+        .args(server.flags())
         .run();
     assert!(run.code < Some(2), "{}", run.stderr);
     assert_schema!(&run.stdout)

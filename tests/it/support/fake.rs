@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -70,10 +71,19 @@ struct State {
     watches: BTreeMap<String, usize>,
 }
 
-/// The server. It serves until the test process ends.
+/// The server. It serves until it is dropped.
 pub(crate) struct Fake {
-    address: String,
+    address: SocketAddr,
     state: Arc<Mutex<State>>,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Drop for Fake {
+    fn drop(&mut self) {
+        self.has_ended.store(true, Ordering::SeqCst);
+        // Whoever waits for a connection gets one.
+        let _ = TcpStream::connect(self.address);
+    }
 }
 
 impl Fake {
@@ -108,7 +118,8 @@ impl Fake {
         answered: impl Fn(&str, &mut Value) + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = format!("http://{}", listener.local_addr().expect("it listens"));
+        let address = listener.local_addr().expect("it listens");
+        let has_ended = Arc::new(AtomicBool::new(false));
         let state = Arc::new(Mutex::new(State {
             objects: objects.into_iter().collect(),
             listed: Arc::new(listed),
@@ -117,22 +128,30 @@ impl Fake {
             watches: BTreeMap::new(),
         }));
         let (serving, watched) = (Arc::clone(&state), Arc::new(watched));
+        let ends = Arc::clone(&has_ended);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
+                if ends.load(Ordering::SeqCst) {
+                    return;
+                }
                 // Small writes are not held back until earlier ones are acknowledged.
                 let _ = stream.set_nodelay(true);
                 let (state, watched) = (Arc::clone(&serving), Arc::clone(&watched));
                 std::thread::spawn(move || connection(&state, &*watched, stream));
             }
         });
-        Self { address, state }
+        Self {
+            address,
+            state,
+            has_ended,
+        }
     }
 
     /// The program's flags that lead here.
     pub(crate) fn flags(&self) -> [String; 2] {
         [
             "--kubeconfig=/dev/null".to_owned(),
-            format!("--server={}", self.address),
+            format!("--server=http://{}", self.address),
         ]
     }
 
