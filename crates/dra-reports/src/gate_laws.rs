@@ -133,11 +133,13 @@ fn holds(dice: &mut Dice, named: &Cell<usize>, other_causes: &Cell<usize>) -> Re
         named.set(named.get() + usize::from(differs));
         prop_assert!(
             said.contains(gate.name()) == differs,
-            "{} in 1.{}: {:?}, otherwise {:?}: {:#?}",
+            "{} in 1.{}: {:?} ({:?}), otherwise {:?} ({:?}): {:#?}",
             gate.name(),
             minor,
             known,
+            report.why(),
             otherwise,
+            explained.why(),
             (
                 cluster.slices().collect::<Vec<_>>(),
                 cluster.rules().collect::<Vec<_>>(),

@@ -271,9 +271,11 @@ pub(super) fn hanging_on(
     }
     let components = [Component::Scheduler, Component::ControllerManager];
     let hanging = Hanging::of(cluster, &GATES, &components);
-    let mut fits = hanging
-        .into_iter()
-        .filter(|gate| alone(&gate.otherwise(other), units, settings).result != Fit::DoesNotFit);
+    // If kube-scheduler fails, waiting does not help either.
+    let mut fits = hanging.into_iter().filter(|gate| {
+        let fit = alone(&gate.otherwise(other), units, settings).result;
+        !matches!(fit, Fit::DoesNotFit | Fit::Error)
+    });
     let gate = fits.next()?;
     Some(words::depends_on_gate(gate.gate.name()))
 }
