@@ -517,6 +517,28 @@ fn the_first_line_is_the_cause_and_the_advice_works() {
     }
 }
 
+/// That no node has the labels is known only if all nodes were read.
+#[test]
+fn a_node_that_was_not_read_may_have_the_labels() {
+    let text = std::fs::read_to_string("tests/data/variants/driver-selects-no-node.yaml").expect("a file");
+    let unread = "- {apiVersion: v1, kind: Node, metadata: {name: other}, spec: []}\n";
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").expect("a file");
+    std::fs::write(file.path(), text + unread).expect("a file");
+    let from = file.path().to_str().expect("UTF-8");
+    for args in [
+        &["explain", "driver/gpu.nvidia.com"][..],
+        &["explain", "pod/server"],
+        &["check"],
+    ] {
+        let run = dra(&[args, &["--complete", "--from", from]].concat()).run();
+        assert!(
+            !run.stdout.contains("which no node has"),
+            "{args:?}: {}",
+            run.stdout
+        );
+    }
+}
+
 #[test]
 fn every_file_is_asked_about() {
     for entry in std::fs::read_dir("tests/data/variants").expect("made-up clusters") {

@@ -228,7 +228,8 @@ impl Stages<'_> {
 
 /// Returns the DaemonSet that is called like plugins and `driver`, if it has no pods since no node has the labels that it asks for.
 fn unselected(cluster: &Cluster, driver: &str) -> Option<BrokenLink> {
-    if cluster.slices().any(|slice| slice.spec.driver == driver) {
+    let is_read = cluster.gap(Kind::Node, "").is_none();
+    if !is_read || cluster.slices().any(|slice| slice.spec.driver == driver) {
         return None;
     }
     let sets = cluster.environment().owners.iter();
