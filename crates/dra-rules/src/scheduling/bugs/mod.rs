@@ -380,7 +380,7 @@ const BUGS: &[Bug] = &[
         gates: &[],
         harm: Harm::Pending,
         is_imitated: true,
-        shows: |view| nodes_of(view, IDLE_DRIVER),
+        shows: idle_nodes,
         what: "stops preparing and unpreparing devices once its connection to a driver has been idle for 30 minutes, \
               until it is restarted",
     },
@@ -445,22 +445,24 @@ impl Bug {
     }
 }
 
-/// The nodes with pods with claims whose kubelet has the bug.
-fn nodes_of(view: &View<'_>, issue: u32) -> Vec<String> {
+/// The bug of the kubelet of `node`, and the release that has the fix.
+fn bug_of_kubelet(issue: u32, node: &Node) -> Option<(&'static Bug, Version)> {
+    let bug = BUGS.iter().find(|bug| bug.issue == issue)?;
+    Some((bug, bug.fix_for_node(node)?))
+}
+
+/// The nodes with pods with claims whose kubelet may lose its connection to a driver.
+fn idle_nodes(view: &View<'_>) -> Vec<String> {
     let cluster = view.cluster;
-    let Some(bug) = BUGS
-        .iter()
-        .find(|bug| bug.issue == issue)
-        .filter(|_| !view.is_of_one_pod)
-    else {
+    if view.is_of_one_pod {
         return Vec::new();
-    };
+    }
     let pods = cluster
         .pods()
         .filter(|pod| !pod.spec.resource_claims.is_empty() && !pod.is_terminal());
     let used: BTreeSet<&Str> = pods.filter_map(|pod| pod.node()).collect();
     let nodes = used.into_iter().filter_map(|name| cluster.node(name));
-    let nodes = nodes.filter(|node| bug.fix_for_node(node).is_some());
+    let nodes = nodes.filter(|node| bug_of_kubelet(IDLE_DRIVER, node).is_some());
     nodes.map(|node| format!("node/{}", node.metadata.name)).collect()
 }
 
@@ -494,8 +496,7 @@ fn counted_pods(view: &View<'_>) -> Vec<String> {
 /// The bug of the kubelet that rejects the pod, in a sentence.
 pub fn of_rejected(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let node = cluster.node(pod.node()?)?;
-    let bug = BUGS.iter().find(|bug| bug.issue == COUNTED)?;
-    let fix = bug.fix_for_node(node).filter(|_| is_counted(pod, node))?;
+    let (bug, fix) = bug_of_kubelet(COUNTED, node).filter(|_| is_counted(pod, node))?;
     let by = vec![format!("pod/{}", pod.key())];
     Some(Exposure { bug, fix, by }.text(cluster))
 }
@@ -503,8 +504,7 @@ pub fn of_rejected(cluster: &Cluster, pod: &Pod) -> Option<String> {
 /// The bug of the kubelet of `node` that can keep its pods from starting and ending, in a sentence.
 pub fn of_kubelet(cluster: &Cluster, node: &Str) -> Option<String> {
     let node = cluster.node(node)?;
-    let bug = BUGS.iter().find(|bug| bug.issue == IDLE_DRIVER)?;
-    let fix = bug.fix_for_node(node)?;
+    let (bug, fix) = bug_of_kubelet(IDLE_DRIVER, node)?;
     let by = vec![format!("node/{}", node.metadata.name)];
     Some(Exposure { bug, fix, by }.text(cluster))
 }
