@@ -138,6 +138,11 @@ impl UsageError {
         }
     }
 
+    /// That `what` cannot be done on files.
+    pub(crate) fn needs_cluster(what: &str) -> Self {
+        Self::new(format!("{what} needs a cluster and cannot be used with `--from`"))
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

@@ -54,11 +54,9 @@ pub(crate) struct Args {
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { out, rbac, no_redact } = args;
     if matches!(ctx.settings().source, SourceSetting::Files(_)) {
-        return Err(
-            UsageError::new("`snapshot` needs a cluster and cannot be used with `--from`")
-                .hint("remove `--from` to record the current cluster")
-                .into(),
-        );
+        return Err(UsageError::needs_cluster("`snapshot`")
+            .hint("remove `--from` to record the current cluster")
+            .into());
     }
     let namespace = match &ctx.settings().scope {
         Scope::Namespace(namespace) => Some(namespace.as_str()),

@@ -44,8 +44,7 @@ impl<'c> Rows<'c> {
 pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
     if ctx.settings().watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_)) {
         return Err(
-            UsageError::new("`--watch` needs a cluster and cannot be used with `--from`")
-                .hint("remove `--from` to watch the current cluster"),
+            UsageError::needs_cluster("`--watch`").hint("remove `--from` to watch the current cluster")
         );
     }
     Ok(())

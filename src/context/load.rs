@@ -74,7 +74,7 @@ impl Ctx {
     /// The cluster that the connection flags lead to.
     pub(crate) async fn live(&self) -> anyhow::Result<&Live> {
         let SourceSetting::Cluster(connection) = &self.settings.source else {
-            let error = UsageError::new("this command needs a cluster and cannot be used with `--from`");
+            let error = UsageError::needs_cluster("this command");
             return Err(error.hint("remove `--from`").into());
         };
         self.live

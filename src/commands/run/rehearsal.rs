@@ -66,9 +66,7 @@ impl Args {
 
     fn time(&self, live_flag: Option<&str>) -> Result<Duration, UsageError> {
         if let Some(flag) = live_flag {
-            let error = UsageError::new(format!(
-                "`{flag}` needs a cluster and cannot be used with `--from`"
-            ));
+            let error = UsageError::needs_cluster(&format!("`{flag}`"));
             return Err(error.hint("use `--until` to rehearse the controllers on files"));
         }
         self.until.ok_or_else(|| {
