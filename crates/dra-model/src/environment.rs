@@ -450,14 +450,23 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Returns what one namespace does not show about the others.
-    pub fn elsewhere(kind: Kind, namespace: &str) -> Self {
+    /// Objects of `kind` may be unknown in every namespace.
+    pub fn of_kind(kind: Kind, reason: String) -> Self {
         Self {
             kind,
             namespace: Str::default(),
-            except: namespace.into(),
+            except: Str::default(),
             is_forbidden: false,
-            reason: format!("the snapshot contains namespace `{namespace}` only"),
+            reason,
+        }
+    }
+
+    /// Returns what one namespace does not show about the others.
+    pub fn elsewhere(kind: Kind, namespace: &str) -> Self {
+        let reason = format!("the snapshot contains namespace `{namespace}` only");
+        Self {
+            except: namespace.into(),
+            ..Self::of_kind(kind, reason)
         }
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::bundle::SnapshotInfo;
 use super::needs::{Needs, Problem};
-use dra_model::{Component, Environment, Gap, Gate, Kind, Object, Str};
+use dra_model::{Component, Environment, Gap, Gate, Kind, Object};
 
 /// Coverage of the files, file by file.
 #[derive(Debug, Default)]
@@ -136,7 +136,7 @@ impl Coverage {
                 told.push(file.tells(kind));
                 if let Some((said, found)) = file.miscounts(kind) {
                     let reason = format!("`{name}` is damaged");
-                    verdict.gaps.push(hole(kind, reason));
+                    verdict.gaps.push(Gap::of_kind(kind, reason));
                     verdict.damaged.push(Problem {
                         place: name.to_string(),
                         object: None,
@@ -147,9 +147,10 @@ impl Coverage {
                     });
                 }
                 if file.cut.contains(&kind) {
-                    verdict
-                        .gaps
-                        .push(hole(kind, format!("`{name}` contains only one page of a list")));
+                    verdict.gaps.push(Gap::of_kind(
+                        kind,
+                        format!("`{name}` contains only one page of a list"),
+                    ));
                 }
             }
             if told.contains(&Told::Everything) {
@@ -165,7 +166,7 @@ impl Coverage {
                 verdict.assumed.push(kind);
             } else if Kind::OF_RIGHTS.contains(&kind) || !needs.takes_files_for_whole() {
                 // Every cluster has roles: files without roles do not contain them.
-                verdict.gaps.push(hole(kind, self.silence().to_owned()));
+                verdict.gaps.push(Gap::of_kind(kind, self.silence().to_owned()));
                 if !needs.is_optional(kind) {
                     verdict.absent.push(kind);
                 }
@@ -245,17 +246,6 @@ impl File {
         let said = said.fold(0_u64, u64::saturating_add);
         let found = self.objects.get(&kind).copied().unwrap_or_default();
         (said != found).then_some((said, found))
-    }
-}
-
-/// Objects of `kind` may be unknown in every namespace.
-pub(super) fn hole(kind: Kind, reason: String) -> Gap {
-    Gap {
-        kind,
-        namespace: Str::default(),
-        except: Str::default(),
-        is_forbidden: false,
-        reason,
     }
 }
 

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use dra_model::is_similar;
 
-use super::coverage::{Coverage, hole, lacking};
+use super::coverage::{Coverage, lacking};
 use super::destination::FileIdentity;
 use super::examples;
 use super::files;
@@ -500,9 +500,11 @@ impl Collected {
             self.builder
                 .retain(|object| Some(object.kind()) != kind || !objects.contains(&object.metadata().key()));
             let kinds = kind.map_or_else(|| needs.kind_set(), |kind| [kind].into());
-            environment
-                .gaps
-                .extend(kinds.into_iter().map(|kind| hole(kind, reason.to_owned())));
+            environment.gaps.extend(
+                kinds
+                    .into_iter()
+                    .map(|kind| Gap::of_kind(kind, reason.to_owned())),
+            );
             self.problem(problem, request.strict)?;
         }
         environment.gaps.extend(covered.gaps);
@@ -515,7 +517,7 @@ impl Collected {
         self.loaded.warnings.extend(newer.warnings());
         for (kind, one, other) in builder.with_same_uid() {
             let reason = "several objects share one UID".to_owned();
-            environment.gaps.push(hole(kind, reason));
+            environment.gaps.push(Gap::of_kind(kind, reason));
             self.problem(Problem::same_uid(kind, &one, &other, &names), request.strict)?;
         }
         environment.gaps.sort();
@@ -559,7 +561,7 @@ impl Collected {
                     let reason = format!("{count} malformed {objects}");
                     gaps.push(Gap {
                         namespace,
-                        ..hole(kind, reason)
+                        ..Gap::of_kind(kind, reason)
                     });
                 }
                 Hidden::Anything => {
@@ -569,7 +571,7 @@ impl Collected {
                         needs
                             .kind_set()
                             .into_iter()
-                            .map(|kind| hole(kind, reason.clone())),
+                            .map(|kind| Gap::of_kind(kind, reason.clone())),
                     );
                 }
             }

@@ -725,12 +725,10 @@ impl Lists {
         }
         duplicates.sort();
         for twin in duplicates.iter().filter(|twin| twin.contradicts) {
+            let reason = "several objects have the same name but different content".to_owned();
             environment.gaps.push(Gap {
-                kind: twin.kind,
                 namespace: twin.key.namespace.clone(),
-                except: Str::default(),
-                is_forbidden: false,
-                reason: "several objects have the same name but different content".to_owned(),
+                ..Gap::of_kind(twin.kind, reason)
             });
         }
         environment.gaps.sort();

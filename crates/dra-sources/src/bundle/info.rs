@@ -205,11 +205,9 @@ impl SnapshotInfo {
         let named = self.gaps.iter().filter(|gap| kind_of(&gap.kind) == Some(kind));
         let mut gaps: Vec<Gap> = named
             .map(|gap| Gap {
-                kind,
                 namespace: Str::from(gap.namespace.as_str()),
                 except: Str::from(gap.except.as_str()),
-                is_forbidden: false,
-                reason: gap.reason.clone(),
+                ..Gap::of_kind(kind, gap.reason.clone())
             })
             .collect();
         if let Some(namespace) = self.namespace.as_deref().filter(|_| kind.is_namespaced())

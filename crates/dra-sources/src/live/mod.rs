@@ -280,11 +280,9 @@ impl Live {
             }
             let forbidden = matches!(error, Error::Refused { code: 403, .. });
             let gap = Gap {
-                kind,
                 namespace: namespace.map(Str::from).unwrap_or_default(),
-                except: Str::default(),
                 is_forbidden: forbidden,
-                reason: reason(kind, namespace, &error),
+                ..Gap::of_kind(kind, reason(kind, namespace, &error))
             };
             if let Some(fallback) = want.fallback.as_deref().filter(|_| forbidden) {
                 match ask(version, Some(fallback)).await {
@@ -319,13 +317,7 @@ impl Live {
         if want.required {
             return Err(error);
         }
-        Ok(One::Missing(Gap {
-            kind,
-            namespace: Str::default(),
-            except: Str::default(),
-            is_forbidden: false,
-            reason: error.to_string(),
-        }))
+        Ok(One::Missing(Gap::of_kind(kind, error.to_string())))
     }
 }
 
@@ -358,16 +350,11 @@ impl Loaded {
             } = listed.sink;
             // What cannot be read is missing, and a verdict that depends on it is unknown.
             if let Some(first) = problems.first().filter(|_| broken > 0) {
-                environment.gaps.push(Gap {
-                    kind,
-                    namespace: Str::default(),
-                    except: Str::default(),
-                    is_forbidden: false,
-                    reason: format!(
-                        "{broken} could not be read, the first because it {}",
-                        first.message
-                    ),
-                });
+                let reason = format!(
+                    "{broken} could not be read, the first because it {}",
+                    first.message
+                );
+                environment.gaps.push(Gap::of_kind(kind, reason));
             }
             self.problems.extend(problems);
             for object in objects {
@@ -410,11 +397,8 @@ enum One<S> {
 /// Returns what a list says that it lacks.
 fn lack(kind: Kind, namespace: Option<&str>, lacks: Option<&String>) -> Vec<Gap> {
     let gap = |lacks: &String| Gap {
-        kind,
         namespace: namespace.map(Str::from).unwrap_or_default(),
-        except: Str::default(),
-        is_forbidden: false,
-        reason: lacks.clone(),
+        ..Gap::of_kind(kind, lacks.clone())
     };
     lacks.map(gap).into_iter().collect()
 }

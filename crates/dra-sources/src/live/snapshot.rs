@@ -10,7 +10,7 @@ use super::{Error, Lists, Live};
 use crate::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo};
 use crate::gates::VersionSettings;
 use crate::needs::{Needs, Observer};
-use dra_model::{Environment, Gap, Kind, Str, Time};
+use dra_model::{Environment, Gap, Kind, Time};
 
 /// Content and form of a snapshot.
 #[derive(Clone, Debug)]
@@ -86,13 +86,7 @@ impl Live {
 
         let malformed = |(kind, listed): &(Kind, Listed<Part>)| {
             let broken = listed.sink.broken();
-            (broken > 0).then(|| Gap {
-                kind: *kind,
-                namespace: Str::default(),
-                except: Str::default(),
-                is_forbidden: false,
-                reason: format!("{broken} items of the list were malformed"),
-            })
+            (broken > 0).then(|| Gap::of_kind(*kind, format!("{broken} items of the list were malformed")))
         };
         let mut unreadable = gaps;
         unreadable.extend(listed.iter().filter_map(malformed));
