@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::{
-    Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, Str, Time, Tolerations,
+    Condition, Key, Meta, NodeSelector, NodeSelectorTerm, Part, Quantity, Repeated, SchedulerProfile, Str,
+    Time, Tolerations,
 };
 use dra_values::decode::{interned, interned_option, interned_pairs, keyed, list, or_default};
 
@@ -31,6 +32,14 @@ impl Pod {
     /// Returns whether the pod has ended: phase Succeeded or Failed.
     pub fn is_terminal(&self) -> bool {
         matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
+    }
+
+    /// The scheduler that places the pod: the default one if it names none.
+    pub fn scheduler(&self) -> &str {
+        match self.spec.scheduler_name.as_str() {
+            "" => SchedulerProfile::DEFAULT,
+            name => name,
+        }
     }
 
     /// The node that the pod is bound to.

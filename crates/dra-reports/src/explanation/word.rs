@@ -39,12 +39,8 @@ fn newest<'c>(cluster: &'c Cluster, pod: &Pod, is_one: impl Fn(&Event) -> bool) 
 
 /// Returns whether the event is of the pod's scheduler, as far as it says whose it is.
 fn is_of_scheduler(event: &Event, pod: &Pod) -> bool {
-    let own = match pod.spec.scheduler_name.as_str() {
-        "" => "default-scheduler",
-        name => name,
-    };
     let component = event.component();
-    component.is_empty() || component == own
+    component.is_empty() || component == pod.scheduler()
 }
 
 /// The last word of the pod's scheduler on where the pod does not fit.
@@ -119,11 +115,7 @@ pub(super) fn of_scheduler(
         && let Some(since) = silent_since(cluster, pod, now)
     {
         let was = std::mem::replace(&mut report.answer, Answer::Unjudged);
-        let scheduler = match &pod.spec.scheduler_name {
-            name if name.is_empty() => "default-scheduler".into(),
-            name => name.clone(),
-        };
-        report.conclude(Answer::Silent(Box::new(was), scheduler, Some(since)));
+        report.conclude(Answer::Silent(Box::new(was), pod.scheduler().into(), Some(since)));
         return;
     }
     let Some(word) = word.filter(|word| word.is_newer_than(changed(cluster, pod, claims))) else {

@@ -21,8 +21,8 @@ use crate::reservation::{PodGroups, bind_to, is_reserved_for};
 use dra_allocator::devices::Features;
 use dra_allocator::{Certainty, Demand, Explanation, Inputs, Limits, Observer, Outcome, Stop};
 use dra_model::{
-    Claim, Cluster, Component, Gap, Gate, Key, Kind, MOST_CONSUMERS, Meter, Node, Pod, PodGroup,
-    SchedulerProfile, Str, Time, go_quote,
+    Claim, Cluster, Component, Gap, Gate, Key, Kind, MOST_CONSUMERS, Meter, Node, Pod, PodGroup, Str, Time,
+    go_quote,
 };
 
 /// The scheduler's view of a cluster at one instant.
@@ -594,11 +594,7 @@ impl<'a> Cycle<'a> {
 
 /// Returns whether the same scheduler places both pods.
 fn is_of_same_scheduler(one: &Pod, other: &Pod) -> bool {
-    let name = |pod: &Pod| match &pod.spec.scheduler_name {
-        name if name.is_empty() => Str::from(SchedulerProfile::DEFAULT),
-        name => name.clone(),
-    };
-    name(one) == name(other)
+    one.scheduler() == other.scheduler()
 }
 
 /// The nodes that the pod's affinity names, if every term of it names some. Mirrors `node_affinity.go`, `PreFilter`.

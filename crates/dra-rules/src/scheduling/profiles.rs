@@ -18,10 +18,7 @@ pub(super) enum Decider {
 impl Decider {
     /// Returns the scheduler of `pod`. Without the configuration of kube-scheduler, only its default profile is known.
     pub(super) fn of(environment: &Environment, pod: &Pod) -> Self {
-        let name = match pod.spec.scheduler_name.as_str() {
-            "" => SchedulerProfile::DEFAULT,
-            name => name,
-        };
+        let name = pod.scheduler();
         let profiles = environment.scheduler_profiles.as_ref();
         let mut known = profiles.into_iter().flatten();
         match known.find(|profile| profile.name == name) {

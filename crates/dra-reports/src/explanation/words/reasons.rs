@@ -11,7 +11,7 @@ use super::super::items::Amounts;
 use super::{claims, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::some;
-use crate::stage::template_missing;
+use crate::stage::{labels_text, template_missing};
 
 /// That devices in use can be asked for, too.
 pub(in super::super) const ADMIN_ACCESS: &str = "to monitor devices that other pods use, request them with adminAccess: true in a namespace labeled \
@@ -466,7 +466,7 @@ fn plain(plain: &Plain) -> String {
         Plain::NodeUnschedulable => "cordoned".to_owned(),
         Plain::NodeAffinity(lacks) if !lacks.is_empty() => format!(
             "no node label {}, which nodeSelector requires",
-            some(lacks.iter().map(|(key, value)| format!("{key}={value}")))
+            labels_text(lacks)
         ),
         Plain::NodePorts(port) => format!("port {port} of the node is in use"),
         Plain::NodeResourcesFit(lacks) => self::lacks(lacks, false),

@@ -380,7 +380,7 @@ pub(crate) fn kept_off_text(kept_off: &KeptOff) -> String {
     }
 }
 
-fn labels_text(labels: &[(Str, Str)]) -> String {
+pub(crate) fn labels_text(labels: &[(Str, Str)]) -> String {
     some(labels.iter().map(|(key, value)| format!("{key}={value}")))
 }
 
