@@ -10,6 +10,18 @@ export GOTOOLCHAIN ?= auto
 test-all: ## Run all tests, each proof that is repeated as often as it ever is: hours
 	KUBECTL_DRA_TEST_EFFORT=full cargo test --locked
 
+# A directory for pictures of the pages, and the time in milliseconds in which each must be there.
+SHOTS ?=
+LOAD_MS ?= 2000
+
+.PHONY: report-check
+report-check: ## Look at pages of `report` in Chromium, one of 5,000 nodes among them; needs chromium, node and npm; SHOTS=directory
+	mkdir -p target/browser
+	cp tests/browser/package.json tests/browser/package-lock.json target/browser/
+	npm ci --prefix target/browser --no-audit --no-fund --ignore-scripts
+	KUBECTL_DRA_TEST_BROWSER=required SHOTS=$(SHOTS) LOAD_MS=$(LOAD_MS) \
+		cargo test --locked --test it report::a_browser -- --nocapture
+
 # The variable that names what runs the programs of the tests.
 HOST_RUNNER = CARGO_TARGET_$$(rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
@@ -106,6 +118,18 @@ soak-run: MINUTES = 20
 soak-run: PODS = 200000
 soak-run: ## Let PODS=n pods come and go beside a take-over for MINUTES=n; its memory must stay flat
 	KUBECTL_DRA_SOAK_MINUTES=$(MINUTES) KUBECTL_DRA_SOAK_PODS=$(PODS) cargo test --locked --test it live::extremes::memory -- --ignored --nocapture
+
+# How large a cluster the exporter watches, and the release of kube-state-metrics that it is measured beside.
+KUBE_STATE_METRICS ?= v2.18.0
+
+.PHONY: export-scale
+export-scale: ## Measure `export` beside kube-state-metrics, at rest and at 100 changes a second; CLAIMS=n
+	cargo build --locked --release
+	cd "$$(go mod download -json k8s.io/kube-state-metrics/v2@$(KUBE_STATE_METRICS) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" && \
+		go build -o $(CURDIR)/target/tools/bin/kube-state-metrics .
+	KUBECTL_DRA_SCALE_CLAIMS=$(CLAIMS) KUBECTL_DRA_BENCH_PROGRAM=$(CURDIR)/target/release/kubectl-dra \
+		KUBECTL_DRA_KUBE_STATE_METRICS=$(CURDIR)/target/tools/bin/kube-state-metrics \
+		cargo test --locked --test it live::export_scale -- --ignored --nocapture
 
 # How many sets of roles and bindings are compared.
 SETS ?= 10000

@@ -253,6 +253,7 @@ fn explain(case: &Case, count: u64) -> Duration {
         budget: &budget,
         observer: &(),
         run: &in_order,
+        has_fixes: true,
     };
     best(
         || (),

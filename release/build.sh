@@ -21,8 +21,12 @@ case $target in
 *-windows-gnu) flags+=('-Clink-arg=-Wl,--no-insert-timestamp') ;;
 esac
 flags+=("--remap-path-prefix=$home=/cargo" "--remap-path-prefix=$here=/kubectl-dra")
-if [[ $target != *-msvc ]]; then
-  export CFLAGS="-ffile-prefix-map=$home=/cargo -ffile-prefix-map=$here=/kubectl-dra ${CFLAGS:-}"
+# The allocator has the time of its compilation in it.
+if [[ $target = *-msvc ]]; then
+  export CFLAGS="/Brepro ${CFLAGS:-}"
+else
+  no_time='-Wno-builtin-macro-redefined -D__DATE__="" -D__TIME__=""'
+  export CFLAGS="-ffile-prefix-map=$home=/cargo -ffile-prefix-map=$here=/kubectl-dra $no_time ${CFLAGS:-}"
 fi
 # Flags with spaces in them stay whole.
 CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && echo "${flags[*]}")${RUSTFLAGS:+$'\x1f'${RUSTFLAGS// /$'\x1f'}}

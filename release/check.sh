@@ -83,14 +83,25 @@ for clone in one another/folder; do
   git -C "$root/$clone" fetch --quiet "$PWD" HEAD
   git -C "$root/$clone" checkout --quiet --force --detach FETCH_HEAD
 done
-for platform in "${built[@]}"; do build "$root/one" "$platform"; done
-build "$root/another/folder" linux-amd64
+# Side by side, as the linker of a release uses one processor.
+(
+  build "$root/one" linux-amd64
+  build "$root/one" linux-arm64
+) &
+one=$!
+(
+  build "$root/another/folder" linux-amd64
+  build "$root/another/folder" windows-amd64
+) &
+another=$!
+wait $one
+wait $another
 step "two builds of linux-amd64 have the same bytes"
 sha256sum "$root"/{one,another/folder}/target/x86_64-unknown-linux-musl/release/kubectl-dra "$root"/{one,another/folder}/dist/kubectl-dra-linux-amd64.tar.gz
 cmp "$root"/{one,another/folder}/dist/kubectl-dra-linux-amd64.tar.gz
 
 step "archives"
-cp "$root"/one/dist/* "$dist"
+cp "$root"/one/dist/* "$root"/another/folder/dist/*windows* "$dist"
 for platform in "${others[@]}"; do
   echo "$platform: not built here; its archive has a stand-in for the program and proves the layout alone"
   echo "a stand-in for kubectl-dra on $platform" >"$root/stand-in"

@@ -10,6 +10,7 @@ mod load;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -18,7 +19,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::output::{ColorWish, Envelope, Options, PrintError, Printer, Progress, Report, Terminal};
+use crate::output::{
+    ColorWish, Envelope, Options, Part, PrintError, Printer, Progress, Report, Terminal, web_page,
+};
 use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
 use dra_reports::script::Carried;
 use dra_sources::VersionSettings;
@@ -33,6 +36,10 @@ const MOST_WARNINGS: usize = 1_000;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     pub(crate) source: SourceSetting,
+    /// Several clusters in the place of `source`.
+    pub(crate) fleet: Option<FleetSetting>,
+    /// `--parallel`.
+    pub(crate) parallel: Option<NonZeroUsize>,
     /// A malformed object ends the command instead of being reported and left out.
     pub(crate) strict: bool,
     /// Files hold everything that there is: a kind without objects has none.
@@ -43,7 +50,7 @@ pub(crate) struct Settings {
     pub(crate) selector: LabelSelector,
     pub(crate) watch: bool,
     pub(crate) versions: VersionSettings,
-    /// After this long the command ends, whatever it does.
+    /// After this long the command ends, whatever it does; with several clusters the reading of each.
     pub(crate) timeout: Option<Duration>,
     /// `--now`; the clock's time otherwise.
     pub(crate) now: Option<Time>,
@@ -64,6 +71,27 @@ impl Default for SourceSetting {
     fn default() -> Self {
         Self::Cluster(Box::default())
     }
+}
+
+/// Several clusters, which are asked the same.
+#[derive(Debug, Clone)]
+pub(crate) enum FleetSetting {
+    /// The contexts of `--context`.
+    Contexts(Vec<Member>),
+    /// The argument of `--fleet`: a directory with a snapshot of each cluster.
+    Directory(String),
+}
+
+/// One of several clusters.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// Its name in the report.
+    pub(crate) name: String,
+    pub(crate) source: SourceSetting,
+    /// The flag that names it alone.
+    pub(crate) flag: String,
+    /// The flags of commands about it.
+    pub(crate) carried: Carried,
 }
 
 /// Namespaces in scope.
@@ -348,7 +376,7 @@ impl Ctx {
             return Ok(Vec::new());
         }
         let read = self.live().await?.owners(wanted).await?;
-        cluster.learn_owners(read.owners);
+        cluster.learn_owners(read.owners());
         Ok(read.unread)
     }
 
@@ -357,18 +385,36 @@ impl Ctx {
     }
 
     /// Prints `report` with what was noted about its source.
-    pub(crate) fn print(&self, report: impl Report) -> Result<(), PrintError> {
+    pub(crate) fn print(&self, mut report: impl Report) -> Result<(), PrintError> {
         self.end_computing();
-        self.printer.report(&self.envelope(), report)
+        self.printer.report(&self.envelope(), &mut report)
+    }
+
+    /// Returns a web page with what was noted about its source.
+    pub(crate) fn web_page(&self, title: &str, state_of: Time, parts: &[Part]) -> String {
+        self.end_computing();
+        web_page(title, &self.envelope(), Some(state_of), parts)
     }
 
     /// Prints `report` on stderr, since stdout is for something else.
-    pub(crate) fn print_aside(&self, report: impl Report) -> Result<(), PrintError> {
+    pub(crate) fn print_aside(&self, mut report: impl Report) -> Result<(), PrintError> {
         self.end_computing();
-        self.printer.report_aside(&self.envelope(), report)
+        self.printer.report_aside(&self.envelope(), &mut report)
     }
 
-    fn envelope(&self) -> Envelope {
+    /// The context of the same command on one of several clusters. It prints nothing.
+    pub(crate) fn of_member(&self, member: Member) -> Self {
+        let settings = Settings {
+            source: member.source,
+            carried: member.carried,
+            fleet: None,
+            ..self.settings.clone()
+        };
+        Self::with(settings, self.printer.muted(), self.command_line)
+    }
+
+    /// Returns what was noted about the source.
+    pub(crate) fn envelope(&self) -> Envelope {
         self.envelope
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

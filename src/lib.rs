@@ -43,6 +43,7 @@ mod shell {
     use crate::context::{Ctx, Environment, Settings, SourceSetting, end_programs};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
     use crate::output::{Options, Printer};
+    use dra_reports::script::carrying;
 
     /// Completion that takes longer than this is no help any more.
     const COMPLETION_TIME: Duration = Duration::from_secs(3);
@@ -66,8 +67,7 @@ mod shell {
         };
         match cli::parse(args.iter().cloned()) {
             Ok(Invocation::Run(mut settings, command)) => {
-                settings.output.typed = cli::printable(&args);
-                dra_reports::script::carry(settings.carried.clone());
+                settings.carried.typed = cli::printable(&args);
                 let ctx = Arc::new(Ctx::new(*settings, environment, cli::command_line));
                 let result = run(*command, &ctx);
                 end_programs();
@@ -164,12 +164,14 @@ mod shell {
     }
 
     fn run(command: Command, ctx: &Arc<Ctx>) -> anyhow::Result<Outcome> {
+        let carried = Arc::new(ctx.settings().carried.clone());
         let (threads, job) = match command.job() {
             Job::Here(job) => return job(ctx),
             Job::Waiting(threads, job) => (threads, job),
         };
         let working = Arc::clone(ctx);
-        let limit = ctx.settings().timeout;
+        // Of several clusters each has its own time.
+        let limit = ctx.settings().timeout.filter(|_| ctx.settings().fleet.is_none());
         let timed_out = || {
             TimedOut {
                 limit: limit.unwrap_or_default(),
@@ -179,19 +181,21 @@ mod shell {
         };
         let is_over = Cell::new(false);
         let result = on_runtime(
-            move || match threads {
-                Threads::Many => Handle::current().block_on(job(&working)),
-                Threads::One => {
-                    let runtime = Builder::new_current_thread()
-                        .enable_all()
-                        .thread_stack_size(STACK)
-                        .build()
-                        .context("cannot start the runtime")?;
-                    let result = runtime.block_on(job(&working));
-                    // As with the other runtime.
-                    std::mem::forget(runtime);
-                    result
-                }
+            move || {
+                carrying(carried, || match threads {
+                    Threads::Many => Handle::current().block_on(job(&working)),
+                    Threads::One => {
+                        let runtime = Builder::new_current_thread()
+                            .enable_all()
+                            .thread_stack_size(STACK)
+                            .build()
+                            .context("cannot start the runtime")?;
+                        let result = runtime.block_on(job(&working));
+                        // As with the other runtime.
+                        std::mem::forget(runtime);
+                        result
+                    }
+                })
             },
             limit,
             |cut| match cut {

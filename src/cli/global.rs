@@ -4,12 +4,14 @@
 //! an empty value is as good as none.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
+use itertools::Itertools;
 
-use crate::context::{Scope, Settings, SourceSetting};
+use crate::context::{FleetSetting, Member, Scope, Settings, SourceSetting};
 use crate::output::{Color, Format, Options, SortBy};
 use dra_model::Time;
 use dra_reports::script::Carried;
@@ -93,6 +95,25 @@ struct SelectionArgs {
         help_heading = SELECTION,
     )]
     from: Vec<String>,
+
+    /// Read a directory with a snapshot of each of several clusters
+    ///
+    /// For `status`, `check`, and `explain` without a name. Each file or subdirectory is read as `--from` reads it, and names its cluster:
+    /// `prod-a.json.zst` is the cluster `prod-a`.
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIRECTORY",
+        value_hint = ValueHint::DirPath,
+        conflicts_with = "from",
+        conflicts_with_all = CONNECTION_FLAGS,
+        help_heading = SELECTION,
+    )]
+    fleet: Option<String>,
+
+    /// With several clusters: number of clusters to read at a time
+    #[arg(long, global = true, value_name = "NUMBER", help_heading = SELECTION, hide_short_help = true)]
+    parallel: Option<NonZeroUsize>,
 
     /// Fail on a malformed object instead of skipping it with a warning
     #[arg(long, global = true, help_heading = SELECTION)]
@@ -201,15 +222,17 @@ pub(super) const CONNECTION_FLAGS: [&str; 20] = [
     "disable_compression",
 ];
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct ConnectionArgs {
     /// Path to the kubeconfig file
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
     kubeconfig: Option<OsString>,
 
     /// Kubeconfig context to use
+    ///
+    /// `status`, `check`, and `explain` without a name accept several, and read their clusters side by side.
     #[arg(long, global = true, value_name = "CONTEXT", help_heading = CONNECTION)]
-    context: Option<String>,
+    context: Vec<String>,
 
     /// Kubeconfig cluster to use
     #[arg(long, global = true, value_name = "CLUSTER", help_heading = CONNECTION, hide_short_help = true)]
@@ -391,6 +414,8 @@ impl GlobalArgs {
             all_namespaces,
             selector,
             from,
+            fleet: _,
+            parallel: _,
             strict: _,
             complete,
             allow_missing: _,
@@ -413,11 +438,39 @@ impl GlobalArgs {
             connection: self.connection.flags(),
             source,
             selection,
+            typed: Vec::new(),
+        }
+    }
+
+    /// The cluster of one of several contexts.
+    fn member(&self, context: &str) -> Member {
+        let connection = ConnectionArgs {
+            context: vec![context.to_owned()],
+            ..self.connection.clone()
+        };
+        Member {
+            name: context.to_owned(),
+            flag: format!("--context={context}"),
+            carried: Carried {
+                connection: connection.flags(),
+                ..self.carried()
+            },
+            source: SourceSetting::Cluster(Box::new(connection.resolve())),
         }
     }
 
     /// The settings that the flags amount to.
     pub(crate) fn resolve(self) -> Settings {
+        let contexts = self.connection.contexts();
+        // A line for each cluster names it.
+        let is_fleet = contexts.len() > 1 || self.output.output == Format::Ndjson;
+        let fleet = match &self.selection.fleet {
+            Some(directory) => Some(FleetSetting::Directory(directory.clone())),
+            None if is_fleet && !contexts.is_empty() => Some(FleetSetting::Contexts(
+                contexts.iter().map(|context| self.member(context)).collect(),
+            )),
+            None => None,
+        };
         let carried = self.carried();
         let Self {
             selection,
@@ -431,6 +484,8 @@ impl GlobalArgs {
             all_namespaces,
             selector,
             from,
+            fleet: _,
+            parallel,
             strict,
             complete,
             allow_missing,
@@ -460,6 +515,8 @@ impl GlobalArgs {
         };
         Settings {
             source,
+            fleet,
+            parallel,
             strict,
             complete,
             allow_missing,
@@ -476,7 +533,6 @@ impl GlobalArgs {
                 no_headers,
                 sort_by,
                 details,
-                typed: Vec::new(),
                 color,
                 ascii,
                 quiet,
@@ -510,14 +566,27 @@ impl VersionArgs {
 }
 
 impl ConnectionArgs {
+    /// The different contexts, in their order.
+    fn contexts(&self) -> Vec<String> {
+        let given = self.context.iter().filter(|context| !context.is_empty());
+        given.unique().cloned().collect()
+    }
+
+    /// The only context.
+    fn context(&self) -> Option<String> {
+        let mut contexts = self.contexts();
+        contexts.pop().filter(|_| contexts.is_empty())
+    }
+
     /// The flags that say which cluster and who asks, as they are typed. Secrets are left out: they do not belong in a printed command.
     fn flags(&self) -> Vec<String> {
         fn path(path: Option<&OsString>) -> Option<&str> {
             path.and_then(|path| path.to_str())
         }
+        let context = self.context();
         let single = [
             ("--kubeconfig", path(self.kubeconfig.as_ref())),
-            ("--context", self.context.as_deref()),
+            ("--context", context.as_deref()),
             ("--cluster", self.cluster.as_deref()),
             ("--user", self.user.as_deref()),
             ("--server", self.server.as_deref()),
@@ -547,9 +616,10 @@ impl ConnectionArgs {
     }
 
     fn resolve(self) -> Connection {
+        let context = self.context();
         let Self {
             kubeconfig,
-            context,
+            context: _,
             cluster,
             user,
             server,
@@ -572,7 +642,7 @@ impl ConnectionArgs {
         } = self;
         Connection {
             kubeconfig: given_path(kubeconfig),
-            context: given(context),
+            context,
             cluster: given(cluster),
             user: given(user),
             server: given(server),

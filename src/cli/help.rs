@@ -26,10 +26,18 @@ pub(super) const OPTIONS: &str = "options";
 /// Commands on the first page, most wanted first.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Diagnose", &["explain", "check", "describe", "cel"]),
-    ("Look", &["status", "claims", "devices", "taints", "reserved"]),
+    (
+        "Look",
+        &[
+            "status", "top", "claims", "devices", "taints", "reserved", "diff", "report",
+        ],
+    ),
     ("Simulate", &["simulate allocation", "simulate eviction"]),
     ("Change", &["convert", "run"]),
-    ("Other", &["snapshot", "version", "completion", OPTIONS, HELP]),
+    (
+        "Other",
+        &["export", "snapshot", "version", "completion", OPTIONS, HELP],
+    ),
 ];
 
 /// Template of the first page, in front of the groups.

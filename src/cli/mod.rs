@@ -16,7 +16,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::commands::{ACCEPTED, Command};
-use crate::context::{Settings, SourceSetting};
+use crate::context::{FleetSetting, Settings, SourceSetting};
+use crate::error::UsageError;
 
 pub(crate) use complete::{complete, settings_of, settings_so_far};
 pub(crate) use global::printable;
@@ -57,12 +58,11 @@ Examples:
 
 const EXIT_CODES: &str = "\
 Exit codes, the same for every format:
-  0    done, or no problems found
-  1    problems found, or it does not fit
-  2    invalid usage
-  3    the cluster, its API, a file or a stream failed
-  4    unknown, because data is missing
-  130  interrupted";
+  0  done, or no problems found
+  1  problems found, or it does not fit
+  2  invalid usage
+  3  the cluster, its API, a file or a stream failed
+  4  unknown, because data is missing";
 
 /// First argument of calls from the completion script.
 const COMPLETE: &str = "__complete";
@@ -106,6 +106,14 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         && names.iter().any(|name| name == "example:")
     {
         return Ok(Invocation::Show(help::examples()));
+    }
+    if let (Some(FleetSetting::Contexts(contexts)), SourceSetting::Cluster(connection)) =
+        (&settings.fleet, &settings.source)
+        && contexts.len() > 1
+        && (connection.cluster.is_some() || connection.server.is_some())
+    {
+        let error = UsageError::new("`--cluster` and `--server` cannot be used with several contexts");
+        return Err(error.hint("remove them: each context names its cluster").into());
     }
     let checked = subcommand.accepts().check(subcommand.name(), &settings);
     checked.map_err(|(error, flag)| match flag {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::context::{Scope, SourceSetting};
+use crate::context::{FleetSetting, Scope, SourceSetting};
 use crate::error::Failure;
 use crate::output::{Color, Format, Tone};
 use dra_sources::live::{Connection, Impersonation};
@@ -205,6 +205,56 @@ fn flags_amount_to_settings() {
 }
 
 #[test]
+fn several_contexts_and_a_directory_are_a_fleet() {
+    let contexts = |line: &str| match settings(line).fleet {
+        Some(FleetSetting::Contexts(members)) => members,
+        other => panic!("{line}: {other:?}"),
+    };
+    let members = contexts(
+        "--context a --as x status -n n --context b --context= --context a --now 2026-08-01T12:00:00Z",
+    );
+    let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let second = &members[1];
+    assert_eq!(second.flag, "--context=b");
+    assert_eq!(second.carried.connection, ["--context=b", "--as=x"]);
+    assert_eq!(second.carried.selection, ["--namespace=n"]);
+    assert_eq!(second.carried.source, ["--now=2026-08-01T12:00:00Z"]);
+    let SourceSetting::Cluster(connection) = &second.source else {
+        panic!("{second:?}");
+    };
+    assert_eq!(connection.context.as_deref(), Some("b"));
+    assert_eq!(connection.impersonate.user.as_deref(), Some("x"));
+    // A line for one context names it.
+    assert_eq!(contexts("status -o ndjson --context a").len(), 1);
+    for line in [
+        "status --context a",
+        "status --context a --context a",
+        "status -o ndjson",
+        "claims --context a",
+    ] {
+        assert!(settings(line).fleet.is_none(), "{line}");
+    }
+    let directory = settings("check --fleet d --parallel 7 --timeout 1m");
+    assert!(matches!(directory.fleet, Some(FleetSetting::Directory(directory)) if directory == "d"));
+    assert_eq!(directory.parallel.map(std::num::NonZeroUsize::get), Some(7));
+    for line in [
+        "check --fleet d --from f",
+        "check --fleet d --context a",
+        "check --fleet d --kubeconfig k",
+        "check --parallel 2",
+        "check --parallel 0 --fleet d",
+        "check --context a --context b --cluster c",
+        "check --context a --context b -s https://h",
+        "claims --context a --context b",
+        "claims --fleet d",
+    ] {
+        let error = parse_line(line).expect_err(line);
+        assert_eq!(Failure::of(&error), Failure::Usage, "{line}: {error:#}");
+    }
+}
+
+#[test]
 fn connection_flags_mean_what_they_mean_to_kubectl() {
     let all = connection(
         "version --kubeconfig k --context c --cluster d --user u -s s --tls-server-name t --insecure-skip-tls-verify \
@@ -240,10 +290,13 @@ fn connection_flags_mean_what_they_mean_to_kubectl() {
             disable_compression: true,
         }
     );
-    // Empty values are as good as none, a timeout of zero is none, and of repeated flags the last one counts.
+    // Empty values are as good as none, a timeout of zero is none, and a repeated context is one.
     let none = connection("version --kubeconfig= --context= --token= --as= --proxy-url= --request-timeout 0");
     assert_eq!(none, Connection::default());
-    assert_eq!(connection("version --context a --context b").context, some("b"));
+    assert_eq!(
+        connection("version --context a --context= --context a").context,
+        some("a")
+    );
     assert_eq!(settings("version -n a -A").scope, Scope::All);
     assert_eq!(
         settings("version -n a --all-namespaces=false").scope,
@@ -321,6 +374,7 @@ const FREE: &[&str] = &[
     "DURATION",
     "EXPR",
     "GROUP",
+    "KEY",
     "KEY=VALUE",
     "KEY[=VALUE]",
     "LABELS",

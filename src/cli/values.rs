@@ -20,11 +20,13 @@ impl ValueEnum for Format {
             Self::Wide,
             Self::Json,
             Self::Yaml,
+            Self::Ndjson,
             Self::Name,
             Self::Export(Export::Sarif),
             Self::Export(Export::Junit),
             Self::Export(Export::Github),
             Self::Export(Export::Markdown),
+            Self::Export(Export::Html),
         ]
     }
 
@@ -34,6 +36,7 @@ impl ValueEnum for Format {
             Self::Wide => PossibleValue::new("wide").help("Table with more columns"),
             Self::Json => PossibleValue::new("json").help("JSON (schemas in docs/reference/schema)"),
             Self::Yaml => PossibleValue::new("yaml").help("YAML with the same content"),
+            Self::Ndjson => PossibleValue::new("ndjson").help("One line of JSON per cluster"),
             Self::Name => PossibleValue::new("name").help("Names only, one per line"),
             Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("SARIF for code scanners"),
             Self::Export(Export::Junit) => PossibleValue::new("junit").help("JUnit XML for CI servers"),
@@ -41,6 +44,7 @@ impl ValueEnum for Format {
             Self::Export(Export::Markdown) => {
                 PossibleValue::new("markdown").help("Markdown for a comment or an issue")
             }
+            Self::Export(Export::Html) => PossibleValue::new("html").help("Web page in one file"),
         })
     }
 }

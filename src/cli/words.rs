@@ -179,7 +179,11 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["--severity", "--level"], &["check"], "--fail-on"),
     (&["--ns", "--namespaces", "--name-space"], &[], "--namespace"),
     (&["--all", "--all-namespace"], &[], "--all-namespaces"),
-    (&["--file", "--output-file"], &["snapshot"], "--out"),
+    (
+        &["--file", "--output-file"],
+        &["export", "report", "snapshot"],
+        "--out",
+    ),
     (
         &["-f", "--filename", "--file", "--input", "--snapshot"],
         &[],

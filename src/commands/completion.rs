@@ -29,6 +29,8 @@ pub(crate) enum Lookup {
 /// Lookups by the argument's value name in help: `[CLAIM]...` gets the names of claims. A new one is one
 /// line here.
 const LOOKUPS: &[(&str, Lookup)] = &[
+    ("AFTER", Lookup::Here(words::sources)),
+    ("BEFORE", Lookup::Here(words::sources)),
     ("CLAIM", Lookup::Away(names::claims)),
     ("CLASS", Lookup::Away(names::classes)),
     ("CLUSTER", Lookup::Away(names::clusters)),

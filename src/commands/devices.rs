@@ -1,6 +1,6 @@
 //! `kubectl dra devices`: every device, who holds it, and how it is.
 
-mod map;
+pub(super) mod map;
 mod pools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use itertools::{Either, Itertools};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{
-    Cell, Column, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
+    Cell, Column, Export, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
 };
 use dra_allocator::devices::{ClassSelectors, DeviceNode, DeviceState};
 use dra_model::{Cluster, Kind, Str};
@@ -24,6 +24,7 @@ use dra_rules::health::Health;
 use dra_sources::Needs;
 
 use self::map::Picture;
+pub(super) use self::map::{letters, signs_of};
 use super::usage::By;
 use super::watching::{self, Rows};
 use super::{Accepts, objects, presence};
@@ -402,7 +403,10 @@ const SWITCHES: [(&str, &str); 3] = [("free", "--free"), ("tainted", "--tainted"
 fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
     let settings = ctx.settings();
     let output = &settings.output;
-    let is_for_people = matches!(output.format, Format::Table | Format::Wide);
+    let is_for_people = matches!(
+        output.format,
+        Format::Table | Format::Wide | Format::Export(Export::Html)
+    );
     let refused = [
         ("--output", !is_for_people),
         ("--sort-by", output.sort_by.is_some()),

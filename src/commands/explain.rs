@@ -8,18 +8,22 @@ mod room;
 mod target;
 mod words;
 
+use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueHint;
 use serde::Serialize;
 
+use self::report::Emits;
 use self::target::Wanted;
-use super::objects::{Found, Named};
-use super::{Accepts, describe, judging, presence, threads};
+use super::fleet::{self, Answer};
+use super::objects::{self, Found, Named};
+use super::{Accepts, ONE_CLUSTER, describe, judging, presence, threads};
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{NotFound, Outcome, Unread, UsageError};
-use crate::output::{Page, Report, View};
-use dra_model::{Cluster, Key, Kind, Object, Str};
+use crate::output::{Page, Printer, Report, View, folded};
+use dra_allocator::{Budget, Observer};
+use dra_model::{Cluster, Key, Kind, Object, Str, Time};
 use dra_reports::allocation::{Settings, Target};
 use dra_reports::explanation::{
     ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, OwnerTarget, explain_claims, explain_new_pods,
@@ -27,13 +31,17 @@ use dra_reports::explanation::{
 };
 use dra_reports::presence::Mention;
 use dra_reports::script::Command;
-use dra_reports::{CauseItem, DriverVerdict, RoomVerdict, driver_chain, explain_all, node_room};
+use dra_reports::{
+    CauseItem, DriverVerdict, ExplanationList, NodeRoom, RoomVerdict, driver_chain, explain_all, node_room,
+};
 use dra_rules::kubelet::rests_on;
 use dra_rules::owners::{gathers_nodes, is_queued};
 use dra_sources::Needs;
 use dra_sources::live::OwnersWanted;
 
-pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+pub(super) use report::{name, tone_of};
+
+pub(super) const ACCEPTS: Accepts = Accepts::REPORT.fleet();
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,7 +59,9 @@ Examples:
   # Explain why a claim is not allocated
   kubectl dra explain claim/training/big
   # Explain whether the pods of a manifest would fit
-  kubectl dra explain -f deployment.yaml";
+  kubectl dra explain -f deployment.yaml
+  # Explain everything pending in several clusters
+  kubectl dra explain -A --context prod-a --context prod-b";
 
 /// Explain why a pod is pending, and how to fix it
 ///
@@ -82,9 +92,10 @@ pub(crate) struct Args {
     #[arg(short = 'f', long = "filename", value_name = "FILE", value_hint = ValueHint::FilePath)]
     files: Vec<String>,
 
-    /// Print the objects this fix recreates, for `kubectl replace`
+    /// Print this fix instead of the report, as objects or commands
     ///
-    /// Prints manifests instead of the report, for `kubectl replace --force -f -`.
+    /// Prints the objects that the fix recreates, for `kubectl replace --force -f -`. With `--from`, and for other fixes, prints the
+    /// commands, for `sh`.
     #[arg(long, value_name = "NUMBER", conflicts_with = "files")]
     emit_fix: Option<usize>,
 
@@ -102,39 +113,29 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     } = args;
     ctx.printer().hold_warnings();
     let target = Wanted::of(ctx, &target, !files.is_empty())?;
-    if emit_fix.is_some()
-        && matches!(
-            target,
-            Wanted::Everything(_) | Wanted::Node(_) | Wanted::Driver(_)
-        )
-    {
+    if emit_fix.is_some() && matches!(target, Wanted::Everything | Wanted::Node(_) | Wanted::Driver(_)) {
         let error = UsageError::new("`--emit-fix` needs a pod or a claim");
         return Err(error.hint("add `pod/NAME` or `claim/NAME`").into());
+    }
+    if let Wanted::Everything = target {
+        return fleet::run(ctx, budget, everything).await;
+    }
+    if ctx.settings().fleet.is_some() {
+        let error = UsageError::new("`explain` with a name or `-f` reads one cluster");
+        return Err(error.hint(ONE_CLUSTER).into());
     }
     if let Wanted::Described(object) = target {
         return describe::run(ctx, describe::Args::of(object)).await;
     }
-    let needs = Needs::kinds(EXPLAIN_NEEDS)
-        .with_gates()
-        .with_schedulers()
-        .pods_after_claims()
-        .with_rights()
-        .assuming_rare_kinds_empty();
-    let mut cluster = ctx.load(needs.at_least_in(&target.namespace(ctx))).await?;
+    let mut cluster = load(ctx, &target.namespace(ctx)).await?;
     let manifest = judging::add_manifests(ctx, &mut cluster, &files).await?;
     let budget = judging::budget(budget);
-    let settings = Settings {
-        nodes: Vec::new(),
-        now: ctx.now(&cluster),
-        budget: &budget,
-        observer: &judging::counting(ctx),
-        run: &threads::each_node,
-    };
+    let observer = judging::counting(ctx);
+    let settings = settings(ctx.now(&cluster), &budget, &observer);
     let report = match target {
-        Wanted::Everything(namespace) => return everything(ctx, &cluster, namespace, &settings).await,
+        Wanted::Everything | Wanted::Described(_) => return Ok(Outcome::Done),
         Wanted::Driver(name) => return chain_of(ctx, &cluster, &name, &settings).await,
         Wanted::Node(name) => return room_of(ctx, &cluster, &name, &settings).await,
-        Wanted::Described(_) => return Ok(Outcome::Done),
         Wanted::Owner(owner) => of_owner(ctx, &mut cluster, &owner, &settings).await?,
         Wanted::OwnerOrName(owner, key) => match explain_owner(&cluster, &owner, &settings) {
             Some(explained) => explained,
@@ -169,25 +170,65 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ClusterVerdict::GaveUp | ClusterVerdict::Unknown => Outcome::Unknown,
     };
     // With manifests the cluster may not have what waits.
-    let is_live = manifest.is_empty() && matches!(ctx.settings().source, SourceSetting::Cluster(_));
-    ctx.print(Explained { report, is_live })?;
+    let emits = match &ctx.settings().source {
+        _ if !manifest.is_empty() => Emits::Nothing,
+        SourceSetting::Cluster(_) => Emits::Objects,
+        SourceSetting::Files(names) if names.iter().any(|name| name == "-") => Emits::Nothing,
+        SourceSetting::Files(_) => Emits::Command,
+    };
+    ctx.print(Explained { report, emits })?;
     Ok(outcome)
 }
 
-/// Everything that waits.
-async fn everything(
+async fn load(ctx: &Ctx, namespace: &str) -> anyhow::Result<Cluster> {
+    let needs = Needs::kinds(EXPLAIN_NEEDS)
+        .with_gates()
+        .with_schedulers()
+        .pods_after_claims()
+        .with_rights()
+        .assuming_rare_kinds_empty();
+    ctx.load(needs.at_least_in(namespace)).await
+}
+
+fn settings<'a>(now: Time, budget: &'a Budget, observer: &'a (dyn Observer + Sync)) -> Settings<'a> {
+    Settings {
+        nodes: Vec::new(),
+        now,
+        budget,
+        observer,
+        run: &threads::each_node,
+        has_fixes: true,
+    }
+}
+
+/// Everything that waits in `namespace`, or in all.
+pub(super) fn pending(
     ctx: &Ctx,
     cluster: &Cluster,
-    namespace: Option<Str>,
-    settings: &Settings<'_>,
-) -> anyhow::Result<Outcome> {
-    if let Some(namespace) = presence::namespace(ctx) {
-        presence::demand_all(ctx, cluster, &[Mention::Namespace(namespace)]).await?;
-    }
-    let report = explain_all(cluster, namespace.as_ref(), settings);
+    namespace: Option<&Str>,
+    budget: Option<u64>,
+) -> ExplanationList {
+    let budget = judging::budget(budget);
+    let observer = judging::counting(ctx);
+    let report = explain_all(
+        cluster,
+        namespace,
+        &settings(ctx.now(cluster), &budget, &observer),
+    );
     for missing in &report.unknown {
         ctx.warn(missing.as_str());
     }
+    report
+}
+
+/// Everything that waits.
+async fn everything(ctx: &Ctx, budget: Option<u64>) -> anyhow::Result<Answer<ExplanationList>> {
+    let cluster = load(ctx, &objects::judged_in(ctx, None)).await?;
+    if let Some(namespace) = presence::namespace(ctx) {
+        presence::demand_all(ctx, &cluster, &[Mention::Namespace(namespace)]).await?;
+    }
+    let namespace: Option<Str> = objects::namespace(ctx, objects::Default::Current).map(Into::into);
+    let report = pending(ctx, &cluster, namespace.as_ref(), budget);
     let outcome = match (report.has_waiting(), report.is_incomplete()) {
         (true, _) => Outcome::Findings,
         (false, true) => Outcome::Unknown,
@@ -195,24 +236,33 @@ async fn everything(
     };
     let is_unknown = report.items.iter().any(CauseItem::is_unknown);
     if is_unknown && !cluster.environment().gaps.is_empty() {
-        tell_role(ctx, cluster);
+        tell_role(ctx, &cluster);
     }
-    ctx.print(report)?;
-    Ok(outcome)
+    Ok(Answer {
+        report,
+        outcome,
+        note: None,
+    })
 }
 
 /// Returns what could still be scheduled on a node.
+async fn room(ctx: &Ctx, cluster: &Cluster, name: &Str, settings: &Settings<'_>) -> anyhow::Result<NodeRoom> {
+    match cluster.node(name) {
+        Some(node) => Ok(node_room(cluster, node, settings)),
+        None => {
+            let mention = Mention::Object(Kind::Node, Key::new("", name.clone()));
+            Err(presence::not_found(ctx, cluster, &mention).await)
+        }
+    }
+}
+
 async fn room_of(
     ctx: &Ctx,
     cluster: &Cluster,
     name: &Str,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Outcome> {
-    let Some(node) = cluster.node(name) else {
-        let mention = Mention::Object(Kind::Node, Key::new("", name.clone()));
-        return Err(presence::not_found(ctx, cluster, &mention).await);
-    };
-    let report = node_room(cluster, node, settings);
+    let report = room(ctx, cluster, name, settings).await?;
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
     let outcome = match report.verdict {
         RoomVerdict::Room => Outcome::Done,
@@ -221,6 +271,74 @@ async fn room_of(
     };
     ctx.print(report)?;
     Ok(outcome)
+}
+
+/// What is explained of a cluster that is at hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// An object, as it is typed.
+    Object(String),
+    /// Everything pending in a namespace.
+    Namespace(Str),
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object(object) => write!(f, "explain {object}"),
+            Self::Namespace(namespace) => write!(f, "explain -n {namespace}"),
+        }
+    }
+}
+
+/// Returns the explanation of `topic` as a terminal shows it.
+///
+/// # Errors
+/// When there is no such object any more.
+pub(super) async fn text(
+    ctx: &Ctx,
+    mut cluster: Cluster,
+    topic: &Topic,
+    now: Time,
+    page: Page,
+) -> anyhow::Result<String> {
+    let budget = judging::budget(None);
+    let settings = settings(now, &budget, &());
+    let object = match topic {
+        Topic::Object(object) => object,
+        Topic::Namespace(namespace) => {
+            let report = explain_all(&cluster, Some(namespace), &settings);
+            let missing = report.unknown.iter().map(String::as_str);
+            return Ok(with_warnings(Printer::text_of(&report, page)?, page, missing));
+        }
+    };
+    let explained = match Wanted::of(ctx, std::slice::from_ref(object), false)? {
+        Wanted::Node(name) => {
+            let report = room(ctx, &cluster, &name, &settings).await?;
+            return Ok(with_warnings(
+                Printer::text_of(&report, page)?,
+                page,
+                report.warnings.iter(),
+            ));
+        }
+        Wanted::Owner(owner) => of_owner(ctx, &mut cluster, &owner, &settings).await?,
+        Wanted::Named(named) => of_named(ctx, &mut cluster, &named, &settings).await?,
+        _ => return Err(UsageError::new(format!("cannot {topic} here")).into()),
+    };
+    let explained = Explained {
+        report: Explanation::from(explained),
+        emits: Emits::Nothing,
+    };
+    Ok(Printer::text_of(&explained, page)?)
+}
+
+/// A text with what it cannot say below it.
+fn with_warnings<'w>(mut text: String, page: Page, warnings: impl Iterator<Item = &'w str>) -> String {
+    for warning in warnings {
+        text.push_str(&folded(&format!("warning: {warning}"), page.width(), 0));
+        text.push('\n');
+    }
+    text
 }
 
 /// The way from the classes of a driver to its devices.
@@ -427,15 +545,15 @@ rules:
 pub(super) struct Explained {
     #[serde(flatten)]
     report: Explanation,
-    /// True if `--emit-fix` can write the objects that a fix recreates.
+    /// What `--emit-fix` can print.
     #[serde(skip)]
-    is_live: bool,
+    emits: Emits,
 }
 
 impl Report for Explained {
     const KIND: &'static str = "Explanation";
 
     fn view(&self, page: Page) -> View {
-        report::doc(&self.report, page, self.is_live).into()
+        report::doc(&self.report, page, self.emits).into()
     }
 }

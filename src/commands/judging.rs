@@ -7,7 +7,7 @@ use crate::error::UsageError;
 use crate::output::counted;
 use dra_allocator::devices::expressions_of_new_objects;
 use dra_allocator::{Budget, Observer};
-use dra_model::{Change, Cluster, Key, Kind, NewerFields, Object, OwnerReference, Pod, Str};
+use dra_model::{Change, Cluster, Key, Kind, Meter, NewerFields, Object, OwnerReference, Pod, Str};
 use dra_reports::presence::Mention;
 use dra_rules::owners::Lineage;
 use dra_rules::scheduling::{daemon_pods, remove_pod};
@@ -22,6 +22,11 @@ pub(super) const STEPS: u64 = 20_000_000;
 /// The budget of a command.
 pub(super) fn budget(steps: Option<u64>) -> Budget {
     Budget::new(steps.unwrap_or(STEPS))
+}
+
+/// The cluster with the work of a whole command, for one of several computations.
+pub(super) fn metered(cluster: &Cluster) -> Cluster {
+    cluster.clone().metered(Meter::default())
 }
 
 /// Counts the nodes that are judged where the user sees it.

@@ -10,16 +10,21 @@ mod completion;
 mod convert;
 mod describe;
 mod devices;
+mod diff;
 mod explain;
+mod export;
+mod fleet;
 mod judging;
 mod names;
 mod objects;
 mod places;
 mod presence;
+mod report;
 mod reserved;
 mod run;
 #[cfg(test)]
 mod schemas;
+mod service;
 mod shown;
 mod simulate;
 mod snapshot;
@@ -27,6 +32,7 @@ mod status;
 mod successor;
 mod taints;
 mod threads;
+mod top;
 mod usage;
 mod version;
 mod watching;
@@ -108,6 +114,10 @@ commands! {
     Simulate => simulate, waiting;
     Cel => cel, waiting;
     Run => run, going_on;
+    Export => export, going_on;
+    Top => top, going_on;
+    Report => report, waiting;
+    Diff => diff, waiting;
     Snapshot => snapshot, waiting;
     Version => version, waiting;
     Completion => completion, here;
@@ -179,6 +189,8 @@ pub(crate) struct Accepts {
     /// `--no-headers`, `--sort-by` and `-l`.
     list: bool,
     watch: bool,
+    /// Several clusters.
+    fleet: bool,
 }
 
 impl Accepts {
@@ -188,6 +200,7 @@ impl Accepts {
         exports: false,
         list: false,
         watch: false,
+        fleet: false,
     };
     /// The command prints a report that is no list.
     pub(crate) const REPORT: Self = Self {
@@ -197,6 +210,7 @@ impl Accepts {
             Format::Json,
             Format::Yaml,
             Format::Export(Export::Markdown),
+            Format::Export(Export::Html),
         ],
         ..Self::NOTHING
     };
@@ -214,10 +228,10 @@ impl Accepts {
             Format::Yaml,
             Format::Name,
             Format::Export(Export::Markdown),
+            Format::Export(Export::Html),
         ],
-        exports: false,
         list: true,
-        watch: false,
+        ..Self::NOTHING
     };
 
     /// The command prints a list of findings.
@@ -231,13 +245,19 @@ impl Accepts {
         Self { watch: true, ..self }
     }
 
+    /// The same with several clusters.
+    pub(crate) const fn fleet(self) -> Self {
+        Self { fleet: true, ..self }
+    }
+
     /// The formats that the command prints.
     pub(crate) fn formats(self) -> Vec<Format> {
         let exports = Format::value_variants()
             .iter()
             .filter(|format| self.exports && matches!(format, Format::Export(_)))
             .filter(|format| !self.formats.contains(format));
-        self.formats.iter().chain(exports).copied().collect()
+        let lines = self.fleet.then_some(&Format::Ndjson);
+        self.formats.iter().chain(lines).chain(exports).copied().collect()
     }
 
     /// Returns whether the command has no use for the flag with this id.
@@ -247,6 +267,7 @@ impl Accepts {
             "watch" => !self.watch,
             "output" => self.formats.len() < 2,
             "details" => !self.formats.contains(&Format::Wide),
+            "fleet" | "parallel" => !self.fleet,
             _ => false,
         }
     }
@@ -258,6 +279,14 @@ impl Accepts {
         settings: &Settings,
     ) -> std::result::Result<(), (UsageError, Option<&'static str>)> {
         let output = &settings.output;
+        if settings.fleet.is_some() && !self.fleet {
+            let error = UsageError::new(format!("`{name}` reads one cluster"));
+            return Err((error.hint(ONE_CLUSTER), None));
+        }
+        if settings.fleet.is_none() && settings.parallel.is_some() {
+            let error = UsageError::new("`--parallel` applies to several clusters");
+            return Err((error, Some("--parallel")));
+        }
         let flags = [
             ("--no-headers", "no_headers", output.no_headers),
             ("--sort-by", "sort_by", output.sort_by.is_some()),
@@ -273,26 +302,36 @@ impl Accepts {
             let error = UsageError::new(format!("`{name}` does not support `{flag}`"));
             return Err((error, Some(flag)));
         }
-        if !self.formats().contains(&output.format) {
-            let formats = self.formats();
-            let names: Vec<String> = formats
-                .iter()
-                .filter_map(|format| Some(format!("`{}`", format.to_possible_value()?.get_name())))
-                .collect();
+        let mut formats = self.formats();
+        if settings.fleet.is_some() {
+            formats.retain(|format| is_of_fleet(*format));
+        }
+        if !formats.contains(&output.format) {
+            let called = |format: &Format| Some(format.to_possible_value()?.get_name().to_owned());
+            let names: Vec<String> = formats.iter().filter_map(called).collect();
+            let given = called(&output.format).unwrap_or_default();
             let error = UsageError::new(match output.format {
+                _ if self.formats().contains(&output.format) => {
+                    format!("`{name}` does not support `-o {given}` for several clusters")
+                }
                 Format::Export(_) => {
                     format!("`{name}` does not support this format; only `check` does")
                 }
-                _ => format!("`{name}` does not support `-o name`"),
+                _ => format!("`{name}` does not support `-o {given}`"),
             });
             return Err((
-                error.hint(format!("supported formats: {}", names.join(", "))),
+                error.hint(format!("supported formats: `{}`", names.join("`, `"))),
                 None,
             ));
         }
-        let is_for_people = matches!(output.format, Format::Table | Format::Export(Export::Markdown));
+        let is_for_people = matches!(
+            output.format,
+            Format::Table | Format::Export(Export::Markdown | Export::Html)
+        );
         if output.details && !is_for_people {
-            let error = UsageError::new("`--details` cannot be used with `-o`, except with `-o markdown`");
+            let error = UsageError::new(
+                "`--details` cannot be used with `-o`, except with `-o markdown` and `-o html`",
+            );
             return Err((error, Some("--output")));
         }
         // A list of names has no headers, so that it comes out as asked: scripts give both to kubectl, too.
@@ -305,6 +344,23 @@ impl Accepts {
             return Err((error, Some("--no-headers")));
         }
         Ok(())
+    }
+}
+
+/// What to do instead of several clusters.
+pub(super) const ONE_CLUSTER: &str = "choose one with `--context NAME` or `--from FILE`; `status`, `check`, and `explain` \
+                                      without a name read several";
+
+/// Returns whether a format can hold what is said of several clusters.
+fn is_of_fleet(format: Format) -> bool {
+    match format {
+        Format::Table
+        | Format::Wide
+        | Format::Json
+        | Format::Yaml
+        | Format::Ndjson
+        | Format::Export(Export::Markdown) => true,
+        Format::Name | Format::Export(Export::Html | Export::Sarif | Export::Junit | Export::Github) => false,
     }
 }
 

@@ -173,7 +173,7 @@ pub(super) fn is_namespace(word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let singular = lower.strip_suffix('s').unwrap_or(&lower);
     let is_word = |known: &str| lower == known || singular == known;
-    let is_kind = Kind::all().any(|kind| is_called(kind, &kind.name().to_ascii_lowercase(), word));
+    let is_kind = Kind::all().any(|kind| is_called(kind, kind.singular(), word));
     let is_ours = [
         "claim", "class", "device", "pool", "driver", "slice", "template", "rule",
     ]
@@ -261,7 +261,7 @@ pub(super) fn is_called(kind: Kind, word: &str, part: &str) -> bool {
         .strip_suffix(kind.group())
         .and_then(|rest| rest.strip_suffix('.'))
         .unwrap_or(&part);
-    let singular = kind.name().to_ascii_lowercase();
+    let singular = kind.singular();
     let several = |ending| plain.strip_suffix(ending) == Some(word);
     plain == word
         || several("s")

@@ -1,8 +1,8 @@
 //! `kubectl dra run`: the claim and taint eviction controllers beside a live cluster.
 
-mod log;
+pub(super) mod log;
 mod rehearsal;
-mod status_line;
+pub(super) mod status_line;
 pub(super) mod supplement;
 pub(super) mod take_over;
 mod writing;
@@ -12,19 +12,19 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
-
 use crate::context::{Ctx, SourceSetting};
 use crate::error::Outcome;
 use crate::output::{Cell, Column, LogFormat, Page, Report, Table, Tone, View, counted};
 use dra_model::Environment;
 use dra_reports::{ShadowItem, ShadowReport, shadow_report};
-use dra_runner::{Failure, JobCounts, Listed, Options, Probes, Recheck, Telemetry};
+use dra_runner::{Failure, JobCounts, Listed, Options, Telemetry};
 use dra_sources::live::{Live, Right};
 use dra_sources::{Loaded, Needs};
 
 use self::log::Log;
 use self::status_line::StatusLine;
+pub(super) use self::writing::lease;
+use super::service::{self, listening};
 use super::{Accepts, duration};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NAMED_REPORT;
@@ -57,11 +57,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     overdue: Option<Duration>,
 
-    /// Recheck gates at this interval [default: 1m]
-    ///
-    /// If versions, served kinds or gates have changed, the command exits, so that the next start uses the new state. `0s` disables it.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    recheck: Option<Duration>,
+    #[command(flatten)]
+    service: service::Flags,
 
     #[command(flatten)]
     rehearsal: rehearsal::Args,
@@ -75,16 +72,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     writing: writing::Flags,
 
-    /// Log format: text or json
-    #[arg(
-        long,
-        hide_possible_values = true,
-        value_enum,
-        default_value = "text",
-        value_name = "FORMAT"
-    )]
-    log_format: LogFormat,
-
     /// Serve health and metrics, such as on `:8080`
     ///
     /// Serves /healthz, /readyz and /metrics.
@@ -92,20 +79,8 @@ pub(crate) struct Args {
     metrics_address: Option<SocketAddr>,
 }
 
-/// The address to listen on; without a host, all interfaces.
-fn listening(text: &str) -> Result<SocketAddr, String> {
-    let everywhere = text.strip_prefix(':').map(|port| format!("[::]:{port}"));
-    let address = everywhere.as_deref().unwrap_or(text);
-    address
-        .parse()
-        .map_err(|_| "expected an IP address with a port, as in `127.0.0.1:8080`".to_owned())
-}
-
 /// `--overdue` unless it is given.
 const OVERDUE: Duration = Duration::from_secs(30);
-
-/// `--recheck` unless it is given.
-const RECHECK: Duration = Duration::from_secs(60);
 
 const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("FINDING", ".finding", |item, cell| {
@@ -252,46 +227,33 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args {
         for_,
         overdue,
-        recheck,
+        service,
         rehearsal,
         take_over,
         supplement,
         writing,
-        log_format,
         metrics_address,
     } = args;
     if let SourceSetting::Files(names) = &ctx.settings().source {
         let live_flag = for_
             .map(|_| "--for")
             .or(overdue.map(|_| "--overdue"))
-            .or(recheck.map(|_| "--recheck"))
+            .or(service.recheck.map(|_| "--recheck"))
             .or(take_over.take_over.then_some("--take-over"))
             .or((!supplement.supplement.is_empty()).then_some("--supplement"))
             .or(metrics_address.map(|_| "--metrics-address"));
         return rehearsal::run(ctx, names, rehearsal, live_flag).await;
     }
     rehearsal.refuse_live()?;
-    ctx.printer().begin_log(log_format);
+    ctx.printer().begin_log(service.log_format);
     let workers = take_over.workers()?;
     let telemetry = Arc::new(match metrics_address {
         Some(_) => Telemetry::measured(),
         None => Telemetry::default(),
     });
-    let every = recheck.unwrap_or(RECHECK);
-    let recheck = (!every.is_zero()).then(|| Recheck {
-        every,
-        versions: ctx.settings().versions.clone(),
-    });
     // They are served until this function returns.
     let _probes = match metrics_address {
-        Some(address) => {
-            let probes = Probes::listen(address, Arc::clone(&telemetry))
-                .await
-                .with_context(|| format!("cannot listen on {address}"))?;
-            ctx.printer()
-                .note(&format!("serving metrics and probes on {}", probes.address()));
-            Some(probes)
-        }
+        Some(address) => Some(service::probes(ctx, address, Arc::clone(&telemetry)).await?),
         None => None,
     };
     // Without the rules every eviction would look unexpected, and without PodGroups every claim of a group.
@@ -312,15 +274,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         needs: &needs,
         writing: &writing,
         overdue: overdue.unwrap_or(OVERDUE),
-        format: log_format,
+        format: service.log_format,
         options: Options {
             for_,
-            interruption: ctx.interruption(),
-            as_released: ctx.settings().versions.kubernetes.is_some(),
-            wall: ctx.wall(),
-            telemetry,
-            recheck,
             shows_status: status_line.is_seen(),
+            ..service.options(ctx, telemetry)
         },
         status_line,
     };

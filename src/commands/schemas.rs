@@ -1,10 +1,11 @@
 //! The JSON Schemas in `docs/reference/schema`, generated from the types of the reports.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::check::page::CodePage;
@@ -12,6 +13,7 @@ use super::convert::carry_out::ConversionResult;
 use super::convert::plan::Planned;
 use super::convert::restore::RestorationResult;
 use super::describe::Described;
+use super::fleet::Fleet;
 use super::{check, explain, version};
 use crate::generated;
 use crate::output::{Document, Report};
@@ -20,6 +22,7 @@ use dra_reports::conversion::ConversionVerification;
 use dra_reports::describe::{
     ClaimDescription, ClassDescription, DeviceDescription, NodeDescription, PodDescription, PoolDescription,
 };
+use dra_reports::difference::Difference;
 use dra_reports::{
     ClaimList, ClusterStatus, ControllerTrace, DeviceList, DriverChain, ExplanationList, NodeRoom,
     ReservationList, SelectorReport, ShadowReport, TaintList,
@@ -46,6 +49,45 @@ name of its file. [Output](../output.md#json-and-yaml) describes the fields that
 /// A report without fields of its own.
 #[derive(JsonSchema)]
 struct Nothing {}
+
+impl<R> JsonSchema for Fleet<R> {
+    fn schema_name() -> Cow<'static, str> {
+        Fleet::<ClusterStatus>::KIND.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let kinds = [ClusterStatus::KIND, check::Checked::KIND, ExplanationList::KIND];
+        let kinds = kinds.map(|kind| json!({ "$ref": format!("{kind}.json") }));
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "clusters": {
+                    "description": "The clusters, in the order of `--context`, or of their names. Each is a line of `-o ndjson`.",
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "cluster": {
+                                "description": "The context, or the name of the file or directory without endings.",
+                                "type": "string",
+                            },
+                            "report": {
+                                "description": "The report on this cluster alone; absent if it could not be read.",
+                                "anyOf": kinds,
+                            },
+                            "error": {
+                                "description": "Why it could not be read.",
+                                "type": "string",
+                            },
+                        },
+                        "required": ["cluster"],
+                    },
+                },
+            },
+            "required": ["clusters"],
+        })
+    }
+}
 
 /// The schemas by the names of their files.
 struct Schemas {
@@ -236,8 +278,12 @@ fn schemas_are_those_of_the_reports() {
     schemas.report::<ConversionVerification>("kubectl dra convert verify");
     schemas.report::<Described<DeviceDescription>>("kubectl dra describe device");
     schemas.report::<DeviceList>("kubectl dra devices");
+    schemas.report::<Difference>("kubectl dra diff");
     schemas.report::<DriverChain>("kubectl dra explain driver/NAME");
     schemas.report::<EvictionReport>("kubectl dra simulate eviction");
+    schemas.report::<Fleet<ClusterStatus>>(
+        "kubectl dra status, check and explain, with several contexts or --fleet",
+    );
     schemas.report::<explain::Explained>("kubectl dra explain");
     schemas.report::<ExplanationList>("kubectl dra explain, without an argument");
     schemas.report::<check::Checked>("kubectl dra check");

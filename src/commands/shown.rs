@@ -51,6 +51,17 @@ pub(super) fn folded<N: AsRef<str>>(names: impl IntoIterator<Item = N>, page: Pa
     told.into_iter().map(|(text, _)| text).collect()
 }
 
+/// Names in the order of their numbers, those that follow each other as one. Otherwise the tenth comes before the second.
+pub(super) fn numbered<'n>(names: impl IntoIterator<Item = &'n str>, page: Page) -> Vec<String> {
+    let mut names: Vec<&str> = names.into_iter().collect();
+    names.sort_by_cached_key(|name| by_number(name));
+    folded(names, page)
+}
+
+fn by_number(name: &str) -> Option<(String, u64)> {
+    Run::of(name).map(|run| (run.before, run.first))
+}
+
 /// The same, with how many names each stands for.
 fn counted_runs<N: AsRef<str>>(names: impl IntoIterator<Item = N>, page: Page) -> Vec<(String, usize)> {
     let mut told = Vec::new();
@@ -103,7 +114,7 @@ pub(super) fn devices<'d>(devices: impl IntoIterator<Item = (&'d str, &'d str)>,
     for (names, mut pools) in alike {
         let names = folded(names, page).join(",");
         // By name, the tenth comes before the second.
-        pools.sort_by_cached_key(|pool| Run::of(pool).map(|run| (run.before, run.first)));
+        pools.sort_by_cached_key(|pool| by_number(pool));
         let pools = counted_runs(pools, page).into_iter();
         told.extend(pools.map(|(pool, count)| (format!("{pool}/{names}"), count)));
     }

@@ -36,7 +36,7 @@ Examples:
 /// containers, annotations other than `resource.kubernetes.io`. Names, labels and event messages remain. The file is a `kind: List` that
 /// kubectl and jq can read, readable only by you.
 #[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES, aliases = ["dump", "capture", "backup", "export", "save", "must-gather"])]
+#[command(before_help = EXAMPLES, aliases = ["dump", "capture", "backup", "save", "must-gather"])]
 pub(crate) struct Args {
     /// File to write, compressed if it ends in .gz or .zst; default: standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -4,16 +4,19 @@ use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, span};
 use dra_allocator::devices::Unavailable;
-use dra_model::Kind;
+use dra_model::{Kind, Time};
 use dra_reports::findings::Counts;
 use dra_reports::script::Command;
 use dra_reports::stage::StageCount;
-use dra_reports::{ClusterStatus, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount};
+use dra_reports::{
+    ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
+};
 
+use super::fleet::{self, Answer, Asked, OfCluster};
 use super::usage::{self, By};
 use super::{Accepts, objects, presence, threads};
 
-pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
+pub(super) const ACCEPTS: Accepts = Accepts::REPORT.fleet();
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,14 +25,16 @@ Examples:
   # Show which owners use devices, and which are idle
   kubectl dra status --by owner
   # Show the claims of one namespace
-  kubectl dra status -n training";
+  kubectl dra status -n training
+  # Compare clusters
+  kubectl dra status --context prod-a --context prod-b";
 
 /// Show drivers, devices, claims and usage on one screen
 ///
 /// Counts the claims of all namespaces by default, and the devices of the whole cluster. Usage is counted in units: a GPU that can be
 /// partitioned is one unit, used to the extent of its counters. IDLE counts devices of claims without a running pod.
-#[derive(Debug, clap::Args)]
-#[command(before_help = EXAMPLES, aliases = ["top", "use", "usage", "summary", "overview", "capacity"])]
+#[derive(Clone, Debug, clap::Args)]
+#[command(before_help = EXAMPLES, aliases = ["use", "usage", "summary", "overview", "capacity"])]
 pub(crate) struct Args {
     /// Group usage by
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
@@ -162,17 +167,7 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
             section.text(remark);
         }
     });
-    match &status.usage {
-        None => {
-            doc.field("Usage", UNKNOWN);
-        }
-        Some(items) if items.is_empty() => {}
-        Some(items) => {
-            doc.section("Usage", |section| {
-                usage::table(status.usage_by, items, page, section);
-            });
-        }
-    }
+    usage::section("Usage", status.usage_by, status.usage.as_deref(), page, &mut doc);
     match &status.idle {
         None => {
             doc.field("Idle", UNKNOWN);
@@ -314,7 +309,10 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args { by } = args;
+    fleet::run(ctx, args, answer).await
+}
+
+async fn answer(ctx: &Ctx, Args { by }: Args) -> anyhow::Result<Answer<ClusterStatus>> {
     let selection = objects::selection(ctx, objects::Default::All);
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = dra_sources::Needs::kinds(STATUS_NEEDS).with_gates();
@@ -333,6 +331,75 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         &threads::on_all,
     );
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    ctx.print(report)?;
-    Ok(Outcome::Done)
+    Ok(Answer {
+        report,
+        outcome: Outcome::Done,
+        note: None,
+    })
+}
+
+/// A row for each cluster. What is unknown of one device is unknown of all.
+impl OfCluster for ClusterStatus {
+    const CLUSTERS: &'static [Column<Asked<Self>, Page>] = &[
+        Asked::CLUSTER,
+        Column::inner_wide("KUBERNETES", |asked, cell| {
+            asked.known(cell, |status| Some(status.version.clone()));
+        }),
+        Column::inner("AS OF", |asked, cell| {
+            asked.known(cell, |status| {
+                Some(Time::from_unix_seconds(status.now.unix_seconds()))
+            });
+        }),
+        Column::inner("DEVICES", |asked, cell| {
+            let is_known = |status: &Self| status.usage.is_some() || !status.drivers.is_empty();
+            asked.known(cell, |status| {
+                is_known(status).then(|| sum(status, |devices| devices.total))
+            });
+        }),
+        Column::inner("IN USE", |asked, cell| {
+            asked.known(cell, in_use);
+        }),
+        Column::inner("FREE", |asked, cell| {
+            asked.known(cell, |status| held(status, |devices| devices.free));
+        }),
+        Column::inner_wide("UNAVAILABLE", |asked, cell| {
+            asked.known(cell, |status| held(status, |devices| devices.unavailable));
+        }),
+        Column::inner("PENDING", |asked, cell| {
+            asked.known(cell, |status| {
+                let usage = status.usage.as_ref()?;
+                Some(usage.iter().map(|item| item.pending_claims).sum::<usize>())
+            });
+        }),
+        Column::inner("FINDINGS", |asked, cell| {
+            asked.result(cell, findings);
+        }),
+    ];
+    const HAS_BLOCKS: bool = false;
+}
+
+/// The findings in words.
+pub(super) fn findings(status: &ClusterStatus) -> String {
+    let doubt = if status.findings_are_incomplete {
+        " so far"
+    } else {
+        ""
+    };
+    format!("{}{doubt}", super::words_of(&status.findings))
+}
+
+/// Devices in use, where it is known who holds each.
+pub(super) fn in_use(status: &ClusterStatus) -> Option<usize> {
+    held(status, |devices| devices.allocated + devices.shared)
+}
+
+/// Devices of all drivers.
+pub(super) fn sum(status: &ClusterStatus, of: impl Fn(&DeviceCounts) -> usize) -> usize {
+    status.drivers.iter().map(|driver| of(&driver.devices)).sum()
+}
+
+/// The same, where it is known who holds each.
+fn held(status: &ClusterStatus, of: impl Fn(&DeviceCounts) -> usize) -> Option<usize> {
+    let is_known = status.usage.is_some() && sum(status, |devices| devices.unknown) == 0;
+    is_known.then(|| sum(status, of))
 }

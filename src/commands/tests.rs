@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::fleet::OfCluster;
 use super::{check, claims, convert, devices, reserved, status, taints, usage};
 use crate::output::Column;
 use dra_allocator::devices::RuledOut;
+use dra_reports::ClusterStatus;
 
 /// A table: the page that explains its columns, the items of its report, and the columns with the paths that they sort by.
 struct Shown {
@@ -61,6 +63,8 @@ fn tables() -> Vec<Shown> {
         ),
         Shown::inner("convert", convert::runbook::GROUPS),
         Shown::inner("status", status::DRIVERS),
+        Shown::inner("status", ClusterStatus::CLUSTERS),
+        Shown::inner("check", check::Checked::CLUSTERS),
         Shown::inner("status", &usage::columns("NAMESPACE")),
     ]
 }

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 use crate::output::{Cell, Column, Doc, Page, Table, Tone, UNKNOWN, age, counted};
 use dra_model::{Quantity, Time};
-use dra_reports::{DriverUsage, IdleClaim, Units, UsageBy, UsageItem};
+use dra_reports::{DriverUsage, IdleClaim, Units, UsageBy, UsageGroup, UsageItem};
 
 /// By what use is grouped, as it is typed.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -33,12 +33,12 @@ impl From<By> for UsageBy {
 
 /// The largest bar of a terminal, and one of a narrow terminal.
 const BAR: usize = 20;
-const SHORT_BAR: usize = 10;
+pub(super) const SHORT_BAR: usize = 10;
 
-/// Draws `part` of `whole` as a bar that leaves room for the rest of a line. Pipes get no pictures.
+/// Draws `part` of `whole` as a bar that leaves room for the rest of a line. Scripts get no pictures.
 pub(super) fn bar(part: &Quantity, whole: usize, cell: &mut Cell<'_, Page>) {
     let page = *cell.context;
-    if !page.is_terminal() {
+    if !page.is_for_people() {
         return;
     }
     let columns = match page.width() {
@@ -115,6 +115,11 @@ impl<'r> Line<'r> {
         lines
     }
 
+    /// Whose use it is.
+    pub(super) fn group(&self) -> &UsageGroup {
+        &self.item.group
+    }
+
     fn idle(&self) -> Option<usize> {
         match self.usage {
             Some(usage) => usage.idle_devices,
@@ -172,10 +177,21 @@ fn words(by: UsageBy) -> (&'static str, &'static str, &'static str) {
 /// Groups that a terminal shows.
 const GROUPS: usize = 8;
 
-/// Usage by group, the highest first.
-pub(super) fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc) {
-    let (header, one, several) = words(by);
-    let columns = columns(header);
+/// Usage by group under a title, as far as it is known; nothing where there is none.
+pub(super) fn section(title: &str, by: UsageBy, items: Option<&[UsageItem]>, page: Page, doc: &mut Doc) {
+    match items {
+        None => {
+            doc.field(title, UNKNOWN);
+        }
+        Some([]) => {}
+        Some(items) => {
+            doc.section(title, |section| table(by, items, page, section));
+        }
+    }
+}
+
+/// The groups with the highest use first.
+fn ordered(items: &[UsageItem]) -> Vec<&UsageItem> {
     // Units of different drivers do not compare; parts of all that there is do.
     let most = |item: &UsageItem| {
         let parts = item.drivers.iter().map(|usage| {
@@ -187,9 +203,31 @@ pub(super) fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc)
     };
     let mut ordered: Vec<&UsageItem> = items.iter().collect();
     ordered.sort_by_cached_key(|item| std::cmp::Reverse(most(item)));
+    ordered
+}
+
+/// Usage by group and driver, the highest first, each line with its group.
+pub(super) fn lines(items: &[UsageItem]) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = ordered(items).into_iter().flat_map(Line::of).collect();
+    for line in &mut lines {
+        line.is_first = true;
+    }
+    lines
+}
+
+/// The table of `lines`.
+pub(super) fn table_of(by: UsageBy, lines: Vec<Line<'_>>, page: Page) -> Table {
+    let (header, ..) = words(by);
+    Table::with(&columns(header), page.detail(), &page, lines)
+}
+
+/// Usage by group, the highest first.
+fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc) {
+    let (_, one, several) = words(by);
+    let ordered = ordered(items);
     let (told, rest) = ordered.split_at(page.told(GROUPS, ordered.len()));
     let lines: Vec<Line<'_>> = told.iter().flat_map(|item| Line::of(item)).collect();
-    doc.table(Table::with(&columns, page.detail(), &page, lines));
+    doc.table(table_of(by, lines, page));
     if !rest.is_empty() {
         let (one, several) = (format!("more {one}"), format!("more {several}"));
         doc.remark(counted(rest.len(), &one, &several));

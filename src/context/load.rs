@@ -27,26 +27,51 @@ impl Ctx {
                 live.load(needs, &self.settings.versions, self.begun(), observer)
                     .await?
             }
-            SourceSetting::Files(names) => {
-                let request = dra_sources::Request {
-                    names,
-                    namespace: self.namespace_of_bare(),
-                    strict: self.settings.strict,
-                    versions: &self.settings.versions,
-                };
-                // Only they show whether the namespace exists.
-                let needs = needs.clone().and(Kind::Namespace);
-                let whole = needs.clone().files_are_whole();
-                dra_sources::load(
-                    &request,
-                    if self.settings.complete { &whole } else { &needs },
-                    self.observer(&format!("reading {}", names.join(", "))),
-                )?
-            }
+            SourceSetting::Files(names) => self.read_files(names, needs)?,
         };
         if !self.settings.watch {
             self.begin_computing();
         }
+        let source = match (&self.settings.source, self.live.get()) {
+            (SourceSetting::Files(names), _) => Some(Source::Files { names: names.clone() }),
+            (SourceSetting::Cluster(_), Some(live)) => Some(Source::Cluster {
+                context: live.context().map(str::to_owned),
+                server: live.server().to_owned(),
+            }),
+            (SourceSetting::Cluster(_), None) => None,
+        };
+        self.note_loaded(&loaded, source, needs);
+        Ok(loaded)
+    }
+
+    /// Loads one source in the form of `--from` besides what the flags name. The report is about what is loaded last.
+    pub(crate) fn load_file(&self, name: &str, needs: &Needs) -> anyhow::Result<Cluster> {
+        let names = [name.to_owned()];
+        let loaded = self.read_files(&names, needs)?;
+        let source = Source::Files { names: names.into() };
+        self.note_loaded(&loaded, Some(source), needs);
+        Ok(loaded.cluster)
+    }
+
+    fn read_files(&self, names: &[String], needs: &Needs) -> anyhow::Result<Loaded> {
+        let request = dra_sources::Request {
+            names,
+            namespace: self.namespace_of_bare(),
+            strict: self.settings.strict,
+            versions: &self.settings.versions,
+        };
+        // Only they show whether the namespace exists.
+        let needs = needs.clone().and(Kind::Namespace);
+        let whole = needs.clone().files_are_whole();
+        Ok(dra_sources::load(
+            &request,
+            if self.settings.complete { &whole } else { &needs },
+            self.observer(&format!("reading {}", names.join(", "))),
+        )?)
+    }
+
+    /// Warns of what could not be understood in `source`, and notes it in the report.
+    fn note_loaded(&self, loaded: &Loaded, source: Option<Source>, needs: &Needs) {
         for problem in &loaded.problems {
             self.warn(problem.to_string());
         }
@@ -63,12 +88,11 @@ impl Ctx {
         {
             self.warn(warning);
         }
-        self.describe(loaded.cluster.environment(), needs);
+        self.describe(loaded.cluster.environment(), source, needs);
         // A watch changes the cluster, which is cheap as long as no other cluster shares it.
         if !self.settings.watch {
             self.keep(loaded.cluster.clone());
         }
-        Ok(loaded)
     }
 
     /// The cluster that the connection flags lead to.
@@ -114,15 +138,7 @@ impl Ctx {
     }
 
     /// Notes in the report what is known of the source.
-    fn describe(&self, environment: &Environment, needs: &Needs) {
-        let source = match (&self.settings.source, self.live.get()) {
-            (SourceSetting::Files(names), _) => Some(Source::Files { names: names.clone() }),
-            (SourceSetting::Cluster(_), Some(live)) => Some(Source::Cluster {
-                context: live.context().map(str::to_owned),
-                server: live.server().to_owned(),
-            }),
-            (SourceSetting::Cluster(_), None) => None,
-        };
+    fn describe(&self, environment: &Environment, source: Option<Source>, needs: &Needs) {
         let gates = if needs.wants_gates() {
             known_gates(environment)
         } else {

@@ -41,10 +41,10 @@ pub(crate) fn span(tone: Tone, text: impl fmt::Display) -> Span {
 /// A line of a value.
 #[derive(Debug)]
 pub(super) struct ValueLine {
-    tone: Tone,
+    pub(super) tone: Tone,
     pub(super) text: String,
     /// True if users copy it, so that it is never wrapped.
-    copied: bool,
+    pub(super) copied: bool,
 }
 
 impl ValueLine {

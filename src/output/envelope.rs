@@ -78,7 +78,7 @@ pub(crate) struct Document<'a, R> {
 }
 
 impl<'a, R: Report> Document<'a, R> {
-    pub(super) fn new(envelope: &'a Envelope, report: &'a R) -> Self {
+    pub(crate) fn new(envelope: &'a Envelope, report: &'a R) -> Self {
         Self {
             api_version: API_VERSION,
             kind: R::KIND,

@@ -90,7 +90,7 @@ pub(crate) fn unglued(text: &str) -> String {
 
 /// `text` with no line of more than `width` columns, as far as words are not longer; `taken` columns of the first line
 /// are used before it. Continuation lines are indented by two columns. Words are never broken, because users copy them.
-pub(super) fn folded(text: &str, width: usize, taken: usize) -> String {
+pub(crate) fn folded(text: &str, width: usize, taken: usize) -> String {
     const HANGING: usize = 2;
     let mut folded = String::with_capacity(text.len() + 16);
     for (number, line) in text.split('\n').enumerate() {

@@ -6,10 +6,13 @@
 mod doc;
 mod envelope;
 mod fold;
+mod fullscreen;
 mod gate;
+mod html;
 mod json;
 mod log;
 mod markdown;
+mod metrics;
 mod page;
 mod path;
 mod printer;
@@ -26,12 +29,13 @@ mod words;
 mod yaml;
 
 pub(crate) use doc::{Doc, Span, span};
-#[cfg(test)]
-pub(crate) use envelope::Document;
-pub(crate) use envelope::{Envelope, GateState, Source};
-pub(crate) use fold::{glued, unglued, whole};
+pub(crate) use envelope::{Document, Envelope, GateState, Source};
+pub(crate) use fold::{folded, glued, unglued, whole};
+pub(crate) use fullscreen::{FullScreen, Input};
+pub(crate) use html::{Part, page as web_page};
 pub(crate) use log::LogFormat;
 pub(crate) use markdown::{code as markdown_code, plain as markdown_text};
+pub(crate) use metrics::{ended_metrics, metrics_text};
 pub(crate) use page::{Detail, Page};
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::{LiveView, Progress};

@@ -16,6 +16,9 @@ const USUAL_WIDTH: usize = 80;
 /// Below this nothing fits, and lines are broken by the terminal.
 const LEAST_WIDTH: usize = 20;
 
+/// Rows that a web page shows at least where a terminal shows a few: it can be searched.
+const WEB_ROWS: usize = 100;
+
 /// Eighths of a cell, from one on.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
@@ -33,6 +36,7 @@ pub(crate) struct Page {
     /// The columns of a terminal; none where lines have no end.
     columns: Option<usize>,
     unicode: bool,
+    is_web: bool,
 }
 
 impl Page {
@@ -43,6 +47,7 @@ impl Page {
             detail: Detail::Normal,
             columns: Some(columns.unwrap_or(USUAL_WIDTH)),
             unicode,
+            is_web: false,
         }
     }
 
@@ -51,12 +56,26 @@ impl Page {
         Self { detail, ..self }
     }
 
+    /// The same page of a terminal with so many columns.
+    pub(crate) fn sized(self, columns: usize) -> Self {
+        Self::terminal(Some(columns), self.unicode).with(self.detail)
+    }
+
     /// A pipe or a file, or a terminal where `-o wide` asks for lines as long as they are.
     pub(crate) const fn endless(detail: Detail, unicode: bool) -> Self {
         Self {
             detail,
             columns: None,
             unicode,
+            is_web: false,
+        }
+    }
+
+    /// A web page.
+    pub(crate) const fn web(detail: Detail) -> Self {
+        Self {
+            is_web: true,
+            ..Self::endless(detail, true)
         }
     }
 
@@ -75,8 +94,19 @@ impl Page {
         self.columns.is_some()
     }
 
+    /// Returns whether it is a web page.
+    pub(crate) fn is_web(self) -> bool {
+        self.is_web
+    }
+
+    /// Returns whether only people read it: they get pictures, and paragraphs where scripts get columns.
+    pub(crate) fn is_for_people(self) -> bool {
+        self.is_web || self.is_terminal()
+    }
+
     /// Returns the number of `all` rows to print one by one, `few` of them by default: all on a wide page.
     pub(crate) fn told(self, few: usize, all: usize) -> usize {
+        let few = if self.is_web { few.max(WEB_ROWS) } else { few };
         if self.is_wide() { all } else { few.min(all) }
     }
 
@@ -110,6 +140,19 @@ impl Page {
         fitted.push_str(ellipsis);
         fitted.extend(tail.into_iter().rev());
         Cow::Owned(fitted)
+    }
+
+    /// The beginning of `text` in at most `columns`.
+    pub(crate) fn begin(self, text: &str, columns: usize) -> Cow<'_, str> {
+        if width_of(text) <= columns {
+            return Cow::Borrowed(text);
+        }
+        let ellipsis = self.ellipsis();
+        let mut begin: String = within(text.chars(), columns.saturating_sub(width_of(ellipsis)))
+            .into_iter()
+            .collect();
+        begin.push_str(ellipsis);
+        Cow::Owned(begin)
     }
 
     /// Returns how much `part` is of `whole`, as a bar of so many columns. Whatever is not nothing is seen, and so is what lacks to the whole.
@@ -165,6 +208,7 @@ mod tests {
         detail: Detail::Normal,
         columns: Some(80),
         unicode: true,
+        is_web: false,
     };
     const ASCII: Page = Page {
         unicode: false,

@@ -6,10 +6,12 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::envelope::{Document, Envelope};
 use super::fold::folded;
+use super::fullscreen::FullScreen;
 use super::gate::Gate;
 use super::log::LogFormat;
 use super::page::Detail;
@@ -22,8 +24,8 @@ use super::sort::{SortBy, SortError};
 use super::stream::Stream;
 use super::styles::{Color, Styles, Terminal, Tone};
 use super::table::{Table, Widths};
-use super::{json, log, markdown, yaml};
-use dra_reports::script::Script;
+use super::{html, json, log, markdown, yaml};
+use dra_reports::script::{Script, carried};
 
 /// Output options of the user.
 #[derive(Debug, Clone, Default)]
@@ -34,8 +36,6 @@ pub(crate) struct Options {
     pub(crate) sort_by: Option<SortBy>,
     /// `--details`: everything, fitted to a terminal.
     pub(crate) details: bool,
-    /// The arguments as typed, which `More:` repeats with `--details`; empty where they hold secrets.
-    pub(crate) typed: Vec<String>,
     pub(crate) color: Color,
     /// `--ascii`: no other characters in pictures.
     pub(crate) ascii: bool,
@@ -83,12 +83,20 @@ impl Printer {
     /// A printer without output.
     #[cfg(test)]
     pub(crate) fn silent(options: Options) -> Self {
-        Self::with(
-            Box::new(io::sink()),
-            Box::new(io::sink()),
-            options,
-            Terminal::default(),
-        )
+        Self::into_nothing(options, Terminal::default())
+    }
+
+    /// A printer without output, for a report that this one prints.
+    pub(crate) fn muted(&self) -> Self {
+        let terminal = Terminal {
+            stdout: self.out.terminal,
+            ..Terminal::default()
+        };
+        Self::into_nothing(self.options.clone(), terminal)
+    }
+
+    fn into_nothing(options: Options, terminal: Terminal) -> Self {
+        Self::with(Box::new(io::sink()), Box::new(io::sink()), options, terminal)
     }
 
     /// A printer on other streams, which may stand for a terminal.
@@ -118,7 +126,7 @@ impl Printer {
     }
 
     /// Prints `report` in the format asked for; `envelope` are the facts behind it.
-    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
+    pub(crate) fn report<R: Report>(&self, envelope: &Envelope, report: &mut R) -> Result<(), PrintError> {
         let printed = self.report_on(&self.out, envelope, report);
         self.release_warnings();
         printed
@@ -144,7 +152,11 @@ impl Printer {
     }
 
     /// Prints `report` on stderr, where stdout is for something else.
-    pub(crate) fn report_aside<R: Report>(&self, envelope: &Envelope, report: R) -> Result<(), PrintError> {
+    pub(crate) fn report_aside<R: Report>(
+        &self,
+        envelope: &Envelope,
+        report: &mut R,
+    ) -> Result<(), PrintError> {
         self.report_on(&self.err, envelope, report)
     }
 
@@ -152,29 +164,38 @@ impl Printer {
         &self,
         stream: &Stream,
         envelope: &Envelope,
-        mut report: R,
+        report: &mut R,
     ) -> Result<(), PrintError> {
         if let Some(by) = &self.options.sort_by {
             report.sort(by)?;
         }
+        let report = &*report;
         match self.options.format {
-            Format::Table if self.options.details => self.view(stream, &report, Detail::Wide),
-            Format::Table => self.view(stream, &report, Detail::Normal),
-            Format::Wide => self.view(stream, &report, Detail::Wide),
+            Format::Table if self.options.details => self.view(stream, report, Detail::Wide),
+            Format::Table => self.view(stream, report, Detail::Normal),
+            Format::Wide => self.view(stream, report, Detail::Wide),
             Format::Json => self.on(stream, |gate| {
-                let document = Document::new(envelope, &report);
+                let document = Document::new(envelope, report);
                 gate.document(Notation::Json, |out| json::to_writer(out, &document))
             }),
             Format::Yaml => self.on(stream, |gate| {
-                let document = Document::new(envelope, &report);
+                let document = Document::new(envelope, report);
                 gate.document(Notation::Yaml, |out| yaml::to_writer(out, &document))
+            }),
+            Format::Ndjson => self.on(stream, |gate| {
+                let document = Document::new(envelope, report);
+                gate.document(Notation::Json, |out| json::to_line(out, &document))
             }),
             Format::Export(Export::Sarif) => self.on(stream, |gate| {
                 let text = report.export(Export::Sarif).unwrap_or_default();
                 gate.document(Notation::Json, |out| out.write_all(text.as_bytes()))
             }),
+            Format::Export(Export::Html) => {
+                let page = self.web_page(envelope, report);
+                self.on(stream, |gate| gate.text(&page))
+            }
             Format::Export(format) => {
-                let text = report.export(format).unwrap_or_else(|| self.markdown(&report));
+                let text = report.export(format).unwrap_or_else(|| self.markdown(report));
                 self.on(stream, |gate| gate.text(&text))
             }
             Format::Name => self.on(stream, |gate| {
@@ -186,22 +207,36 @@ impl Printer {
         }
     }
 
-    /// The report as Markdown, as much of it as a terminal gets.
-    fn markdown<R: Report>(&self, report: &R) -> String {
-        let detail = if self.options.details {
+    /// The detail of a format for people.
+    fn detail(&self) -> Detail {
+        if self.options.details {
             Detail::Wide
         } else {
             Detail::Normal
+        }
+    }
+
+    /// The report as a web page, with the command for its title.
+    fn web_page<R: Report>(&self, envelope: &Envelope, report: &R) -> String {
+        let title = match carried().typed.as_slice() {
+            [] => R::KIND.to_owned(),
+            typed => Script::typed(typed.iter().map(String::as_str)).to_string(),
         };
-        match report.view(Page::endless(detail, true)) {
+        html::of_report(&title, envelope, report, self.detail(), Self::more())
+    }
+
+    /// The report as Markdown, as much of it as a terminal gets.
+    fn markdown<R: Report>(&self, report: &R) -> String {
+        match report.view(Page::endless(self.detail(), true)) {
             View::Table(table) => markdown::of_table(&table),
-            View::Doc(doc) => markdown::of_doc(&doc, self.more().as_ref()),
+            View::Doc(doc) => markdown::of_doc(&doc, Self::more().as_ref()),
         }
     }
 
     /// The command that shows everything, if the one typed can be repeated.
-    fn more(&self) -> Option<Script> {
-        let typed = self.options.typed.as_slice();
+    fn more() -> Option<Script> {
+        let carried = carried();
+        let typed = carried.typed.as_slice();
         let end = typed.iter().position(|word| word == "--").unwrap_or(typed.len());
         let (options, names) = typed.split_at(end);
         let words = options.iter().map(String::as_str);
@@ -230,7 +265,7 @@ impl Printer {
                 self.rows_on(stream, &table, page, &mut Widths::default())
             }
             View::Doc(doc) => self.on(stream, |gate| {
-                doc.print(gate, stream.width(), page, self.more().as_ref())
+                doc.print(gate, stream.width(), page, Self::more().as_ref())
             }),
         }
     }
@@ -282,6 +317,25 @@ impl Printer {
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), PrintError> {
         self.on(&self.out, |gate| gate.document(Notation::Json, write))
+    }
+
+    /// Prints `value` on stdout as a line of JSON.
+    pub(crate) fn line(&self, value: &impl Serialize) -> Result<(), PrintError> {
+        self.json(|out| json::to_line(out, value))
+    }
+
+    /// Prints what stands above one of several reports. Before the first no line is empty.
+    pub(crate) fn heading(&self, text: &str, is_first: bool) -> Result<(), PrintError> {
+        let text = sanitize::for_cell(text);
+        self.on(&self.out, |gate| {
+            gate.text(if is_first { "" } else { "\n" })?;
+            if self.options.format == Format::Export(Export::Markdown) {
+                gate.text(&format!("## {}\n\n", markdown::plain(&text)))
+            } else {
+                gate.toned(Tone::Strong, &text)?;
+                gate.text("\n")
+            }
+        })
     }
 
     /// Prints on stdout what is no report but JSON or YAML.
@@ -378,6 +432,32 @@ impl Printer {
     /// Returns whether a report is shown on a terminal, in the form that is made for it.
     pub(crate) fn has_screen(&self) -> bool {
         self.options.format == Format::Table && self.out.terminal
+    }
+
+    /// The page of a terminal that a user looks at and can type on, if there is one.
+    pub(crate) fn screen(&self) -> Option<Page> {
+        let is_screen = self.has_screen() && can_ask();
+        is_screen.then(|| self.out.page(Detail::Normal, true))
+    }
+
+    /// Takes the terminal for pictures.
+    ///
+    /// # Errors
+    /// When it cannot be set up.
+    pub(crate) fn full_screen(&self) -> io::Result<FullScreen> {
+        FullScreen::open(self.out.styles)
+    }
+
+    /// All of `report` as `page`, a terminal, shows it, without colors.
+    pub(crate) fn text_of<R: Report>(report: &R, page: Page) -> io::Result<String> {
+        let page = page.with(Detail::Wide);
+        let mut text = Vec::new();
+        let mut gate = Gate::new(&mut text, Styles::PLAIN, true);
+        match report.view(page) {
+            View::Table(table) => table.print(&mut gate, 0, true, page, &mut Widths::default())?,
+            View::Doc(doc) => doc.print(&mut gate, Some(page.width()), page, None)?,
+        }
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Ends a line that Ctrl-C left open on a terminal.
@@ -532,7 +612,7 @@ mod tests {
         }
     }
 
-    fn print(options: Options, terminal: Terminal, report: Boxes) -> (String, String) {
+    fn print(options: Options, terminal: Terminal, mut report: Boxes) -> (String, String) {
         let (out, err) = (Memory::default(), Memory::default());
         let printer = Printer::with(Box::new(out.clone()), Box::new(err.clone()), options, terminal);
         let envelope = Envelope {
@@ -548,7 +628,9 @@ mod tests {
             }),
             warnings: vec!["half a pool".to_owned()],
         };
-        printer.report(&envelope, report).expect("memory can be written");
+        printer
+            .report(&envelope, &mut report)
+            .expect("memory can be written");
         (out.text(), err.text())
     }
 
@@ -678,7 +760,7 @@ mod tests {
             let err = Box::new(Memory::default());
             let printer = Printer::with(Box::new(Closed), err, with(format), Terminal::default());
             let error = printer
-                .report(&Envelope::default(), boxes())
+                .report(&Envelope::default(), &mut boxes())
                 .expect_err("no process reads");
             let PrintError::Write(cause) = error else {
                 panic!("{format:?}: {error:?}")

@@ -17,7 +17,7 @@ pub(crate) trait Report: Serialize {
     /// not fitted to the page here is fitted by the printer: columns without a value are left out, text is wrapped.
     fn view(&self, page: Page) -> View;
 
-    /// Returns the report in the format of another program. Without an answer, Markdown is made of the view.
+    /// Returns the report in the format of another program. Without an answer, Markdown and HTML are made of the view.
     fn export(&self, _format: Export) -> Option<String> {
         None
     }
@@ -53,6 +53,8 @@ pub(crate) enum Format {
     Wide,
     Json,
     Yaml,
+    /// A line of JSON for each cluster.
+    Ndjson,
     Name,
     Export(Export),
 }
@@ -67,6 +69,8 @@ pub(crate) enum Export {
     /// Annotations of a workflow of GitHub.
     Github,
     Markdown,
+    /// A web page.
+    Html,
 }
 
 impl From<Table> for View {

@@ -57,6 +57,28 @@ pub(crate) enum Tone {
     Number(usize),
 }
 
+impl Tone {
+    /// Its color, if it has one.
+    pub(super) fn color(self) -> Option<colored::Color> {
+        use colored::Color;
+        const NUMBERS: [Color; 6] = [
+            Color::Cyan,
+            Color::Magenta,
+            Color::Blue,
+            Color::BrightCyan,
+            Color::BrightMagenta,
+            Color::BrightBlue,
+        ];
+        match self {
+            Self::Plain | Self::Nothing | Self::Strong => None,
+            Self::Good => Some(Color::Green),
+            Self::Notice => Some(Color::Yellow),
+            Self::Bad => Some(Color::Red),
+            Self::Number(number) => Some(NUMBERS[number % NUMBERS.len()]),
+        }
+    }
+}
+
 /// Turns tones into escape sequences, or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Styles {
@@ -64,8 +86,8 @@ pub(crate) struct Styles {
 }
 
 impl Styles {
-    #[cfg(test)]
-    pub(crate) const PLAIN: Self = Self { enabled: false };
+    /// No colors.
+    pub(super) const PLAIN: Self = Self { enabled: false };
 
     /// Decides for one stream. The flag wins, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether anybody would see it.
     pub(super) fn decide(color: Color, wish: ColorWish, terminal: bool) -> Self {
@@ -86,27 +108,21 @@ impl Styles {
         Self { enabled }
     }
 
+    /// Returns whether tones have colors.
+    pub(super) const fn are_on(self) -> bool {
+        self.enabled
+    }
+
     /// `text` in the given tone.
     pub(super) fn paint(self, tone: Tone, text: &str) -> Cow<'_, str> {
         if !self.enabled || text.is_empty() {
             return Cow::Borrowed(text);
         }
-        let painted = match tone {
-            Tone::Plain | Tone::Nothing => return Cow::Borrowed(text),
-            Tone::Good => text.green(),
-            Tone::Notice => text.yellow(),
-            Tone::Bad => text.red(),
-            Tone::Strong => text.bold(),
-            Tone::Number(number) => match number % 6 {
-                0 => text.cyan(),
-                1 => text.magenta(),
-                2 => text.blue(),
-                3 => text.bright_cyan(),
-                4 => text.bright_magenta(),
-                _ => text.bright_blue(),
-            },
-        };
-        Cow::Owned(painted.to_string())
+        match (tone, tone.color()) {
+            (Tone::Strong, _) => Cow::Owned(text.bold().to_string()),
+            (_, Some(color)) => Cow::Owned(text.color(color).to_string()),
+            (_, None) => Cow::Borrowed(text),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! 100 ms and 17 MiB (one of two cores, release build). `comfy-table` wraps text in layouts, see `layout`.
 
 use std::borrow::{Borrow, Cow};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::io;
 
@@ -89,7 +89,7 @@ impl<T, C> Column<T, C> {
 }
 
 /// Rows of cells under their headers. Made by a report, printed by the printer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     headers: Vec<&'static str>,
     /// True if the first column is a heading above the rows that share it, where they stand together.
@@ -98,6 +98,15 @@ pub(crate) struct Table {
     /// End of each cell in `text`.
     ends: Vec<usize>,
     tones: Vec<Tone>,
+    /// Cells of several pieces, by their place: length and tone of each piece.
+    pieces: BTreeMap<usize, Vec<(usize, Tone)>>,
+}
+
+/// A cell with its tones.
+pub(super) struct RowCell<'t> {
+    /// True if it is made of signs that stand below each other.
+    pub(super) is_picture: bool,
+    pub(super) pieces: Vec<(Tone, &'t str)>,
 }
 
 /// A cell that a column fills. One that it leaves alone is empty.
@@ -106,6 +115,7 @@ pub(crate) struct Cell<'t, C> {
     pub(crate) detail: Detail,
     text: &'t mut String,
     tone: Tone,
+    pieces: Vec<(usize, Tone)>,
 }
 
 impl Table {
@@ -132,6 +142,7 @@ impl Table {
         let mut text = String::new();
         let mut ends = Vec::with_capacity(cells);
         let mut tones = Vec::with_capacity(cells);
+        let mut pieces = BTreeMap::new();
         for item in items {
             for column in &shown {
                 let start = text.len();
@@ -140,9 +151,13 @@ impl Table {
                     detail,
                     text: &mut text,
                     tone: Tone::Plain,
+                    pieces: Vec::new(),
                 };
                 (column.fill)(item.borrow(), &mut cell);
                 tones.push(cell.tone);
+                if !cell.pieces.is_empty() {
+                    pieces.insert(ends.len(), cell.pieces);
+                }
                 if sanitize::breaks_rows(&text[start..]) {
                     let cell = sanitize::for_cell(&text[start..]).into_owned();
                     text.truncate(start);
@@ -157,6 +172,7 @@ impl Table {
             text,
             ends,
             tones,
+            pieces,
         }
     }
 
@@ -174,12 +190,29 @@ impl Table {
         self.ends.is_empty()
     }
 
-    pub(super) fn headers(&self) -> &[&'static str] {
+    pub(crate) fn headers(&self) -> &[&'static str] {
         &self.headers
     }
 
-    fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.ends.len().checked_div(self.headers.len()).unwrap_or(0)
+    }
+
+    /// The cells of a row; none where there is no such row.
+    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (Tone, &str)> {
+        let columns = self.headers.len();
+        let places = row * columns..((row + 1) * columns).min(self.ends.len());
+        places.map(|place| {
+            let start = if place == 0 { 0 } else { self.ends[place - 1] };
+            (self.tones[place], &self.text[start..self.ends[place]])
+        })
+    }
+
+    /// The table without the columns that have a value in no row.
+    #[must_use]
+    pub(crate) fn without_empty_columns(self) -> Self {
+        let (kept, _) = self.on(Page::endless(Detail::Normal, true), 0, true);
+        kept.into_owned()
     }
 
     /// The table as `page` has room for it. A part of a document leaves out the columns that have a value in no row; a list does so on a
@@ -242,9 +275,13 @@ impl Table {
             text: String::with_capacity(self.text.len()),
             ends: Vec::with_capacity(self.ends.len()),
             tones: Vec::with_capacity(self.tones.len()),
+            pieces: BTreeMap::new(),
         };
         for ((place, text), tone) in self.cells().enumerate().zip(&self.tones) {
             if is_shown[place % columns] {
+                if let Some(pieces) = self.pieces.get(&place) {
+                    kept.pieces.insert(kept.ends.len(), pieces.clone());
+                }
                 kept.text.push_str(text);
                 kept.ends.push(kept.text.len());
                 kept.tones.push(*tone);
@@ -260,6 +297,27 @@ impl Table {
             let text = &self.text[start..*end];
             start = *end;
             text
+        })
+    }
+
+    /// The cells of each row.
+    pub(super) fn cells_by_row(&self) -> impl ExactSizeIterator<Item = Vec<RowCell<'_>>> {
+        (0..self.rows()).map(move |row| {
+            let cells = self.row(row).zip(&self.headers).enumerate();
+            cells
+                .map(move |(column, (cell, header))| {
+                    match self.pieces.get(&(row * self.headers.len() + column)) {
+                        None => RowCell {
+                            is_picture: header.is_empty(),
+                            pieces: vec![cell],
+                        },
+                        Some(pieces) => RowCell {
+                            is_picture: true,
+                            pieces: cut(cell.1, pieces),
+                        },
+                    }
+                })
+                .collect()
         })
     }
 
@@ -374,13 +432,14 @@ impl Table {
     }
 
     /// The same table with everything shown that a terminal would act on.
-    fn sanitized(&self) -> Self {
+    pub(crate) fn sanitized(&self) -> Self {
         let mut copy = Self {
             headers: self.headers.clone(),
             is_grouped: self.is_grouped,
             text: String::with_capacity(self.text.len()),
             ends: Vec::with_capacity(self.ends.len()),
             tones: self.tones.clone(),
+            pieces: BTreeMap::new(),
         };
         for text in self.cells() {
             copy.text.push_str(&sanitize::for_terminal(text));
@@ -388,6 +447,17 @@ impl Table {
         }
         copy
     }
+}
+
+/// `text` in pieces of these lengths.
+fn cut<'t>(text: &'t str, pieces: &[(usize, Tone)]) -> Vec<(Tone, &'t str)> {
+    let mut rest = text;
+    let pieces = pieces.iter().map(|(length, tone)| {
+        let (piece, after) = rest.split_at_checked(*length).unwrap_or((rest, ""));
+        rest = after;
+        (*tone, piece)
+    });
+    pieces.collect()
 }
 
 impl<C> Cell<'_, C> {
@@ -399,6 +469,15 @@ impl<C> Cell<'_, C> {
     pub(crate) fn toned(&mut self, tone: Tone, value: impl fmt::Display) {
         self.tone = tone;
         self.text(value);
+    }
+
+    /// Several pieces, each in its tone where the medium shows more than one tone of a cell.
+    pub(crate) fn pieces(&mut self, pieces: impl IntoIterator<Item = (Tone, String)>) {
+        for (tone, text) in pieces {
+            let text = sanitize::for_cell(&text);
+            self.text.push_str(&text);
+            self.pieces.push((text.len(), tone));
+        }
     }
 
     /// `<none>` when there is no value.

@@ -34,6 +34,7 @@ const HARMLESS: &[&str] = &[
     "schemars",
     "serde",
     "serde_json",
+    "strsim",
     "thiserror",
     "typed-index-collections",
 ];

@@ -231,7 +231,7 @@ fn what_cannot_be_understood_is_said_on_stderr_with_code_2() {
     ----- stderr -----
     error: `version` does not support `-o name`
 
-    hint: supported formats: `table`, `wide`, `json`, `yaml`, `markdown`
+    hint: supported formats: `table`, `wide`, `json`, `yaml`, `markdown`, `html`
     ");
 }
 
@@ -361,6 +361,7 @@ fn kubectls_completion_script_gives_candidates_and_a_directive() {
     json	JSON (schemas in docs/reference/schema)
     yaml	YAML with the same content
     markdown	Markdown for a comment or an issue
+    html	Web page in one file
     :4
 
     ----- stderr -----

@@ -1,5 +1,5 @@
-//! Clusters as people met them, in which no device is there for the nodes that a pod can use: what is broken first on the way from the
-//! driver to its devices is named, in a pipe and on a terminal.
+//! Clusters as people met them, in which something is broken on the way from the driver to its devices, or from the template to the claim: what
+//! is broken first is named, in a pipe and on a terminal.
 
 use crate::support::command::{dra, on_screen, seen};
 
@@ -78,6 +78,254 @@ const CASES: &[Case] = &[
             "tpu.google.com/slice In [ici-a]",
         ],
         has_not: &["No findings"],
+    },
+    // Of a pod for two drivers, the container of this one crashes: of all nodes, and beside a node whose device is in use.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=container-of-one-driver-crashes.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pending: driver gpu.nvidia.com publishes no devices for rockwei",
+            "(container gpus: CrashLoopBackOff)",
+        ],
+        has_not: &["only published device"],
+    },
+    Case {
+        args: &[
+            "check",
+            "--complete",
+            "--from=container-of-one-driver-crashes.yaml",
+        ],
+        code: 1,
+        has: &["DRA038", "container gpus"],
+        has_not: &["No findings"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=container-crashes-on-one-node.yaml",
+        ],
+        code: 1,
+        has: &[
+            "Note: driver gpu.nvidia.com publishes no devices for n-2",
+            "(container gpus: CrashLoopBackOff)",
+        ],
+        has_not: &[],
+    },
+    // The DaemonSet of the driver does not tolerate the taint of the only node with devices.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=driver-does-not-tolerate-the-node.yaml",
+        ],
+        code: 1,
+        has: &[
+            "publishes no devices for gpu-1:",
+            "taint gpu=true:NoSchedule",
+            "let its DaemonSet tolerate the taint",
+        ],
+        has_not: &["cpu-1, cpu-2:"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=driver-tolerates-no-node.yaml",
+        ],
+        code: 1,
+        has: &[
+            "publishes no devices for gpu-1:",
+            "kubelet-plugin has no pod there",
+            "taint gpu=true:NoSchedule",
+        ],
+        has_not: &["no devices are published"],
+    },
+    // The API server refuses the claim.
+    Case {
+        args: &[
+            "explain",
+            "pod/dcgm",
+            "-n=mon",
+            "--complete",
+            "--from=admin-access-without-label.yaml",
+        ],
+        code: 1,
+        has: &[
+            "the API server does not accept its claim",
+            "kubectl label namespace/mon resource.kubernetes.io/admin-access=true",
+        ],
+        has_not: &["no reason was found", "unknown bug", "no action needed"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/c",
+            "-n=team",
+            "--complete",
+            "--from=webhook-denies-the-claim.yaml",
+        ],
+        code: 1,
+        has: &[
+            "the API server does not accept its claim: admission webhook",
+            "label team is required",
+        ],
+        has_not: &["no reason was found", "unknown bug", "no action needed"],
+    },
+    // Nobody makes it.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=no-claim-for-days.yaml",
+        ],
+        code: 1,
+        has: &[
+            "kube-controller-manager may not be running",
+            "since 2026-11-20T09:03:00Z",
+        ],
+        has_not: &["no action needed"],
+    },
+    // The template is new, or the claim was there: how long the controller has had is unknown.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=template-made-just-now.yaml",
+        ],
+        code: 1,
+        has: &["the claim controller will create the claim from its template"],
+        has_not: &["kube-controller-manager may not be running"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-waiting-pod-deleted.yaml",
+        ],
+        code: 1,
+        has: &["the claim controller will create another claim"],
+        has_not: &["kube-controller-manager may not be running"],
+    },
+    // A node is being added, and then is not there for long.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "--complete",
+            "--now=2026-11-28T09:40:00Z",
+            "--from=node-is-coming.yaml",
+        ],
+        code: 1,
+        has: &["Unknown whether waiting helps: cluster-autoscaler reported TriggeredScaleUp"],
+        has_not: &["Waiting will not help"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "--complete",
+            "--now=2026-11-28T11:40:00Z",
+            "--from=node-is-coming.yaml",
+        ],
+        code: 1,
+        has: &["Waiting will not help"],
+        has_not: &["a node is being added"],
+    },
+    // Channels of ComputeDomains are no GPUs.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=class-of-gpus-missing.yaml",
+        ],
+        code: 1,
+        has: &[
+            "device class gpu.nvidia.com does not exist",
+            "create deviceclass/gpu.nvidia.com",
+        ],
+        has_not: &["use class"],
+    },
+    // What the kubelet said before it got further is over.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=image-missing-after-prepare.yaml",
+        ],
+        code: 1,
+        has: &["container main has not started: ImagePullBackOff"],
+        has_not: &["but driver gpu.nvidia.com is not registered"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "--complete",
+            "--from=container-ends-for-its-device.yaml",
+        ],
+        code: 1,
+        has: &[
+            "exited with code 134",
+            "gpu.nvidia.com/gpu-1/gpu-0 is reported unhealthy: XID 79",
+        ],
+        has_not: &[],
+    },
+    // What is meant has another name, or is elsewhere.
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=template-misspelled.yaml",
+        ],
+        code: 1,
+        has: &[
+            "resourceclaimtemplate/default/singel-gpu not found",
+            "did you mean resourceclaimtemplate/default/single-gpu?",
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "-n=team-b",
+            "--complete",
+            "--from=claim-in-another-namespace.yaml",
+        ],
+        code: 1,
+        has: &["exists, but a pod can only use those of its own namespace"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/app",
+            "--complete",
+            "--from=driver-misspelled-in-class.yaml",
+        ],
+        code: 1,
+        has: &[
+            "selects devices of driver gpu.nvida.com, which publishes none; did you mean driver gpu.nvidia.com?",
+        ],
+        has_not: &[],
     },
 ];
 

@@ -85,8 +85,10 @@ fn the_krew_manifest_is_one_that_krew_takes() {
             "{files:?}"
         );
         assert!(
-            files.iter().any(|file| file["from"] == "LICENSE"),
-            "krew's index wants the licence installed"
+            ["LICENSE", "THIRD-PARTY.txt"]
+                .iter()
+                .all(|text| files.iter().any(|file| file["from"] == *text)),
+            "krew's index wants the licenses installed"
         );
         assert!(platforms.insert((os, arch)), "a platform is there twice");
     }
@@ -138,6 +140,8 @@ fn assert_understood<'a>(file: &str, args: impl IntoIterator<Item = &'a str>) {
 fn the_arguments_in_what_is_deployed_are_understood_and_probes_ask_where_it_listens() {
     for file in [
         "check/cronjob.yaml",
+        "export/deployment.yaml",
+        "snapshot/cronjob.yaml",
         "shadow/deployment.yaml",
         "supplement/deployment.yaml",
         "take-over/deployment.yaml",
@@ -167,7 +171,7 @@ fn the_arguments_in_what_is_deployed_are_understood_and_probes_ask_where_it_list
             .map(|arg| arg.as_str().expect("text"))
             .collect();
         assert_understood(file, args.iter().copied());
-        if args[0] != "run" {
+        if ["check", "snapshot"].contains(&args[0]) {
             continue;
         }
         let port = args

@@ -109,45 +109,6 @@ pub struct GateState {
     pub evidence: Evidence,
 }
 
-/// Feature gates that decide something about devices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(
-    missing_docs,
-    reason = "each variant is the gate of its name in `pkg/features/kube_features.go`"
-)]
-pub enum Gate {
-    CompositePodGroup,
-    DRAAdminAccess,
-    DRAConsumableCapacity,
-    DRADerivedAttributes,
-    DRADeviceBindingConditions,
-    DRADeviceCompatibilityGroups,
-    DRADeviceTaintRules,
-    DRADeviceTaints,
-    DRAExtendedResource,
-    DRAFractionalCapacityRange,
-    DRAListTypeAttributes,
-    DRANodeAllocatableResources,
-    DRAOptionalNodeOperations,
-    DRAPartitionableDevices,
-    DRAPartitionableDevicesType,
-    DRAPrioritizedList,
-    DRAResourceClaimDeviceStatus,
-    DRAResourceClaimGranularStatusAuthorization,
-    DRAResourcePoolStatus,
-    DRASchedulerFilterTimeout,
-    DRAWorkloadResourceClaims,
-    DynamicResourceAllocation,
-    EvictionRequestAPI,
-    GangScheduling,
-    GenericWorkload,
-    PodGroupPreemptionPolicy,
-    ResourceHealthStatus,
-    ResourceHealthStatusMessage,
-    TopologyAwareWorkloadScheduling,
-    WorkloadWithJob,
-}
-
 struct Defaults {
     gate: Gate,
     name: &'static str,
@@ -170,158 +131,60 @@ pub enum Stage {
     Stable,
 }
 
-/// The gates with their defaults. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.2.
-const GATES: [Defaults; 30] = [
-    gate(
-        Gate::CompositePodGroup,
-        "CompositePodGroup",
-        &[(37, Alpha, false)],
-    ),
-    gate(
-        Gate::DRAAdminAccess,
-        "DRAAdminAccess",
-        &[(32, Alpha, false), (34, Beta, true), (36, Stable, true)],
-    )
-    .locked(36),
-    gate(
-        Gate::DRAConsumableCapacity,
-        "DRAConsumableCapacity",
-        &[(34, Alpha, false), (36, Beta, true)],
-    ),
-    gate(
-        Gate::DRADerivedAttributes,
-        "DRADerivedAttributes",
-        &[(37, Alpha, false)],
-    ),
-    gate(
-        Gate::DRADeviceBindingConditions,
-        "DRADeviceBindingConditions",
-        &[(34, Alpha, false), (36, Beta, true)],
-    ),
-    gate(
-        Gate::DRADeviceCompatibilityGroups,
-        "DRADeviceCompatibilityGroups",
-        &[(37, Alpha, false)],
-    ),
-    gate(
-        Gate::DRADeviceTaintRules,
-        "DRADeviceTaintRules",
-        &[(35, Alpha, false), (36, Beta, false), (37, Stable, true)],
-    ),
-    gate(
-        Gate::DRADeviceTaints,
-        "DRADeviceTaints",
-        &[(33, Alpha, false), (36, Beta, true), (37, Stable, true)],
-    ),
-    gate(
-        Gate::DRAExtendedResource,
-        "DRAExtendedResource",
-        &[(34, Alpha, false), (36, Beta, true), (37, Stable, true)],
-    )
-    .locked(37),
+macro_rules! gates {
+    ($($name:ident [$($since:expr),+] $(locked $locked:literal)? $(removed $removed:literal)?;)+) => {
+        /// Feature gates that decide something about devices.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(
+            missing_docs,
+            reason = "each variant is the gate of its name in `pkg/features/kube_features.go`"
+        )]
+        pub enum Gate {
+            $($name),+
+        }
+
+        /// The gates, in the order of [`Gate`].
+        const GATES: &[Defaults] = &[
+            $(gate(Gate::$name, stringify!($name), &[$($since),+])$(.locked($locked))?$(.removed($removed))?),+
+        ];
+    };
+}
+
+// Stage and default by minor release. Mirrors `kube_features.go`, `defaultVersionedKubernetesFeatureGates`, v1.37.2.
+gates! {
+    CompositePodGroup [(37, Alpha, false)];
+    DRAAdminAccess [(32, Alpha, false), (34, Beta, true), (36, Stable, true)] locked 36;
+    DRAConsumableCapacity [(34, Alpha, false), (36, Beta, true)];
+    DRADerivedAttributes [(37, Alpha, false)];
+    DRADeviceBindingConditions [(34, Alpha, false), (36, Beta, true)];
+    DRADeviceCompatibilityGroups [(37, Alpha, false)];
+    DRADeviceTaintRules [(35, Alpha, false), (36, Beta, false), (37, Stable, true)];
+    DRADeviceTaints [(33, Alpha, false), (36, Beta, true), (37, Stable, true)];
+    DRAExtendedResource [(34, Alpha, false), (36, Beta, true), (37, Stable, true)] locked 37;
     // On only where the minimum compatibility version is 1.37 too: see `Gate::default_in`.
-    gate(
-        Gate::DRAFractionalCapacityRange,
-        "DRAFractionalCapacityRange",
-        &[(37, Beta, false)],
-    ),
-    gate(
-        Gate::DRAListTypeAttributes,
-        "DRAListTypeAttributes",
-        &[(36, Alpha, false)],
-    ),
-    gate(
-        Gate::DRANodeAllocatableResources,
-        "DRANodeAllocatableResources",
-        &[(36, Alpha, false)],
-    ),
-    gate(
-        Gate::DRAOptionalNodeOperations,
-        "DRAOptionalNodeOperations",
-        &[(37, Alpha, false)],
-    ),
-    gate(
-        Gate::DRAPartitionableDevices,
-        "DRAPartitionableDevices",
-        &[(33, Alpha, false), (36, Beta, true)],
-    ),
-    gate(
-        Gate::DRAPartitionableDevicesType,
-        "DRAPartitionableDevicesType",
-        &[(37, Alpha, false)],
-    ),
-    gate(
-        Gate::DRAPrioritizedList,
-        "DRAPrioritizedList",
-        &[(33, Alpha, false), (34, Beta, true), (36, Stable, true)],
-    )
-    .locked(37),
-    gate(
-        Gate::DRAResourceClaimDeviceStatus,
-        "DRAResourceClaimDeviceStatus",
-        &[(32, Alpha, false), (33, Beta, true), (37, Stable, true)],
-    )
-    .locked(37),
-    gate(
-        Gate::DRAResourceClaimGranularStatusAuthorization,
-        "DRAResourceClaimGranularStatusAuthorization",
-        &[(36, Beta, true)],
-    ),
-    gate(
-        Gate::DRAResourcePoolStatus,
-        "DRAResourcePoolStatus",
-        &[(36, Alpha, false)],
-    ),
-    gate(
-        Gate::DRASchedulerFilterTimeout,
-        "DRASchedulerFilterTimeout",
-        &[(34, Beta, true)],
-    ),
-    gate(
-        Gate::DRAWorkloadResourceClaims,
-        "DRAWorkloadResourceClaims",
-        &[(36, Alpha, false), (37, Beta, false)],
-    ),
-    gate(
-        Gate::DynamicResourceAllocation,
-        "DynamicResourceAllocation",
-        &[(26, Alpha, false), (32, Beta, false), (34, Stable, true)],
-    )
-    .locked(35),
-    gate(
-        Gate::EvictionRequestAPI,
-        "EvictionRequestAPI",
-        &[(37, Alpha, false)],
-    ),
+    DRAFractionalCapacityRange [(37, Beta, false)];
+    DRAListTypeAttributes [(36, Alpha, false)];
+    DRANodeAllocatableResources [(36, Alpha, false)];
+    DRAOptionalNodeOperations [(37, Alpha, false)];
+    DRAPartitionableDevices [(33, Alpha, false), (36, Beta, true)];
+    DRAPartitionableDevicesType [(37, Alpha, false)];
+    DRAPrioritizedList [(33, Alpha, false), (34, Beta, true), (36, Stable, true)] locked 37;
+    DRAResourceClaimDeviceStatus [(32, Alpha, false), (33, Beta, true), (37, Stable, true)] locked 37;
+    DRAResourceClaimGranularStatusAuthorization [(36, Beta, true)];
+    DRAResourcePoolStatus [(36, Alpha, false)];
+    DRASchedulerFilterTimeout [(34, Beta, true)];
+    DRAWorkloadResourceClaims [(36, Alpha, false), (37, Beta, false)];
+    DynamicResourceAllocation [(26, Alpha, false), (32, Beta, false), (34, Stable, true)] locked 35;
+    EvictionRequestAPI [(37, Alpha, false)];
     // Gangs come with GenericWorkload from 1.37 on.
-    gate(Gate::GangScheduling, "GangScheduling", &[(35, Alpha, false)]).removed(37),
-    gate(
-        Gate::GenericWorkload,
-        "GenericWorkload",
-        &[(35, Alpha, false), (37, Beta, false)],
-    ),
-    gate(
-        Gate::PodGroupPreemptionPolicy,
-        "PodGroupPreemptionPolicy",
-        &[(37, Alpha, false)],
-    ),
-    gate(
-        Gate::ResourceHealthStatus,
-        "ResourceHealthStatus",
-        &[(31, Alpha, false), (36, Beta, true)],
-    ),
-    gate(
-        Gate::ResourceHealthStatusMessage,
-        "ResourceHealthStatusMessage",
-        &[(36, Beta, true)],
-    ),
-    gate(
-        Gate::TopologyAwareWorkloadScheduling,
-        "TopologyAwareWorkloadScheduling",
-        &[(36, Alpha, false)],
-    ),
-    gate(Gate::WorkloadWithJob, "WorkloadWithJob", &[(36, Alpha, false)]),
-];
+    GangScheduling [(35, Alpha, false)] removed 37;
+    GenericWorkload [(35, Alpha, false), (37, Beta, false)];
+    PodGroupPreemptionPolicy [(37, Alpha, false)];
+    ResourceHealthStatus [(31, Alpha, false), (36, Beta, true)];
+    ResourceHealthStatusMessage [(36, Beta, true)];
+    TopologyAwareWorkloadScheduling [(36, Alpha, false)];
+    WorkloadWithJob [(36, Alpha, false)];
+}
 
 const fn gate(gate: Gate, name: &'static str, since: &'static [(u32, Stage, bool)]) -> Defaults {
     Defaults {

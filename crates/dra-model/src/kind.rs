@@ -2,190 +2,68 @@
 
 use std::fmt;
 
-/// A kind of object. The order is the one in which snapshots list them and reports name them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// `core/v1` Namespace.
-    Namespace,
-    /// `core/v1` Node.
-    Node,
-    /// `resource.k8s.io` DeviceClass.
-    DeviceClass,
-    /// `resource.k8s.io` ResourceSlice.
-    ResourceSlice,
-    /// `resource.k8s.io` DeviceTaintRule.
-    DeviceTaintRule,
-    /// `resource.k8s.io` ResourceClaimTemplate.
-    ResourceClaimTemplate,
-    /// `resource.k8s.io` ResourceClaim.
-    ResourceClaim,
-    /// `core/v1` Pod.
-    Pod,
-    /// `scheduling.k8s.io` PodGroup.
-    PodGroup,
-    /// `scheduling.k8s.io` Workload.
-    Workload,
-    /// `scheduling.k8s.io` CompositePodGroup.
-    CompositePodGroup,
-    /// `policy/v1` PodDisruptionBudget.
-    PodDisruptionBudget,
-    /// `core/v1` ResourceQuota.
-    ResourceQuota,
-    /// `core/v1` Event.
-    Event,
-    /// `rbac.authorization.k8s.io` ClusterRole.
-    ClusterRole,
-    /// `rbac.authorization.k8s.io` ClusterRoleBinding.
-    ClusterRoleBinding,
-    /// `rbac.authorization.k8s.io` Role.
-    Role,
-    /// `rbac.authorization.k8s.io` RoleBinding.
-    RoleBinding,
+/// Calls a macro with every kind: the type of its objects, how kubectl names one and URLs several, the API group (empty for the core group),
+/// the versions, best first (those behind the best one are read where a server offers nothing better), and whether objects live in namespaces.
+/// The order is the one in which snapshots list them and reports name them.
+macro_rules! kinds {
+    ($then:ident) => {
+        $then! {
+            Namespace(Bare) "namespace" "namespaces" "" ["v1"] false;
+            Node(Node) "node" "nodes" "" ["v1"] false;
+            DeviceClass(Class) "deviceclass" "deviceclasses" "resource.k8s.io" ["v1", "v1beta2", "v1beta1"] false;
+            ResourceSlice(Slice) "resourceslice" "resourceslices" "resource.k8s.io" ["v1", "v1beta2", "v1beta1"] false;
+            DeviceTaintRule(TaintRule) "devicetaintrule" "devicetaintrules" "resource.k8s.io" ["v1", "v1beta2", "v1alpha3"] false;
+            ResourceClaimTemplate(ClaimTemplate) "resourceclaimtemplate" "resourceclaimtemplates" "resource.k8s.io" ["v1", "v1beta2", "v1beta1"] true;
+            ResourceClaim(Claim) "resourceclaim" "resourceclaims" "resource.k8s.io" ["v1", "v1beta2", "v1beta1"] true;
+            Pod(Pod) "pod" "pods" "" ["v1"] true;
+            PodGroup(PodGroup) "podgroup" "podgroups" "scheduling.k8s.io" ["v1beta1", "v1alpha3", "v1alpha2"] true;
+            Workload(Bare) "workload" "workloads" "scheduling.k8s.io" ["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"] true;
+            CompositePodGroup(Bare) "compositepodgroup" "compositepodgroups" "scheduling.k8s.io" ["v1alpha3"] true;
+            PodDisruptionBudget(DisruptionBudget) "poddisruptionbudget" "poddisruptionbudgets" "policy" ["v1"] true;
+            ResourceQuota(Quota) "resourcequota" "resourcequotas" "" ["v1"] true;
+            Event(Event) "event" "events" "" ["v1"] true;
+            ClusterRole(Role) "clusterrole" "clusterroles" "rbac.authorization.k8s.io" ["v1"] false;
+            ClusterRoleBinding(RoleBinding) "clusterrolebinding" "clusterrolebindings" "rbac.authorization.k8s.io" ["v1"] false;
+            Role(Role) "role" "roles" "rbac.authorization.k8s.io" ["v1"] true;
+            RoleBinding(RoleBinding) "rolebinding" "rolebindings" "rbac.authorization.k8s.io" ["v1"] true;
+        }
+    };
 }
+pub(crate) use kinds;
+
+macro_rules! kind {
+    ($($name:ident($object:ident) $singular:literal $plural:literal $group:literal [$($version:literal),+] $namespaced:literal;)+) => {
+        /// A kind of object. The order is the one in which snapshots list them and reports name them.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "each variant is the kind of its name")]
+        pub enum Kind {
+            $($name),+
+        }
+
+        const FACTS: &[Facts] = &[
+            $(Facts {
+                kind: Kind::$name,
+                name: stringify!($name),
+                singular: $singular,
+                plural: $plural,
+                group: $group,
+                versions: &[$($version),+],
+                namespaced: $namespaced,
+            }),+
+        ];
+    };
+}
+
+kinds!(kind);
 
 struct Facts {
     kind: Kind,
     name: &'static str,
+    singular: &'static str,
     plural: &'static str,
     group: &'static str,
     versions: &'static [&'static str],
     namespaced: bool,
-}
-
-/// Versions are listed best first; those behind the best one are read where a server offers nothing better.
-const FACTS: [Facts; 18] = [
-    facts(Kind::Namespace, "Namespace", "namespaces", "", &["v1"], false),
-    facts(Kind::Node, "Node", "nodes", "", &["v1"], false),
-    facts(
-        Kind::DeviceClass,
-        "DeviceClass",
-        "deviceclasses",
-        RESOURCE,
-        RESOURCE_VERSIONS,
-        false,
-    ),
-    facts(
-        Kind::ResourceSlice,
-        "ResourceSlice",
-        "resourceslices",
-        RESOURCE,
-        RESOURCE_VERSIONS,
-        false,
-    ),
-    facts(
-        Kind::DeviceTaintRule,
-        "DeviceTaintRule",
-        "devicetaintrules",
-        RESOURCE,
-        &["v1", "v1beta2", "v1alpha3"],
-        false,
-    ),
-    facts(
-        Kind::ResourceClaimTemplate,
-        "ResourceClaimTemplate",
-        "resourceclaimtemplates",
-        RESOURCE,
-        RESOURCE_VERSIONS,
-        true,
-    ),
-    facts(
-        Kind::ResourceClaim,
-        "ResourceClaim",
-        "resourceclaims",
-        RESOURCE,
-        RESOURCE_VERSIONS,
-        true,
-    ),
-    facts(Kind::Pod, "Pod", "pods", "", &["v1"], true),
-    facts(
-        Kind::PodGroup,
-        "PodGroup",
-        "podgroups",
-        SCHEDULING,
-        &["v1beta1", "v1alpha3", "v1alpha2"],
-        true,
-    ),
-    facts(
-        Kind::Workload,
-        "Workload",
-        "workloads",
-        SCHEDULING,
-        &["v1beta1", "v1alpha3", "v1alpha2", "v1alpha1"],
-        true,
-    ),
-    facts(
-        Kind::CompositePodGroup,
-        "CompositePodGroup",
-        "compositepodgroups",
-        SCHEDULING,
-        &["v1alpha3"],
-        true,
-    ),
-    facts(
-        Kind::PodDisruptionBudget,
-        "PodDisruptionBudget",
-        "poddisruptionbudgets",
-        "policy",
-        &["v1"],
-        true,
-    ),
-    facts(
-        Kind::ResourceQuota,
-        "ResourceQuota",
-        "resourcequotas",
-        "",
-        &["v1"],
-        true,
-    ),
-    facts(Kind::Event, "Event", "events", "", &["v1"], true),
-    facts(
-        Kind::ClusterRole,
-        "ClusterRole",
-        "clusterroles",
-        RBAC,
-        &["v1"],
-        false,
-    ),
-    facts(
-        Kind::ClusterRoleBinding,
-        "ClusterRoleBinding",
-        "clusterrolebindings",
-        RBAC,
-        &["v1"],
-        false,
-    ),
-    facts(Kind::Role, "Role", "roles", RBAC, &["v1"], true),
-    facts(
-        Kind::RoleBinding,
-        "RoleBinding",
-        "rolebindings",
-        RBAC,
-        &["v1"],
-        true,
-    ),
-];
-
-const RESOURCE: &str = "resource.k8s.io";
-const RBAC: &str = "rbac.authorization.k8s.io";
-const SCHEDULING: &str = "scheduling.k8s.io";
-const RESOURCE_VERSIONS: &[&str] = &["v1", "v1beta2", "v1beta1"];
-
-const fn facts(
-    kind: Kind,
-    name: &'static str,
-    plural: &'static str,
-    group: &'static str,
-    versions: &'static [&'static str],
-    namespaced: bool,
-) -> Facts {
-    Facts {
-        kind,
-        name,
-        plural,
-        group,
-        versions,
-        namespaced,
-    }
 }
 
 impl Kind {
@@ -212,6 +90,11 @@ impl Kind {
     /// The kind as objects carry it: `ResourceClaim`.
     pub fn name(self) -> &'static str {
         self.facts().name
+    }
+
+    /// The kind as kubectl writes it in front of a name: `resourceclaim`.
+    pub fn singular(self) -> &'static str {
+        self.facts().singular
     }
 
     /// The kind as URLs carry it: `resourceclaims`.

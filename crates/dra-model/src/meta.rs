@@ -323,7 +323,7 @@ pub struct OwnerReference {
 }
 
 /// A condition, as conditions of claims' devices, rules, pods and groups look alike.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Condition {
     /// Type of the condition.

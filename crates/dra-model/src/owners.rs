@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Condition, Key, Meta, OwnerReference, Str, Time};
+use super::{Condition, Key, Meta, OwnerReference, Str, Time, Tolerations};
 use dra_values::json;
 
 /// An object that may make others, or that other components keep for it, as a queue does.
@@ -37,6 +37,8 @@ pub struct Owner {
     pub strategy: Option<Strategy>,
     /// The nodeSelector of its pod template, if it is a DaemonSet.
     pub node_selector: Vec<(Str, Str)>,
+    /// The tolerations of its pod template, if it is a DaemonSet.
+    pub tolerations: Tolerations,
     /// Reported conditions.
     pub conditions: Vec<Condition>,
     /// Reported checks of a Workload of Kueue, with their state as the status and their name with that of their kind as the reason.
@@ -177,6 +179,7 @@ impl Owners {
             strategy: (group == "apps" && kind == "Deployment")
                 .then(|| Strategy::of(&spec.strategy, spec.replicas.as_i64())),
             node_selector: node_selector(group, kind, &spec),
+            tolerations: tolerations(group, kind, &spec),
             conditions: conditions.collect(),
             checks: checks.collect(),
             state,
@@ -256,6 +259,15 @@ fn node_selector(group: &str, kind: &str, spec: &Spec) -> Vec<(Str, Str)> {
         .filter(|_| (group, kind) == ("apps", "DaemonSet"));
     let text = |(key, value): (&String, &Value)| Some((key.as_str().into(), value.as_str()?.into()));
     labels.into_iter().flatten().filter_map(text).collect()
+}
+
+/// Returns what a DaemonSet tolerates of nodes, without what its controller adds.
+fn tolerations(group: &str, kind: &str, spec: &Spec) -> Tolerations {
+    let listed = Some(&spec.template["spec"]["tolerations"]);
+    let listed = listed.filter(|_| (group, kind) == ("apps", "DaemonSet"));
+    listed
+        .and_then(|listed| Tolerations::deserialize(listed).ok())
+        .unwrap_or_default()
 }
 
 /// Returns whether a pod template anywhere in a spec has claims: each kind has its templates elsewhere.

@@ -427,7 +427,7 @@ pub struct ContainerState {
 }
 
 /// Termination of a container.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContainerEnd {
     /// Not 0 for one that failed.
@@ -441,7 +441,7 @@ pub struct ContainerEnd {
 }
 
 /// The reason why a container is not started yet.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(default)]
 pub struct ContainerWaiting {
     /// Machine-readable cause, such as `ContainerCreating` or `CreateContainerError`.

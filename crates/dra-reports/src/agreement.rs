@@ -208,6 +208,7 @@ fn explained(cluster: &Cluster, claims: &[Arc<Claim>]) -> ClusterVerdict {
         budget: &Budget::new(2_000),
         observer: &(),
         run: &in_order,
+        has_fixes: true,
     };
     explain_claims(cluster, claims, &settings).verdict()
 }

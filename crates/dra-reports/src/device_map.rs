@@ -40,8 +40,8 @@ pub struct MapCell {
 pub struct MapRow {
     /// The first node by name, or the pool of devices that several nodes reach.
     pub name: String,
-    /// How many more there are.
-    pub more: usize,
+    /// The others.
+    pub others: Vec<String>,
     /// One for each of the map's drivers.
     pub cells: Vec<MapCell>,
 }
@@ -151,7 +151,7 @@ impl DeviceMap {
         }
         let rows = rows.into_iter().map(|(place, cells)| MapRow {
             name: place.name(),
-            more: 0,
+            others: Vec::new(),
             cells,
         });
         Self {
@@ -170,7 +170,7 @@ impl DeviceMap {
         for row in &self.rows {
             let cells: Vec<MapCell> = row.cells.iter().map(|cell| cell.folded(fold)).collect();
             match alike.get_mut(&cells) {
-                Some(known) => known.more += 1,
+                Some(known) => known.others.push(row.name.clone()),
                 None => {
                     let row = MapRow {
                         cells: cells.clone(),
@@ -181,7 +181,8 @@ impl DeviceMap {
             }
         }
         let mut rows: Vec<MapRow> = alike.into_values().collect();
-        rows.sort_by(|a, b| b.more.cmp(&a.more).then_with(|| a.name.cmp(&b.name)));
+        let most = |row: &MapRow| std::cmp::Reverse(row.others.len());
+        rows.sort_by(|a, b| most(a).cmp(&most(b)).then_with(|| a.name.cmp(&b.name)));
         rows
     }
 }

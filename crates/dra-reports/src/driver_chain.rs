@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
-use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -181,20 +180,21 @@ pub fn driver_chain(cluster: &Cluster, driver: &Str, now: Time) -> Option<Driver
         let link = stages.broken_link(driver, node);
         let published = devices.remove(&Some(name.clone()));
         awaited.extend(republishing(cluster, name, Some(driver), now).map(|since| (name.clone(), since)));
-        let pod: Option<&Arc<Pod>> = plugin.pod();
+        let pod = stages.pod_of(&plugin);
         workloads.extend(pod.map(|pod| maker_of(pod)));
         if let Plugin::None {
-            elsewhere: Some(pod), ..
+            elsewhere: Some((pod, _)),
+            ..
         } = &plugin
         {
-            workloads.insert(maker_of(pod));
+            workloads.extend(cluster.pod(pod).map(|pod| maker_of(pod)));
         }
         if published.is_none() && link.is_none() && pod.is_none() {
             continue;
         }
         let (count, in_use) = published.unwrap_or((0, Some(0)));
         let pod_state = match plugin {
-            Plugin::Hidden(_) => DriverPod::Unknown,
+            Plugin::Hidden => DriverPod::Unknown,
             Plugin::None { .. } => DriverPod::None,
             Plugin::Crashing(..) => DriverPod::Crashing,
             Plugin::Pending(..) => DriverPod::Pending,

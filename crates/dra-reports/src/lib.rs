@@ -22,11 +22,13 @@ pub mod describe;
 mod device_item;
 mod device_map;
 mod devices;
+pub mod difference;
 mod driver_chain;
 pub mod explanation;
 pub mod findings;
 mod health;
 mod listing;
+pub mod metrics;
 mod node_room;
 mod pending;
 pub mod presence;
@@ -68,7 +70,7 @@ pub use sentence::{Sentence, instruction};
 pub use shadow::{ShadowItem, ShadowReport, object_of, shadow_report};
 pub use status::{
     ClaimCounts, ClusterStatus, DeviceCounts, DriverStatus, GateLine, KubeletCount, STATUS_NEEDS, StateCount,
-    status,
+    status, usage_by,
 };
 pub use taints::{Preview, TAINTS_NEEDS, TaintItem, TaintList, TaintSource, Tolerated, Tolerates, taints};
 pub use trace::{ControllerTrace, TraceItem, controller_trace};

@@ -198,6 +198,7 @@ fn compare<T: serde::Serialize>(
                 budget: &Budget::new(100_000),
                 observer: &(),
                 run: &in_order,
+                has_fixes: true,
             };
             let report = json_of(&judge(&cluster, &units, &settings));
             (report, cluster.meter().spent(), cluster.meter().looked_at())

@@ -51,6 +51,8 @@ pub struct ExplanationList {
 pub struct CauseItem {
     /// Their verdict.
     pub verdict: ClusterVerdict,
+    /// Stable code of the cause.
+    pub code: &'static str,
     /// The cause in a sentence. Names of single pods and claims are left out where several have it.
     pub cause: Sentence,
     /// The pending pods, by name.
@@ -84,7 +86,7 @@ pub struct Started {
 }
 
 impl Started {
-    fn of(pod: &Pod) -> Self {
+    pub(super) fn of(pod: &Pod) -> Self {
         let phase = pod.status.phase.as_str();
         let is_deleting = pod.metadata.is_deleting();
         Self {
@@ -326,6 +328,7 @@ impl Group {
         let is_shared = self.pods.len() + self.claims.len() > 1;
         CauseItem {
             verdict: self.verdict,
+            code: self.shared.code(),
             cause: why(if is_shared { &self.shared } else { &self.own }).into(),
             pods: self.pods,
             claims: self.claims,

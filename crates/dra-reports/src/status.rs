@@ -10,8 +10,10 @@ use super::node_room::BlockedCount;
 use super::stage::StageCount;
 use super::usage::{Counting, FreeByNode, Measures, UnitSums};
 use super::{IdleClaim, Selection, Units, UsageBy, UsageItem, Warnings, words};
-use dra_allocator::devices::{DeviceState, Inventory, Nodes, Taints, Unavailable, node_of};
-use dra_model::{Cluster, Component, Evidence, Gate, Kind, Node, NodeSelector, Pool, Str, Time};
+use dra_allocator::devices::{DeviceState, Inventory, Nodes, PoolFacts, Taints, Unavailable, node_of};
+use dra_model::{
+    Cluster, Component, Device, DeviceId, Evidence, Gate, Kind, Node, NodeSelector, Pool, Slice, Str, Time,
+};
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::reservation::ClaimState;
 use dra_rules::scheduling::Run;
@@ -112,6 +114,56 @@ pub struct DeviceCounts {
     pub unpublished: Option<usize>,
 }
 
+/// What is counted of a published device.
+pub(super) struct SeenDevice {
+    state: DeviceState,
+    /// Why it cannot be allocated, if no claim holds it.
+    pub(super) unavailable: Vec<Unavailable>,
+    is_tainted: bool,
+    is_unhealthy: bool,
+}
+
+impl SeenDevice {
+    pub(super) fn of(
+        (inventory, taints, health): (&Inventory<'_>, &Taints<'_>, &HealthIndex<'_>),
+        facts: &PoolFacts,
+        id: &DeviceId,
+        published: (&Slice, &Device),
+    ) -> Self {
+        let state = inventory.state(id);
+        let unavailable = match state {
+            DeviceState::Free => inventory.unavailable(facts, id, published),
+            DeviceState::Allocated | DeviceState::Shared | DeviceState::Unknown => Vec::new(),
+        };
+        Self {
+            state,
+            unavailable,
+            is_tainted: taints.of_device(id).next().is_some(),
+            is_unhealthy: health.health(inventory, id) == Some(Health::Unhealthy),
+        }
+    }
+
+    fn is_free(&self) -> bool {
+        self.state == DeviceState::Free && self.unavailable.is_empty()
+    }
+}
+
+impl DeviceCounts {
+    /// Counts a published device.
+    pub(super) fn count(&mut self, seen: &SeenDevice) {
+        self.total += 1;
+        match seen.state {
+            DeviceState::Allocated => self.allocated += 1,
+            DeviceState::Shared => self.shared += 1,
+            DeviceState::Unknown => self.unknown += 1,
+            DeviceState::Free if seen.is_free() => self.free += 1,
+            DeviceState::Free => self.unavailable += 1,
+        }
+        self.tainted += usize::from(seen.is_tainted);
+        self.unhealthy += usize::from(seen.is_unhealthy);
+    }
+}
+
 /// Numbers of claims.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -206,17 +258,17 @@ pub fn status(
             gates.push(line);
         }
     }
-    let findings = check_by(cluster, &CheckRequest::now(now), run);
+    let request = CheckRequest::now(now).told_of(cluster, &[]);
+    let findings = check_by(cluster, &request, run);
     gates.sort_by(|a: &GateLine, b| (a.gate.name(), a.component).cmp(&(b.gate.name(), b.component)));
     let namespace = selection.namespace.as_deref().unwrap_or_default();
     let knows_claims = cluster.gap(Kind::ResourceClaim, namespace).is_none();
-    let knows_slices = cluster.gap(Kind::ResourceSlice, "").is_none();
     let (drivers, usage, idle) = drivers(cluster, selection, by, &mut warnings);
     ClusterStatus {
         drivers,
         claims: knows_claims.then(|| claims(cluster, selection)),
         usage_by: by,
-        usage: Some(usage).filter(|_| knows_claims && knows_slices),
+        usage: knows_usage(cluster, selection).then_some(usage),
         idle: idle.filter(|_| knows_claims),
         pod_stages: (knows_claims && cluster.gap(Kind::Pod, namespace).is_none()).then(|| {
             StageCount::of(cluster, now, |pod| {
@@ -236,6 +288,16 @@ pub fn status(
         gates,
         warnings,
     }
+}
+
+/// The usage in [`status`] alone, grouped `by` something; nothing when claims or slices could not be read.
+pub fn usage_by(cluster: &Cluster, selection: &Selection, by: UsageBy) -> Option<Vec<UsageItem>> {
+    knows_usage(cluster, selection).then(|| drivers(cluster, selection, by, &mut Warnings::default()).1)
+}
+
+fn knows_usage(cluster: &Cluster, selection: &Selection) -> bool {
+    let namespace = selection.namespace.as_deref().unwrap_or_default();
+    cluster.gap(Kind::ResourceClaim, namespace).is_none() && cluster.gap(Kind::ResourceSlice, "").is_none()
 }
 
 fn claims(cluster: &Cluster, selection: &Selection) -> ClaimCounts {
@@ -324,7 +386,7 @@ impl Counted<'_> {
 }
 
 /// The drivers by name, who uses what of them, and claims that do so without a pod that runs.
-fn drivers(
+pub(super) fn drivers(
     cluster: &Cluster,
     selection: &Selection,
     by: UsageBy,
@@ -347,27 +409,14 @@ fn drivers(
         let mut node = None;
         for (slice, device) in pool.devices() {
             let id = pool.device_id(&device.name);
-            let counts = &mut counted.status.devices;
-            counts.total += 1;
-            match inventory.state(&id) {
-                DeviceState::Allocated => counts.allocated += 1,
-                DeviceState::Shared => counts.shared += 1,
-                DeviceState::Unknown => counts.unknown += 1,
-                DeviceState::Free => {
-                    let unavailable = inventory.unavailable(&facts, &id, (slice, device));
-                    if unavailable.is_empty() {
-                        counts.free += 1;
-                        counted.free.add(Nodes::of_device(slice, device));
-                    } else {
-                        counts.unavailable += 1;
-                        for reason in unavailable {
-                            *counted.unavailable.entry(reason).or_default() += 1;
-                        }
-                    }
-                }
+            let seen = SeenDevice::of((&inventory, &taints, &health), &facts, &id, (slice, device));
+            counted.status.devices.count(&seen);
+            if seen.is_free() {
+                counted.free.add(Nodes::of_device(slice, device));
             }
-            counts.tainted += usize::from(taints.of_device(&id).next().is_some());
-            counts.unhealthy += usize::from(health.health(&inventory, &id) == Some(Health::Unhealthy));
+            for reason in seen.unavailable {
+                *counted.unavailable.entry(reason).or_default() += 1;
+            }
             let (of_device, _) = node_of(slice, device);
             usage.device(
                 &inventory,

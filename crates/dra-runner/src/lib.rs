@@ -1,7 +1,7 @@
 //! The controllers at work beside a live cluster: watches, answers and timers drive the engine, and what it wants is carried out or noted.
 //!
 //! `manager` has the loop that all modes share: [`shadow()`] compares, [`supplement()`] writes what the built-in controllers leave undone,
-//! [`take_over()`] replaces them. Other files are named after what client-go and controller-runtime have: `leader_election`, `worker`,
+//! [`take_over()`] replaces them. `export` watches and computes metrics. Other files are named after what client-go and controller-runtime have: `leader_election`, `worker`,
 //! `rate_limiter`, `events`, `metrics`, `health`, `probes`. Besides, `drift` detects that the rules no longer fit the cluster, and `rivals`
 //! that another controller does the same work.
 
@@ -11,6 +11,7 @@ mod comparison;
 pub mod conversion;
 mod drift;
 mod events;
+mod export;
 mod failure;
 mod health;
 mod leader_election;
@@ -34,12 +35,13 @@ mod worker;
 mod workqueue_metrics;
 
 pub use drift::Recheck;
+pub use export::{Exporter, Part};
 pub use failure::{Failure, check_gates};
 pub use lease::{Holder, holder};
 pub use manager::{Listed, Options, Writing};
 pub use message::Message;
 pub use preflight::{Proof, Rival, may_replace};
-pub use probes::Probes;
+pub use probes::{Endpoint, Probes};
 pub use rights::{rights, supplement_rights};
 pub use rules::needed;
 pub use shadow::{Ending, shadow};

@@ -24,7 +24,7 @@ use super::telemetry::Telemetry;
 use super::worker::{JobResult, Worker};
 use dra_model::{Change, Cluster, Key, Str, Time};
 use dra_rules::controllers::{ControllerName, Engine, Job, Notice, Outcome, Owner, Subject};
-use dra_sources::live::{Error, Live, Persistence};
+use dra_sources::live::{Error, Live, Persistence, Watch};
 use dra_sources::{Loaded, Needs};
 
 /// The time for jobs that are under way at the end. No write takes longer at the server.
@@ -43,6 +43,37 @@ pub struct Listed<'a> {
     pub loaded: Loaded,
     /// Time of the list.
     pub at: Time,
+}
+
+impl Listed<'_> {
+    /// The clock since the list, with the API server's time where that of this machine counts.
+    pub(super) fn clock(&self, wall: Option<fn() -> Time>) -> Clock {
+        Clock::set(self.at, wall.map(|_| self.live.server_time().clone()))
+    }
+
+    /// Watches the cluster from there, and checks whether its rules still fit, as wanted by `recheck`.
+    pub(super) async fn watch(
+        &self,
+        as_released: bool,
+        recheck: Option<Recheck>,
+        telemetry: &Arc<Telemetry>,
+    ) -> Result<(Watch, DriftWatch), Error> {
+        let Self {
+            live, needs, loaded, ..
+        } = self;
+        let watch = live
+            .watch(
+                needs,
+                &loaded.cluster,
+                &loaded.resource_versions,
+                Persistence::Lasting,
+            )
+            .await?;
+        telemetry.health.begin(watch.kinds());
+        let environment = loaded.cluster.environment();
+        let drifts = DriftWatch::start(live, needs, environment, as_released, recheck, telemetry);
+        Ok((watch, drifts))
+    }
 }
 
 /// Options of a run, whatever its mode.
@@ -151,12 +182,6 @@ pub(super) async fn drive<R: Role>(
     build: impl FnOnce(Cluster, Time) -> (Engine, R),
     tell: impl FnMut(Message),
 ) -> Result<Ended<R>, Error> {
-    let Listed {
-        live,
-        needs,
-        loaded,
-        at,
-    } = listed;
     let Options {
         for_,
         mut interruption,
@@ -174,21 +199,13 @@ pub(super) async fn drive<R: Role>(
         dry_run,
     } = writing.unwrap_or(Writing::NONE);
     let until = for_.map(|time| Instant::now() + time);
-    let mut clock = Clock::set(at, wall.map(|_| live.server_time().clone()));
-    let writer = Arc::new(live.writer(dry_run).await?);
-    let mut watch = live
-        .watch(
-            needs,
-            &loaded.cluster,
-            &loaded.resource_versions,
-            Persistence::Lasting,
-        )
-        .await?;
-    telemetry.begin(&loaded.cluster, watch.kinds());
+    let mut clock = listed.clock(wall);
+    let writer = Arc::new(listed.live.writer(dry_run).await?);
+    let (mut watch, mut drifts) = listed.watch(as_released, recheck, &telemetry).await?;
+    let live = listed.live;
+    telemetry.begin(&listed.loaded.cluster);
     let (recorder, broadcaster) = (!dry_run).then(|| Recorder::start(Arc::clone(&writer))).unzip();
-    let environment = loaded.cluster.environment();
-    let mut drifts = DriftWatch::start(live, needs, environment, as_released, recheck, &telemetry);
-    let (mut engine, role) = build(loaded.cluster, clock.now());
+    let (mut engine, role) = build(listed.loaded.cluster, clock.now());
     telemetry.begin_queues(&mut engine);
     let limiter = || Arc::new(RateLimiter::new(qps, burst));
     let shared = limiter();

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -33,7 +33,10 @@ pub(super) enum RecheckResult {
 /// The metrics of a run.
 #[derive(Debug)]
 pub(super) struct Metrics {
+    /// Those of controllers.
     registry: Registry,
+    /// Those of watches and rechecks, which an exporter has, too.
+    watches: Registry,
     claims: Family<Labels<3>, Gauge>,
     pub(super) queues: WorkqueueMetrics,
     creates: Family<Labels<4>, Counter>,
@@ -52,8 +55,8 @@ pub(super) struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::default();
-        let to = &mut registry;
+        let (mut registry, mut watches) = (Registry::default(), Registry::default());
+        let (to, of_watches) = (&mut registry, &mut watches);
         // Each help ends without a full stop, which the registry adds.
         let metrics = Self {
             queues: WorkqueueMetrics::registered(to),
@@ -82,12 +85,12 @@ impl Default for Metrics {
             ),
             jobs: register(to, "kubectl_dra_jobs", "Jobs of a controller, by result"),
             rechecks: register(
-                to,
+                of_watches,
                 "kubectl_dra_rechecks",
                 "Checks for changed versions, served kinds and feature gates",
             ),
             differs: register(
-                to,
+                of_watches,
                 "kubectl_dra_cluster_differs",
                 "Whether the last check found a change",
             ),
@@ -107,17 +110,22 @@ impl Default for Metrics {
                 "Number of differences found, each write counted once",
             ),
             in_step: register(
-                to,
+                of_watches,
                 "kubectl_dra_watch_in_step",
                 "Whether the watch of a resource is open",
             ),
-            troubles: register(to, "kubectl_dra_watch_troubles", "Interruptions of watches"),
+            troubles: register(
+                of_watches,
+                "kubectl_dra_watch_troubles",
+                "Interruptions of watches",
+            ),
             unreadable: register(
-                to,
+                of_watches,
                 "kubectl_dra_unreadable_objects",
                 "Number of times an object could not be decoded",
             ),
             registry,
+            watches,
         };
         // A rate needs the zero before the one.
         for controller in ControllerName::ALL {
@@ -243,7 +251,15 @@ impl Metrics {
         self.queues.refresh(Instant::now());
         let mut text = String::new();
         // A string takes whatever is written.
-        _ = encode(&mut text, &self.registry);
+        _ = encode_registry(&mut text, &self.registry);
+        self.finish(text)
+    }
+
+    /// `text` with the metrics of watches and the end of OpenMetrics.
+    pub(super) fn finish(&self, mut text: String) -> String {
+        // A string takes whatever is written.
+        _ = encode_registry(&mut text, &self.watches);
+        _ = encode_eof(&mut text);
         text
     }
 }

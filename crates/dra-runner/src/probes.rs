@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,6 +26,25 @@ const CONNECTIONS: usize = 32;
 /// The time for a connection to send its request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// State of a program that probes and collectors of metrics ask for.
+pub trait Endpoint: Send + Sync + 'static {
+    /// Reasons why it is not ready; none if it is.
+    fn why_not_ready(&self) -> Vec<String>;
+
+    /// The metrics, in the text format of OpenMetrics.
+    fn metrics(self: Arc<Self>) -> impl Future<Output = String> + Send;
+}
+
+impl Endpoint for Telemetry {
+    fn why_not_ready(&self) -> Vec<String> {
+        self.health.why_not_ready(Instant::now())
+    }
+
+    async fn metrics(self: Arc<Self>) -> String {
+        self.metrics.text()
+    }
+}
+
 /// Answers probes until it is dropped.
 pub struct Probes {
     address: SocketAddr,
@@ -36,10 +56,10 @@ impl Probes {
     ///
     /// # Errors
     /// If the address cannot be listened on.
-    pub async fn listen(address: SocketAddr, telemetry: Arc<Telemetry>) -> io::Result<Self> {
+    pub async fn listen(address: SocketAddr, endpoint: Arc<impl Endpoint>) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let server = Task(tokio::spawn(serve(listener, telemetry)));
+        let server = Task(tokio::spawn(serve(listener, endpoint)));
         Ok(Self {
             address,
             _server: server,
@@ -61,7 +81,7 @@ impl Drop for Task {
     }
 }
 
-async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
+async fn serve(listener: TcpListener, endpoint: Arc<impl Endpoint>) {
     // By age.
     let mut connections: VecDeque<Task> = VecDeque::new();
     loop {
@@ -76,11 +96,11 @@ async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
         while connections.len() >= CONNECTIONS {
             connections.pop_front();
         }
-        let telemetry = Arc::clone(&telemetry);
+        let endpoint = Arc::clone(&endpoint);
         let connection = tokio::spawn(async move {
             let answer = service_fn(|request| {
-                let response = telemetry.answer(&request);
-                async move { Ok::<_, Infallible>(response) }
+                let endpoint = Arc::clone(&endpoint);
+                async move { Ok::<_, Infallible>(answer(endpoint, &request).await) }
             });
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
@@ -93,45 +113,43 @@ async fn serve(listener: TcpListener, telemetry: Arc<Telemetry>) {
     }
 }
 
-impl Telemetry {
-    fn answer<B>(&self, request: &Request<B>) -> Response<Full<Bytes>> {
-        const PLAIN: &str = "text/plain; charset=utf-8";
-        let (status, content_type, body) = match (request.method(), request.uri().path()) {
-            (&Method::GET | &Method::HEAD, path) => match path {
-                "/healthz" => (StatusCode::OK, PLAIN, "ok\n".to_owned()),
-                "/readyz" => {
-                    let why = self.health.why_not_ready(Instant::now());
-                    if why.is_empty() {
-                        (StatusCode::OK, PLAIN, "ok\n".to_owned())
-                    } else {
-                        (StatusCode::SERVICE_UNAVAILABLE, PLAIN, why.join("\n") + "\n")
-                    }
+async fn answer(endpoint: Arc<impl Endpoint>, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+    const PLAIN: &str = "text/plain; charset=utf-8";
+    let (status, content_type, body) = match (request.method(), request.uri().path()) {
+        (&Method::GET | &Method::HEAD, path) => match path {
+            "/healthz" => (StatusCode::OK, PLAIN, "ok\n".to_owned()),
+            "/readyz" => {
+                let why = endpoint.why_not_ready();
+                if why.is_empty() {
+                    (StatusCode::OK, PLAIN, "ok\n".to_owned())
+                } else {
+                    (StatusCode::SERVICE_UNAVAILABLE, PLAIN, why.join("\n") + "\n")
                 }
-                "/metrics" => (
-                    StatusCode::OK,
-                    "application/openmetrics-text; version=1.0.0; charset=utf-8",
-                    self.metrics.text(),
-                ),
-                _ => (
-                    StatusCode::NOT_FOUND,
-                    PLAIN,
-                    "not found: use /healthz, /readyz or /metrics\n".to_owned(),
-                ),
-            },
-            _ => (
-                StatusCode::METHOD_NOT_ALLOWED,
-                PLAIN,
-                "method not allowed: use GET\n".to_owned(),
+            }
+            "/metrics" => (
+                StatusCode::OK,
+                "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                endpoint.metrics().await,
             ),
-        };
-        let mut response = Response::new(Full::new(Bytes::from(body)));
-        *response.status_mut() = status;
-        response.headers_mut().insert(
-            header::CONTENT_TYPE,
-            header::HeaderValue::from_static(content_type),
-        );
-        response
-    }
+            _ => (
+                StatusCode::NOT_FOUND,
+                PLAIN,
+                "not found: use /healthz, /readyz or /metrics\n".to_owned(),
+            ),
+        },
+        _ => (
+            StatusCode::METHOD_NOT_ALLOWED,
+            PLAIN,
+            "method not allowed: use GET\n".to_owned(),
+        ),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        header::HeaderValue::from_static(content_type),
+    );
+    response
 }
 
 #[cfg(test)]
@@ -155,7 +173,7 @@ mod tests {
     #[tokio::test]
     async fn who_asks_slowly_delays_no_probe() {
         let any = "127.0.0.1:0".parse().unwrap();
-        let probes = Probes::listen(any, Arc::default()).await.unwrap();
+        let probes = Probes::listen(any, Arc::<Telemetry>::default()).await.unwrap();
         let mut slow = Vec::new();
         for _ in 0..CONNECTIONS + 8 {
             let mut stream = TcpStream::connect(probes.address()).await.unwrap();

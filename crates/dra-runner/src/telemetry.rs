@@ -32,9 +32,8 @@ impl Telemetry {
         self.health.blind(Instant::now())
     }
 
-    /// Begins with `cluster`, whose objects of these kinds are watched.
-    pub(super) fn begin(&self, cluster: &Cluster, kinds: impl Iterator<Item = Kind>) {
-        self.health.begin(kinds);
+    /// Begins with the claims of `cluster`.
+    pub(super) fn begin(&self, cluster: &Cluster) {
         for object in cluster.objects(Kind::ResourceClaim) {
             if let Object::ResourceClaim(claim) = object {
                 self.metrics.claim_changed(None, Some(labels_of(claim)));

@@ -12,7 +12,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, members};
+use super::bundle::{
+    Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner, members,
+};
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gates::VersionSettings;
 use super::load::{LoadError, Request, load_sources, source};
@@ -123,6 +125,7 @@ impl Successor<'_> {
         let mut templates = BTreeMap::new();
         let wanted: BTreeSet<&Key> = self.templates.values().collect();
         let mut redacted = Vec::new();
+        let mut owners = Vec::new();
         read(&sources, &ReadOptions::default(), |found| {
             let Found::Item(item) = found else { return Ok(()) };
             match recognize(item.api_version, item.kind) {
@@ -147,8 +150,16 @@ impl Successor<'_> {
                     let info: Result<SnapshotInfo, _> = json::from_slice(item.json);
                     redacted.push(info.is_ok_and(|info| info.redacted));
                 }
-                // What decides nothing is no part of a snapshot, and what could not be understood is a gap of it.
-                Recognized::Other | Recognized::Unclear { .. } => {}
+                // It may be an owner.
+                Recognized::Other => {
+                    let version_and_kind = (
+                        item.api_version.unwrap_or_default(),
+                        item.kind.unwrap_or_default(),
+                    );
+                    add_owner(Redaction::On, version_and_kind, item.json, &mut owners);
+                }
+                // What could not be understood is a gap.
+                Recognized::Unclear { .. } => {}
             }
             Ok::<_, SuccessorError>(())
         })?;
@@ -172,7 +183,7 @@ impl Successor<'_> {
         environment.read_at = self.at;
         let redacted = !redacted.is_empty() && redacted.into_iter().all(|redacted| redacted);
         let info = SnapshotInfo::new(&environment, lists, redacted, None);
-        let mut snapshot = Snapshot::new(info, parts, directory, compression)?;
+        let mut snapshot = Snapshot::new(info, parts, &owners, directory, compression)?;
         self.prove(&mut snapshot, directory)?;
         Ok(snapshot)
     }

@@ -10,7 +10,7 @@ use proptest::sample::Index;
 use serde_json::Value;
 
 use self::damage::{Damage, Listed};
-use super::mutations::snapshot;
+use super::mutations::{file_of, snapshot};
 use crate::error::Outcome;
 use crate::fuzzing::program::result_on;
 use dra_allocator::devices::{ClassSelectors, DeviceState};
@@ -129,7 +129,9 @@ impl Whole {
         let mut known = KNOWN.lock().unwrap();
         let whole = known.entry(name).or_insert_with(|| {
             let list = snapshot(name);
-            let lines = lines(&list);
+            let mut lines = lines(&list);
+            // What is missing or damaged is no difference.
+            lines.push(format!("diff {}", file_of(name).display()));
             let file = written(&list);
             let cluster = cluster(file.path()).unwrap();
             Arc::new(Self {
@@ -146,7 +148,7 @@ impl Whole {
     /// Nothing in `damaged` got better; `what` describes the damage.
     fn compare(&self, damaged: &Value, line: Index, what: &str) -> Result<(), TestCaseError> {
         let after = written(damaged);
-        for at in [line.index(self.lines.len()), 0] {
+        for at in [line.index(self.lines.len()), 0, self.lines.len() - 1] {
             let (line, whole) = (&self.lines[at], &self.verdicts[at]);
             let left = verdict(line, after.path());
             let what = format!("{line} on {what}: {whole:?}, then {left:?}");

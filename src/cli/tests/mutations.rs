@@ -1,6 +1,6 @@
 //! Snapshots that are damaged in every way: whatever stands in a file, commands answer or say why not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -11,8 +11,9 @@ use crate::fuzzing::program::result_on;
 use dra_testing::effort::by_effort;
 
 /// Lines that get every damaged snapshot.
-const LINES: [&str; 14] = [
+const LINES: [&str; 15] = [
     "status",
+    "diff example:gpus -o wide",
     "claims -A -o wide",
     "claims -A -o json --node gpu-node-1",
     "claims -A --sort-by AGE --pod p",
@@ -38,12 +39,15 @@ const SNAPSHOTS: [&str; 6] = [
     "binding-conditions",
 ];
 
+pub(super) fn file_of(snapshot: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/snapshots")
+        .join(format!("{snapshot}.yaml"))
+}
+
 #[expect(clippy::disallowed_methods, reason = "tests read files")]
 pub(super) fn snapshot(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/snapshots")
-        .join(format!("{name}.yaml"));
-    serde_saphyr::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    serde_saphyr::from_str(&std::fs::read_to_string(file_of(name)).unwrap()).unwrap()
 }
 
 /// Runs a line on the file. It may not panic, and fails only as a file that is no good makes it.

@@ -6,6 +6,7 @@ pub(super) mod page;
 mod review;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -29,9 +30,10 @@ use dra_rules::reservation::conversion;
 use dra_sources::{GateSetting, Needs, document_of};
 
 use self::page::CodePage;
+use super::fleet::{self, Answer, Asked as OfFleet, OfCluster};
 use super::{Accepts, duration, objects, presence, threads};
 
-pub(super) const ACCEPTS: Accepts = Accepts::FINDINGS;
+pub(super) const ACCEPTS: Accepts = Accepts::FINDINGS.fleet();
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +46,9 @@ Examples:
   # Find what an upgrade or downgrade would break
   kubectl dra check --to-version 1.36
   # Fail a pipeline on errors only, and report to a code scanner
-  kubectl dra check --fail-on error -o sarif";
+  kubectl dra check --fail-on error -o sarif
+  # Check several clusters
+  kubectl dra check --context prod-a --context prod-b";
 
 /// Find problems, and what an upgrade or downgrade would break
 ///
@@ -52,7 +56,7 @@ Examples:
 /// again; from files it stays `Possible`. Changes nothing: a fix is a command to run yourself, or an instruction.
 ///
 /// Exit code 1: findings at or above the `--fail-on` severity. 4: no such findings, but some checks could not run.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(before_help = EXAMPLES, aliases = ["doctor", "lint", "audit", "validate", "findings"])]
 pub(crate) struct Args {
     /// Explain a code such as `DRA001`; needs no cluster
@@ -239,7 +243,7 @@ impl Report for Checked {
     const KIND: &'static str = "FindingList";
 
     fn view(&self, page: Page) -> View {
-        if page.is_terminal() {
+        if page.is_for_people() {
             blocks::of(self, page).into()
         } else {
             Table::new(COLUMNS, page.detail(), &self.list.items).into()
@@ -248,6 +252,7 @@ impl Report for Checked {
 
     fn export(&self, format: Export) -> Option<String> {
         Some(match format {
+            Export::Html => return None,
             Export::Sarif => export::sarif(self),
             Export::Junit => export::junit(self),
             Export::Github => export::github(self),
@@ -285,9 +290,16 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     ctx.printer().hold_warnings();
+    let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
+    fleet::run(ctx, (args, suppressions.map(Arc::new)), answer).await
+}
+
+async fn answer(
+    ctx: &Ctx,
+    (args, suppressions): (Args, Option<Arc<SuppressionList>>),
+) -> anyhow::Result<Answer<Checked>> {
     let (fail_on, idle) = (args.fail_on, args.idle);
     let named = args.only.clone();
-    let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
     let selection = objects::selection(ctx, objects::Default::All);
     let again = again(&args);
     let asked = Asked::of(args)?;
@@ -364,10 +376,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             ctx.warn(stale.text());
         }
     }
-    for unknown in &report.unknown {
-        ctx.warn(format!("unknown: {unknown}"));
-    }
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    warn(ctx, &report);
     let outcome = if report
         .items
         .iter()
@@ -383,18 +392,64 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let doubt = incomplete(&report);
     // On a terminal it is the first line of the report.
     let is_told = ctx.printer().has_screen();
-    ctx.print(Checked {
-        list: report,
-        fail_on,
-        verdict: verdict.clone(),
-        from_file: matches!(ctx.settings().source, SourceSetting::Files(_)),
-        downgrade,
-        again,
-    })?;
-    if !is_told {
-        ctx.printer().note(&format!("{verdict}{doubt}"));
+    Ok(Answer {
+        outcome,
+        note: (!is_told).then(|| format!("{verdict}{doubt}")),
+        report: Checked {
+            list: report,
+            fail_on,
+            verdict,
+            from_file: matches!(ctx.settings().source, SourceSetting::Files(_)),
+            downgrade,
+            again,
+        },
+    })
+}
+
+impl OfCluster for Checked {
+    const CLUSTERS: &'static [Column<OfFleet<Self>, Page>] = &[
+        OfFleet::CLUSTER,
+        Column::inner("RESULT", |asked, cell| {
+            asked.result(cell, |checked| {
+                format!("{}{}", checked.verdict, incomplete(&checked.list))
+            });
+        }),
+    ];
+    const HAS_BLOCKS: bool = true;
+}
+
+/// What the command says of the cluster now, without flags.
+pub(super) async fn now(ctx: &Ctx, mut cluster: Cluster, selection: Selection) -> anyhow::Result<Checked> {
+    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let request = CheckRequest {
+        selection,
+        ..CheckRequest::now(ctx.now(&cluster))
+    };
+    if is_live {
+        review::ask(ctx, &mut cluster, &request.codes).await?;
     }
-    Ok(outcome)
+    let request = request.told_of(&cluster, &[]);
+    let mut list = findings::check_by(&cluster, &request, &threads::on_all);
+    if is_live {
+        list = confirm(ctx, cluster, &request, list).await?;
+    }
+    warn(ctx, &list);
+    Ok(Checked {
+        verdict: verdict(&list, &request, &[]),
+        list,
+        fail_on: FailOn::At(Severity::Warning),
+        from_file: !is_live,
+        downgrade: None,
+        again: Command::dra("check").same_objects(),
+    })
+}
+
+/// Reports checks that could not run.
+fn warn(ctx: &Ctx, report: &FindingList) {
+    for unknown in &report.unknown {
+        ctx.warn(format!("unknown: {unknown}"));
+    }
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
 }
 
 /// The command that asks the question of `args` again, about all codes.

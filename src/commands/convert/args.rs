@@ -161,6 +161,14 @@ pub(super) fn check_kinds(kinds: &Kinds, cluster: &Cluster) -> Result<(), UsageE
 }
 
 impl PlanningArgs {
+    /// Those of a downgrade to `version`.
+    pub(super) fn toward(version: Version) -> Self {
+        Self {
+            to_version: Some(version),
+            ..Self::default()
+        }
+    }
+
     /// Returns whether the conversion prepares for something.
     pub(super) fn has_target(&self) -> bool {
         self.to_version.is_some() || !self.disable_gate.is_empty()

@@ -13,7 +13,9 @@ use dra_reports::conversion::{
     ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, Step, planned,
 };
 
-use dra_rules::reservation::conversion::ClaimGate;
+use dra_model::{Cluster, Version};
+use dra_reports::Selection;
+use dra_rules::reservation::conversion::{ClaimGate, Kinds};
 
 use crate::commands::presence;
 
@@ -119,6 +121,29 @@ impl From<ConversionPlan> for Planned {
 }
 
 impl Planned {
+    /// The plan of a downgrade to `version`.
+    ///
+    /// # Errors
+    /// When it is no release to go back to.
+    pub(in crate::commands) fn toward(
+        ctx: &Ctx,
+        cluster: &Cluster,
+        selection: &Selection,
+        version: Version,
+    ) -> Result<Self, UsageError> {
+        let planning = PlanningArgs::toward(version);
+        let options = planning.options(Kinds::PodGroups, cluster.environment())?;
+        let plan = planned(cluster, selection, &options);
+        warn(ctx, &plan);
+        Ok(Self {
+            cost: options
+                .target
+                .and_then(|target| DowngradeCost::of(cluster, &plan, target)),
+            plan,
+            shown: Shown::All,
+        })
+    }
+
     /// The claims that are shown.
     pub(super) fn claims(&self) -> impl Iterator<Item = &PlannedClaim> {
         let claims = self.plan.claims.iter();
@@ -132,7 +157,7 @@ impl Report for Planned {
     fn view(&self, page: Page) -> View {
         let has_steps = !self.plan.steps.is_empty();
         // What there is to say of no claim is said aside.
-        if has_steps || page.is_terminal() && self.claims().next().is_some() {
+        if has_steps || page.is_web() || page.is_terminal() && self.claims().next().is_some() {
             answer::of(self, page).into()
         } else {
             Table::new(COLUMNS, page.detail(), self.claims()).into()
@@ -186,7 +211,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let format = ctx.settings().output.format;
     let is_for_people = matches!(
         format,
-        Format::Table | Format::Wide | Format::Export(Export::Markdown)
+        Format::Table | Format::Wide | Format::Export(Export::Markdown | Export::Html)
     );
     if let Some(flag) = flag.filter(|_| !is_for_people) {
         let error = UsageError::new(format!("`{flag}` applies to table output only"));

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use crate::commands::shown::numbered;
 use crate::output::{Column, Detail, Doc, Page, Report, Span, Table, Tone, View, span, width_of};
-use dra_reports::{DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark};
+use dra_allocator::devices::ClassSelectors;
+use dra_model::{Cluster, Str};
+use dra_reports::{DeviceFilter, DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark, UsageBy};
 
 /// Lines of rows that a terminal shows; the legend and headers come on top.
 const MOST_LINES: usize = 16;
@@ -19,15 +22,15 @@ const GAP: usize = 2;
 /// The picture of a list of devices. As data it is that list.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
-pub(super) struct Picture {
-    pub(super) devices: DeviceList,
+pub(in crate::commands) struct Picture {
+    pub(in crate::commands) devices: DeviceList,
     #[serde(skip)]
-    pub(super) map: DeviceMap,
+    pub(in crate::commands) map: DeviceMap,
 }
 
-/// A row of the form for pipes.
+/// A row of the form for pipes, and for web pages, where nodes that look the same share one.
 struct Line<'m> {
-    row: &'m MapRow,
+    nodes: &'m str,
     driver: &'m str,
     cell: &'m MapCell,
     letters: &'m [char],
@@ -35,17 +38,26 @@ struct Line<'m> {
 
 impl<'m> Line<'m> {
     const COLUMNS: &'m [Column<Self>] = &[
-        Column::inner("NODE", |line, cell| cell.text(&line.row.name)),
+        Column::inner("NODE", |line, cell| cell.text(line.nodes)),
         Column::inner("DRIVER", |line, cell| cell.text(line.driver)),
         Column::inner("IN USE", |line, cell| cell.text(in_use(line.cell))),
         Column::inner("DEVICES", |line, cell| {
-            let marks = line.cell.marks.iter();
-            cell.text(
-                marks
-                    .map(|mark| sign(*mark, line.letters, ASCII))
-                    .collect::<String>(),
-            );
+            cell.pieces(signs(&line.cell.marks, line.letters, ASCII));
         }),
+    ];
+}
+
+/// A sign of the map, and what it means.
+struct Meaning {
+    sign: char,
+    tone: Tone,
+    text: String,
+}
+
+impl Meaning {
+    const COLUMNS: &'static [Column<Self>] = &[
+        Column::inner("SIGN", |meaning, cell| cell.toned(meaning.tone, meaning.sign)),
+        Column::inner("MEANING", |meaning, cell| cell.text(&meaning.text)),
     ];
 }
 
@@ -55,7 +67,7 @@ impl Report for Picture {
     fn view(&self, page: Page) -> View {
         let letters = letters(&self.map.holders);
         if self.map.rows.is_empty() || !page.is_terminal() {
-            return self.lines(&letters);
+            return self.lines(&letters, page);
         }
         let folds = [Fold::None, Fold::Equal, Fold::Sorted, Fold::Anybody];
         let drawn = folds.map(|fold| (fold, Drawing::new(&self.map, fold, page)));
@@ -79,15 +91,35 @@ impl Report for Picture {
 }
 
 impl Picture {
-    /// The form for pipes: a line for the devices of each driver on a node.
-    fn lines(&self, letters: &[char]) -> View {
-        let rows = self.map.rows.iter();
-        let lines = rows.flat_map(|row| {
+    /// The picture of all devices, or of those that claims of a namespace hold, with their holders told `by` something.
+    pub(in crate::commands) fn of(cluster: &Cluster, namespace: Option<&Str>, by: UsageBy) -> Self {
+        let filter = DeviceFilter {
+            namespace: namespace.cloned(),
+            ..DeviceFilter::default()
+        };
+        let devices = dra_reports::devices(cluster, &filter, &ClassSelectors::of(cluster), None);
+        let map = DeviceMap::of(cluster, &devices, by);
+        Self { devices, map }
+    }
+
+    /// The form without a picture: a line for the devices of each driver on a node.
+    fn lines(&self, letters: &[char], page: Page) -> View {
+        let fold = if page.is_web() { Fold::Equal } else { Fold::None };
+        let rows: Vec<(String, MapRow)> = self
+            .map
+            .folded(fold)
+            .into_iter()
+            .map(|row| {
+                let names = std::iter::once(&row.name).chain(&row.others);
+                (numbered(names.map(String::as_str), page).join(", "), row)
+            })
+            .collect();
+        let lines = rows.iter().flat_map(|(nodes, row)| {
             let cells = self.map.drivers.iter().zip(&row.cells);
             cells
                 .filter(|(_, cell)| !cell.marks.is_empty())
                 .map(|(driver, cell)| Line {
-                    row,
+                    nodes,
                     driver,
                     cell,
                     letters,
@@ -99,15 +131,29 @@ impl Picture {
         }
         let mut doc = Doc::new();
         doc.table(table);
-        let holders = letters.iter().zip(&self.map.holders);
-        let mut lines: Vec<String> = holders
-            .map(|(letter, holder)| format!("{letter} {}: {}", holder.group, holder.devices))
+        let holders = letters.iter().zip(&self.map.holders).enumerate();
+        let mut meanings: Vec<Meaning> = holders
+            .map(|(place, (letter, holder))| Meaning {
+                sign: *letter,
+                tone: tone(Mark::Held(Some(place))),
+                text: format!("{}: {}", holder.group, holder.devices),
+            })
             .collect();
         let all = self.map.rows.iter().flat_map(|row| &row.cells);
         let marks: BTreeSet<Mark> = all.flat_map(|cell| cell.marks.iter().copied()).collect();
         let others = self.map.holders.len() > letters.len();
-        lines.extend(states(&marks, others, ASCII).map(|(sign, word)| format!("{sign} {word}")));
-        doc.list("Legend", lines);
+        meanings.extend(states(&marks, others, ASCII));
+        if page.is_web() {
+            doc.section("Legend", |section| {
+                section.table(Table::new(Meaning::COLUMNS, Detail::Normal, meanings));
+            });
+        } else {
+            let lines = meanings.iter();
+            doc.list(
+                "Legend",
+                lines.map(|Meaning { sign, text, .. }| format!("{sign} {text}")),
+            );
+        }
         doc.into()
     }
 }
@@ -120,7 +166,7 @@ fn in_use(cell: &MapCell) -> String {
 const ASCII: char = '.';
 
 /// The letter of each holder, as far as letters go: one of its name, if no other has it. None is an `x`, which marks taints.
-fn letters(holders: &[MapHolder]) -> Vec<char> {
+pub(in crate::commands) fn letters(holders: &[MapHolder]) -> Vec<char> {
     let mut given: BTreeSet<char> = BTreeSet::from(['x', 'X']);
     let mut letters = Vec::new();
     for holder in holders {
@@ -149,6 +195,30 @@ fn sign(mark: Mark, letters: &[char], free: char) -> char {
     }
 }
 
+/// The signs of devices, those that are alike in one piece.
+fn signs(marks: &[Mark], letters: &[char], free: char) -> Vec<Span> {
+    let pieces = marks.chunk_by(|a, b| a == b).filter_map(|alike| {
+        let signs: String = alike.iter().map(|mark| sign(*mark, letters, free)).collect();
+        alike.first().map(|mark| span(tone_among(*mark, letters), signs))
+    });
+    pieces.collect()
+}
+
+/// The tone of a sign. Holders without a letter share one sign, and so they share its tone.
+fn tone_among(mark: Mark, letters: &[char]) -> Tone {
+    match mark {
+        Mark::Held(Some(holder)) if holder >= letters.len() => Tone::Plain,
+        mark => tone(mark),
+    }
+}
+
+/// The signs of all devices of a row, those of each driver apart.
+pub(in crate::commands) fn signs_of(row: &MapRow, letters: &[char]) -> String {
+    let cells = row.cells.iter().filter(|cell| !cell.marks.is_empty());
+    let signs = cells.map(|cell| cell.marks.iter().map(|mark| sign(*mark, letters, ASCII)));
+    signs.map(String::from_iter).collect::<Vec<_>>().join(" ")
+}
+
 fn tone(mark: Mark) -> Tone {
     match mark {
         Mark::Held(Some(holder)) => Tone::Number(holder),
@@ -159,23 +229,24 @@ fn tone(mark: Mark) -> Tone {
 }
 
 /// Signs that are not letters, with their meaning. Rare ones are explained where they occur.
-fn states(
-    marks: &BTreeSet<Mark>,
-    others: bool,
-    free: char,
-) -> impl Iterator<Item = (char, &'static str)> + use<> {
+fn states(marks: &BTreeSet<Mark>, others: bool, free: char) -> impl Iterator<Item = Meaning> + use<> {
+    let is_seen = |mark: Mark| marks.contains(&mark);
     [
-        (others, '+', "others"),
-        (marks.contains(&Mark::Held(None)), '#', "in use"),
-        (true, free, "free"),
-        (true, '-', "blocked"),
-        (true, 'x', "tainted"),
-        (true, '!', "unhealthy"),
-        (marks.contains(&Mark::Unknown), '?', "unknown"),
+        (others, Mark::Held(Some(usize::MAX)), "others"),
+        (is_seen(Mark::Held(None)), Mark::Held(None), "in use"),
+        (true, Mark::Free, "free"),
+        (true, Mark::Blocked, "blocked"),
+        (true, Mark::Tainted, "tainted"),
+        (true, Mark::Unhealthy, "unhealthy"),
+        (is_seen(Mark::Unknown), Mark::Unknown, "unknown"),
     ]
     .into_iter()
     .filter(|(shown, ..)| *shown)
-    .map(|(_, sign, word)| (sign, word))
+    .map(move |(_, mark, word)| Meaning {
+        sign: sign(mark, &[], free),
+        tone: tone_among(mark, &[]),
+        text: word.to_owned(),
+    })
 }
 
 /// A driver's column.
@@ -205,7 +276,7 @@ impl Drawing {
         let most = page.width() / 3;
         let labels: Vec<String> = rows
             .iter()
-            .map(|row| match row.more {
+            .map(|row| match row.others.len() {
                 0 => row.name.clone(),
                 more => format!("{} +{more}", row.name),
             })
@@ -277,7 +348,7 @@ impl Drawing {
             lines <= MOST_LINES
         });
         let rest = self.rows.split_off(fitting.count().max(1));
-        (rest.len(), rest.iter().map(|row| row.more + 1).sum())
+        (rest.len(), rest.iter().map(|row| row.others.len() + 1).sum())
     }
 
     fn draw(&self, letters: &[char], doc: &mut Doc) {
@@ -313,10 +384,7 @@ impl Drawing {
     fn cell(&self, cell: &MapCell, column: &Wide, line: usize, letters: &[char], spans: &mut Vec<Span>) {
         let free = self.free();
         let marks = cell.marks.chunks(column.marks).nth(line).unwrap_or_default();
-        for alike in marks.chunk_by(|a, b| a == b) {
-            let signs: String = alike.iter().map(|mark| sign(*mark, letters, free)).collect();
-            spans.extend(alike.first().map(|mark| span(tone(*mark), signs)));
-        }
+        spans.extend(signs(marks, letters, free));
         let count = if line == 0 && !cell.marks.is_empty() {
             in_use(cell)
         } else {
@@ -390,11 +458,11 @@ fn legend(map: &DeviceMap, drawing: &Drawing, letters: &[char], page: Page, doc:
     }
     let others = (letters.len()..map.holders.len()).any(is_seen);
     let mut line = Vec::new();
-    for (sign, word) in states(&marks, others, drawing.free()) {
+    for Meaning { sign, text, .. } in states(&marks, others, drawing.free()) {
         if !line.is_empty() {
             line.push(padding(GAP));
         }
-        line.push(span(Tone::Plain, format!("{sign} {word}")));
+        line.push(span(Tone::Plain, format!("{sign} {text}")));
     }
     doc.line(0, line);
 }
@@ -433,7 +501,7 @@ mod tests {
         };
         let row = |name: &str, count| MapRow {
             name: name.to_owned(),
-            more: 0,
+            others: Vec::new(),
             cells: vec![cell(count)],
         };
         let map = DeviceMap {
@@ -460,7 +528,7 @@ mod tests {
         let holder = |number| Mark::Held(Some(number));
         let row = |number: usize, marks: Vec<Mark>| MapRow {
             name: format!("node-{number}"),
-            more: 0,
+            others: Vec::new(),
             cells: vec![MapCell {
                 held: marks.iter().filter(|mark| matches!(mark, Mark::Held(_))).count(),
                 marks,
@@ -491,7 +559,7 @@ mod tests {
                 let mut drawing = Drawing::new(&map, fold, page);
                 let (rows, nodes) = drawing.cut();
                 assert!(drawing.lines() <= MOST_LINES, "{fold:?} at {width}");
-                let shown: usize = drawing.rows.iter().map(|row| row.more + 1).sum();
+                let shown: usize = drawing.rows.iter().map(|row| row.others.len() + 1).sum();
                 assert_eq!(shown + nodes, NODES, "{fold:?} at {width}");
                 assert_eq!(rows > 0, number == 3, "{fold:?} at {width}");
             }

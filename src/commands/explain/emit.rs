@@ -1,4 +1,4 @@
-//! `kubectl dra explain --emit-fix N`: the objects of a fix as manifests.
+//! `kubectl dra explain --emit-fix N`: the objects of a fix as manifests, or else its command.
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
@@ -20,23 +20,19 @@ const WRITTEN: [&str; 6] = [
 /// Prints the objects that fix `number` recreates, with its changes.
 pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyhow::Result<()> {
     let fix = chosen(&report.fixes, number)?;
-    if fix.remakes.is_empty() {
-        let error = UsageError::new(format!("fix {number} recreates no object: {}", fix.message));
-        return Err(match &fix.command {
-            Some(command) => error.hint(format!("run: {command}")),
-            None => error.hint(
-                fix.note
-                    .clone()
-                    .unwrap_or_else(|| "there is no command for it".to_owned()),
-            ),
-        }
-        .into());
-    }
-    if !matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
-        return Err(UsageError::new(
-            "`--emit-fix` needs the current objects of a cluster and cannot be used with `--from`",
-        )
-        .into());
+    // A file may have less of an object than the cluster.
+    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    if fix.remakes.is_empty() || !is_live {
+        let Some(command) = &fix.command else {
+            let note = fix.note.clone();
+            let error = UsageError::new(format!("there is no command for fix {number}: {}", fix.message));
+            return Err(match note {
+                Some(note) => error.hint(note),
+                None => error,
+            }
+            .into());
+        };
+        return Ok(ctx.printer().text(&format!("{command}\n"))?);
     }
     let live = ctx.live().await?;
     let mut items = Vec::new();

@@ -8,6 +8,7 @@ use dra_reports::script::{Command, Script};
 use dra_reports::{CauseItem, ExplanationList, Started, instruction};
 
 use super::report::{name, plain, tone_of};
+use crate::commands::fleet::{Asked, OfCluster};
 
 /// Causes that a terminal shows.
 const CAUSES: usize = 8;
@@ -46,7 +47,8 @@ impl Report for ExplanationList {
 
     fn view(&self, page: Page) -> View {
         let mut doc = Doc::new();
-        headline(self, page, &mut doc);
+        let (tone, text) = verdict(self);
+        doc.headline(page, tone, text, "").gap();
         // Lines as long as they are have room for a table.
         if page.is_wide() && !page.is_terminal() {
             doc.table(Table::new(COLUMNS, page.detail(), &self.items));
@@ -76,7 +78,8 @@ fn none(list: &ExplanationList) -> String {
     }
 }
 
-fn headline(list: &ExplanationList, page: Page, doc: &mut Doc) {
+/// The verdict, and its tone.
+fn verdict(list: &ExplanationList) -> (Tone, String) {
     let of = |is: fn(&CauseItem) -> bool| -> Vec<&CauseItem> {
         list.items.iter().filter(|item| is(item)).collect()
     };
@@ -117,7 +120,15 @@ fn headline(list: &ExplanationList, page: Page, doc: &mut Doc) {
         (true, true) => "unknown whether anything is pending for devices".to_owned(),
         (true, false) => none(list),
     };
-    doc.headline(page, tone, text, "").gap();
+    (tone, text)
+}
+
+impl OfCluster for ExplanationList {
+    const CLUSTERS: &'static [Column<Asked<Self>, Page>] = &[
+        Asked::CLUSTER,
+        Column::inner("RESULT", |asked, cell| asked.result(cell, |list| verdict(list).1)),
+    ];
+    const HAS_BLOCKS: bool = true;
 }
 
 /// The objects of `items` with what they do: `2 pods are pending`, `1 running pod has a problem`.
@@ -244,7 +255,7 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
         if let Some(note) = &fix.note {
             doc.line(9, [plain(format!("         {note}"))]);
         }
-        if page.is_wide()
+        if (page.is_wide() || page.is_web())
             && let Some(command) = &fix.command
         {
             doc.command("         ", command);

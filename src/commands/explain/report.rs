@@ -30,8 +30,19 @@ const REASONS: &[Column<AlikeReason>] = &[
 /// Nodes that look the same and are named in a table.
 const NAMED: usize = 8;
 
-/// The document. `is_live` says whether `--emit-fix` can write the objects that a fix recreates.
-pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
+/// What `--emit-fix` can print of a report.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Emits {
+    /// Nothing: `-f` is not repeated.
+    Nothing,
+    /// The command of a fix.
+    Command,
+    /// The objects that a fix recreates, as the cluster has them, or else its command.
+    Objects,
+}
+
+/// The document.
+pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
     let mut doc = Doc::new();
     doc.headline(
         page,
@@ -95,7 +106,7 @@ pub(super) fn doc(explanation: &Explanation, page: Page, is_live: bool) -> Doc {
         }
         nodes(&mut doc, explanation, page);
     }
-    fixes(explanation, is_live, page, &mut doc);
+    fixes(explanation, emits, page, &mut doc);
     let (_, rest) = told_fixes(explanation, page);
     let has_nodes = !explanation.filters.is_empty() && explanation.verdict != ClusterVerdict::Allocated;
     if !page.is_wide() && (has_nodes || !rest.is_empty()) {
@@ -109,7 +120,7 @@ pub(super) fn object(explanation: &Explanation) -> String {
 }
 
 /// `pod/NAMESPACE/NAME`.
-pub(super) fn name(target: &Target) -> String {
+pub(in crate::commands) fn name(target: &Target) -> String {
     let kind = match target.kind.as_str() {
         "ResourceClaim" => "claim".to_owned(),
         kind => kind.to_ascii_lowercase(),
@@ -121,7 +132,7 @@ pub(super) fn tone(explanation: &Explanation) -> Tone {
     tone_of(explanation.verdict)
 }
 
-pub(super) fn tone_of(verdict: ClusterVerdict) -> Tone {
+pub(in crate::commands) fn tone_of(verdict: ClusterVerdict) -> Tone {
     match verdict {
         ClusterVerdict::Fits | ClusterVerdict::Bound | ClusterVerdict::Allocated => Tone::Good,
         ClusterVerdict::DoesNotFit | ClusterVerdict::Broken | ClusterVerdict::Error => Tone::Bad,
@@ -254,7 +265,7 @@ fn groups(groups: &[NodeGroupItem], page: Page, doc: &mut Doc) {
 const FIXES: usize = 3;
 
 /// Fixes with their commands.
-fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
+fn fixes(report: &Explanation, emits: Emits, page: Page, doc: &mut Doc) {
     /// Indentation of a fix's text.
     const INDENT: &str = "     ";
     if report.fixes.is_empty() {
@@ -276,11 +287,11 @@ fn fixes(report: &Explanation, is_live: bool, page: Page, doc: &mut Doc) {
             doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
         }
         if let Some(command) = &fix.command {
-            let emit =
-                (is_live && page.is_terminal() && !fix.remakes.is_empty()).then(|| emitting(report, number));
             let is_long = INDENT.len() + command.to_string().chars().count() > page.width();
-            match emit {
-                Some(Ok(emit)) if is_long => doc.command(INDENT, &emit),
+            let is_emitted = is_long && emits != Emits::Nothing && page.is_terminal();
+            let has_objects = emits == Emits::Objects && !fix.remakes.is_empty();
+            match is_emitted.then(|| emitting(report, number, has_objects)) {
+                Some(Ok(emit)) => doc.command(INDENT, &emit),
                 _ => doc.command(INDENT, command),
             };
         }
@@ -301,8 +312,8 @@ fn told_fixes(report: &Explanation, page: Page) -> (&[FixItem], &[FixItem]) {
     report.fixes.split_at(page.told(few, report.fixes.len()))
 }
 
-/// Returns the command that applies fix `number`.
-fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
+/// Returns the command that applies fix `number`, by its objects or by its command.
+fn emitting(report: &Explanation, number: usize, has_objects: bool) -> Result<Script, NoCommand> {
     let kind = if report.target.is_claim() {
         Kind::ResourceClaim
     } else {
@@ -312,7 +323,12 @@ fn emitting(report: &Explanation, number: usize) -> Result<Script, NoCommand> {
         .object(kind, &report.target.name)
         .namespace(&report.target.namespace)
         .option("--emit-fix", &number.to_string())
+        .here()
         .done()?;
-    let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
-    Ok(emit.then(Then::Pipe, replace))
+    let reader = if has_objects {
+        Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?
+    } else {
+        Script::shell()
+    };
+    Ok(emit.then(Then::Pipe, reader))
 }

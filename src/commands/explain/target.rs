@@ -12,7 +12,7 @@ use dra_reports::presence::Mention;
 /// Objects to explain.
 pub(super) enum Wanted {
     /// Everything that waits in a namespace, or in all.
-    Everything(Option<Str>),
+    Everything,
     /// Objects of the manifests of `-f`.
     Manifest,
     /// A pod or a claim.
@@ -96,9 +96,7 @@ impl Wanted {
         let words = objects::joined(words);
         match words.as_slice() {
             [] if has_files => Ok(Self::Manifest),
-            [] => Ok(Self::Everything(
-                objects::namespace(ctx, objects::Default::Current).map(Into::into),
-            )),
+            [] => Ok(Self::Everything),
             [one] => Self::of_one(ctx, one),
             [kind, name] if is_node(kind) && !name.contains('/') => Ok(Self::Node(name.as_str().into())),
             [kind, name] if is_driver(kind) && !name.contains('/') => Ok(Self::Driver(name.as_str().into())),
@@ -184,7 +182,7 @@ impl Wanted {
             Self::Named(named) => objects::judged_in(ctx, Some(named)),
             Self::Name(key) => key.namespace.to_string(),
             Self::Owner(owner) => owner.key.namespace.to_string(),
-            Self::Everything(_)
+            Self::Everything
             | Self::Manifest
             | Self::Node(_)
             | Self::Driver(_)

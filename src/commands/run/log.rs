@@ -8,20 +8,20 @@ use dra_runner::Message;
 
 /// Logs messages.
 #[derive(Clone, Copy)]
-pub(super) struct Log<'a> {
-    pub(super) ctx: &'a Ctx,
-    pub(super) format: LogFormat,
+pub(in crate::commands) struct Log<'a> {
+    pub(in crate::commands) ctx: &'a Ctx,
+    pub(in crate::commands) format: LogFormat,
     /// Name of the cluster.
-    pub(super) cluster: &'a str,
-    pub(super) status_line: &'a StatusLine<'a>,
+    pub(in crate::commands) cluster: &'a str,
+    pub(in crate::commands) status_line: &'a StatusLine<'a>,
     /// Names of the controllers, or of the parts of a supplement, that write.
-    pub(super) names: &'a [&'a str],
-    pub(super) dry_run: bool,
+    pub(in crate::commands) names: &'a [&'a str],
+    pub(in crate::commands) dry_run: bool,
 }
 
 impl Log<'_> {
     /// Logs a message, or shows the status.
-    pub(super) fn message(self, message: Message) {
+    pub(in crate::commands) fn message(self, message: Message) {
         use LogFormat::{Json, Text};
         let Self {
             ctx,

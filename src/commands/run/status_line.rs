@@ -8,7 +8,7 @@ use dra_reports::object_of;
 use dra_runner::{JobCounts, Status};
 
 /// The lines that show the current state.
-pub(super) struct StatusLine<'a> {
+pub(in crate::commands) struct StatusLine<'a> {
     view: Option<LiveView>,
     /// Name of the cluster.
     cluster: &'a str,
@@ -17,7 +17,7 @@ pub(super) struct StatusLine<'a> {
 
 impl<'a> StatusLine<'a> {
     /// Lines on the terminal, if there is one.
-    pub(super) fn begin(ctx: &Ctx, cluster: &'a str) -> Self {
+    pub(in crate::commands) fn begin(ctx: &Ctx, cluster: &'a str) -> Self {
         // The cluster was read; these lines show the following changes.
         ctx.end_computing();
         Self {

@@ -56,7 +56,7 @@ impl Flags {
     }
 }
 
-fn lease(text: &str) -> Result<Key, String> {
+pub(in crate::commands) fn lease(text: &str) -> Result<Key, String> {
     match text.split_once('/') {
         Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
             Ok(Key::new(namespace, name))

@@ -198,6 +198,7 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         budget: &budget,
         observer: &judging::counting(ctx),
         run: &threads::each_node,
+        has_fixes: true,
     };
     let mut report = allocation::allocation(&cluster, &units, &settings);
     if args.max && report.result != Fit::Unknown {

@@ -165,46 +165,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.printer().manifest(&manifests(&rules))?;
         return Ok(Outcome::Done);
     }
-    if let Some(why) = too_much_to_simulate(&cluster, &rules) {
-        return Err(Unread::new(format!(
-            "the simulation would need too much memory: {why}; use a file with fewer rules"
-        ))
-        .into());
-    }
+    can_simulate(&cluster, &rules)?;
     let changes = changes(ctx, &args, &cluster, &rules, now)?;
-    let mut dry_run = DryRun::new(OBJECTS_TO_PLACE, judging::STEPS);
-    let mut world = World::new(cluster.clone(), now, Some(&mut dry_run));
-    for change in &changes {
-        world.apply(change.clone());
-    }
-    let mut report = report(&mut world, args.toleration_report);
-    // The process ends soon: a large world need not be taken apart before.
-    std::mem::forget(world);
     let namespace = selection.namespace.as_ref();
-    if let Some(namespace) = namespace {
-        report.only_in(namespace);
-    }
-    if !report.gave_up {
-        report.assumed_gates = assumed_gates(&cluster, &changes, now, namespace, &report);
-        let texts = report.assumed_gates.iter().map(AssumedGate::text);
-        report.warnings.extend(texts);
-    }
-    let mut changed = cluster.clone();
-    for change in &changes {
-        changed.apply(change.clone());
-    }
-    let bugs = of_placed(&changed, None);
-    let texts = bugs
-        .iter()
-        .filter_map(|exposure| exposure.of_pods(&changed, namespace));
-    report.warnings.extend(texts);
-    let mut outcome = outcome(
-        ctx,
-        &cluster,
-        selection.namespace.as_ref(),
-        &report,
-        args.fail_on_eviction,
-    );
+    let mut report = simulated(&cluster, now, &changes, namespace, args.toleration_report);
+    let mut outcome = outcome(ctx, &cluster, namespace, &report, args.fail_on_eviction);
     // That no pod is evicted proves nothing where nothing is selected.
     is_empty |= !ctx.settings().allow_missing && rules.iter().any(|rule| !selects_any(&cluster, rule));
     if outcome == Outcome::Done && is_empty {
@@ -215,6 +180,67 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     ctx.print(report)?;
     ctx.printer().note("simulation only; nothing was changed");
     Ok(outcome)
+}
+
+/// What the current taints do.
+///
+/// # Errors
+/// When it would take too much memory to find out.
+pub(in crate::commands) fn current(
+    ctx: &Ctx,
+    cluster: &Cluster,
+    namespace: Option<&Str>,
+) -> Result<EvictionReport, Unread> {
+    can_simulate(cluster, &[])?;
+    let mut report = simulated(cluster, ctx.now(cluster), &[], namespace, false);
+    report.may_be_more = outcome(ctx, cluster, namespace, &report, false) == Outcome::Unknown;
+    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    Ok(report)
+}
+
+fn can_simulate(cluster: &Cluster, rules: &[TaintRule]) -> Result<(), Unread> {
+    match too_much_to_simulate(cluster, rules) {
+        None => Ok(()),
+        Some(why) => Err(Unread::new(format!(
+            "the simulation would need too much memory: {why}; use a file with fewer rules"
+        ))),
+    }
+}
+
+/// What happens in the cluster after `changes`.
+fn simulated(
+    cluster: &Cluster,
+    now: Time,
+    changes: &[Change],
+    namespace: Option<&Str>,
+    has_tolerations: bool,
+) -> EvictionReport {
+    let mut dry_run = DryRun::new(OBJECTS_TO_PLACE, judging::STEPS);
+    let mut world = World::new(cluster.clone(), now, Some(&mut dry_run));
+    for change in changes {
+        world.apply(change.clone());
+    }
+    let mut report = report(&mut world, has_tolerations);
+    // The process ends soon: a large world need not be taken apart before.
+    std::mem::forget(world);
+    if let Some(namespace) = namespace {
+        report.only_in(namespace);
+    }
+    if !report.gave_up {
+        report.assumed_gates = assumed_gates(cluster, changes, now, namespace, &report);
+        let texts = report.assumed_gates.iter().map(AssumedGate::text);
+        report.warnings.extend(texts);
+    }
+    let mut changed = cluster.clone();
+    for change in changes {
+        changed.apply(change.clone());
+    }
+    let bugs = of_placed(&changed, None);
+    let texts = bugs
+        .iter()
+        .filter_map(|exposure| exposure.of_pods(&changed, namespace));
+    report.warnings.extend(texts);
+    report
 }
 
 impl Report for EvictionReport {

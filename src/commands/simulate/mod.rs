@@ -1,7 +1,7 @@
 //! `kubectl dra simulate`: what would happen, computed without changing anything.
 
 mod allocation;
-mod eviction;
+pub(super) mod eviction;
 
 use crate::context::Ctx;
 use crate::error::Outcome;

@@ -7,6 +7,7 @@ mod computing;
 mod given;
 mod objects;
 mod packed;
+pub(crate) mod page;
 mod servers;
 mod silent;
 mod terminal;

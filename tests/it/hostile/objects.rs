@@ -218,7 +218,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: 1 malformed object
     check version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
-    warning: unknown: 46 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
+    warning: unknown: 47 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
     simulate eviction version.json: 4
     warning: version.json:1 (items[0]): `ResourceClaim/n/c`: unsupported version `resource.k8s.io/v9` of ResourceClaim; supported: v1, v1beta2, v1beta1
     warning: resourceclaims in namespace/n could not be read: 1 malformed object
@@ -249,7 +249,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
-    warning: unknown: 46 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 47 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
     simulate eviction nameless.json: 4
     warning: nameless.json:1 (items[0]): has no `metadata.name`
     warning: resourceclaims could not be read: 1 malformed object
@@ -270,7 +270,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
-    warning: unknown: 46 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 47 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
     simulate eviction metadata.json: 4
     warning: metadata.json:1 (items[0]): metadata: must be an object, not a list
     warning: resourceclaims could not be read: 1 malformed object
@@ -291,7 +291,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: 1 malformed object
     check status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
-    warning: unknown: 46 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
+    warning: unknown: 47 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: 1 malformed object
     simulate eviction status.json: 4
     warning: status.json:1 (items[0]): `ResourceClaim/n/c`: status.reservedFor: must be a list, not an object
     warning: resourceclaims in namespace/n could not be read: 1 malformed object
@@ -312,7 +312,7 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims could not be read: 1 malformed object
     check time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
-    warning: unknown: 46 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
+    warning: unknown: 47 codes from DRA001 to DRA090 were not fully checked: resourceclaims could not be read: 1 malformed object
     simulate eviction time.json: 4
     warning: time.json:1 (items[0]): `ResourceClaim/c`: metadata.creationTimestamp: must be an RFC 3339 time, not a different string
     warning: resourceclaims could not be read: 1 malformed object
@@ -333,8 +333,8 @@ fn objects_that_cannot_be_are_named() {
     warning: it is unknown which claims hold tainted devices: resourceclaims in namespace/n could not be read: several objects have the same name but different content
     check duplicates.json: 1
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
-    warning: unknown: 46 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: several objects have the same name but different content
-    1 warning in all namespaces; 46 of 59 checks were incomplete
+    warning: unknown: 47 codes from DRA001 to DRA090 were not fully checked: resourceclaims in namespace/n could not be read: several objects have the same name but different content
+    1 warning in all namespaces; 47 of 59 checks were incomplete
     simulate eviction duplicates.json: 4
     warning: duplicates.json: `ResourceClaim/n/c`: appears more than once with different content; the last one is used, and results that depend on it are unknown
     warning: resourceclaims in namespace/n could not be read: several objects have the same name but different content

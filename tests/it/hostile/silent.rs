@@ -9,7 +9,7 @@ use crate::support::command::dra;
 use crate::support::wait::wait_for;
 
 /// Commands that ask the API server.
-const ASKING: [&[&str]; 20] = [
+const ASKING: [&[&str]; 22] = [
     &["status"],
     &["claims", "-A"],
     &["claims", "-A", "--watch"],
@@ -28,6 +28,8 @@ const ASKING: [&[&str]; 20] = [
     &["convert", "plan"],
     &["convert", "verify"],
     &["convert", "--yes"],
+    &["diff", "example:gpus"],
+    &["report"],
     &["snapshot"],
     &["version"],
 ];

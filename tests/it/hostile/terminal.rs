@@ -11,9 +11,9 @@ use crate::support::process::{Invocation, Run, Screen};
 use crate::support::wait::wait_for;
 use dra_testing::effort::some_of;
 
-/// One of everything that a terminal acts on or hides.
-const HOSTILE: &str = "\u{1b}[2J\u{1b}[31m\u{9b}31m\u{1b}]0;title\u{7}\u{8}\u{7f}\u{202e}\u{2066}\u{61c}\u{ad}\u{34f}\u{180e}\u{2060}\
-    \u{3164}\u{2800}\u{feff}\u{fe0f}\u{e0041}\t\u{b}\u{85}\u{2028}\r\nforged";
+/// One of everything that a terminal acts on or hides, and markup for a browser.
+pub(super) const HOSTILE: &str = "\u{1b}[2J\u{1b}[31m\u{9b}31m\u{1b}]0;title\u{7}\u{8}\u{7f}\u{202e}\u{2066}\u{61c}\u{ad}\u{34f}\u{180e}\u{2060}\
+    \u{3164}\u{2800}\u{feff}\u{fe0f}\u{e0041}\t\u{b}\u{85}\u{2028}\r\n<img src=x onerror=alert(1)>\"'&amp;<script>forged";
 
 /// Fields that say what something is, in words that are known, and those that are numbers or programs: they stay.
 const STAY: &[&str] = &[
@@ -104,12 +104,12 @@ fn objects(recorded: &str) -> Vec<Value> {
 }
 
 /// A folder with the clusters, in files whose names are hostile too.
-struct Clusters {
+pub(super) struct Clusters {
     folder: tempfile::TempDir,
 }
 
 impl Clusters {
-    fn new(names: &[&str]) -> Self {
+    pub(super) fn new(names: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let clusters = Self { folder };
         for name in names {
@@ -123,7 +123,7 @@ impl Clusters {
         self.folder.path().join(format!("{name}{HOSTILE}.json"))
     }
 
-    fn command(&self, args: &[String], name: &str) -> Invocation {
+    pub(super) fn command(&self, args: &[String], name: &str) -> Invocation {
         let from = self.path(name).display().to_string();
         dra(&[]).args(args).args([
             "--from",
@@ -170,13 +170,13 @@ fn words(text: &str) -> String {
         .collect()
 }
 
-fn args(text: &str) -> Vec<String> {
+pub(super) fn args(text: &str) -> Vec<String> {
     // `~` stands for what every name ends in.
     text.split(' ').map(|word| word.replace('~', HOSTILE)).collect()
 }
 
 /// Commands that read, each with a recorded cluster that gives it something to say, and whether it has rows and names.
-const READING: &[(&str, &str, bool)] = &[
+pub(super) const READING: &[(&str, &str, bool)] = &[
     ("status -A", "device-taints-marked", false),
     ("claims -A", "downgrade-groups-1.37", true),
     ("reserved -A", "downgrade-groups-1.37", true),

@@ -7,6 +7,7 @@ mod claims;
 mod describe_devices;
 mod describe_objects;
 mod devices;
+mod diff;
 mod forms;
 mod map;
 mod recompute;

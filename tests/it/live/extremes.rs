@@ -19,7 +19,7 @@ use crate::support::cluster::{Cluster, Component, Options};
 use crate::support::wait::{PATIENCE, try_wait, wait_for};
 
 /// A number that `make` gives.
-fn number(variable: &str, otherwise: usize) -> usize {
+pub(super) fn number(variable: &str, otherwise: usize) -> usize {
     let given = std::env::var(variable).ok();
     given.map_or(otherwise, |given| given.parse().expect("a number"))
 }
@@ -343,15 +343,6 @@ fn a_history_that_is_gone_is_listed_anew_and_nothing_is_lost() {
     end_in_step(operated).exits(0);
 }
 
-/// Memory of a process that is in use now, in KiB.
-fn resident(process: u32) -> u64 {
-    let path = format!("/proc/{process}/status");
-    let status = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    kib.and_then(|kib| kib.parse().ok()).expect("an amount of memory")
-}
-
 /// Pods that each thread of the soak test has at a time.
 const AT_A_TIME: usize = 50;
 
@@ -408,11 +399,11 @@ fn memory_stays_flat_while_pods_come_and_go() {
         }
         for sample in 1..=20 {
             std::thread::sleep((lasts * sample / 20).saturating_sub(begun.elapsed()));
-            let (resident, come) = (resident(process.id()), come.load(Ordering::SeqCst));
+            let (resident, come) = (process.resident(), come.load(Ordering::SeqCst));
             eprintln!(
                 "{:>5} s {come:>7} pods {:>6.1} MiB",
                 begun.elapsed().as_secs(),
-                resident as f64 / 1024.0
+                resident as f64 / f64::from(1 << 20)
             );
             samples.push(resident);
         }
@@ -429,5 +420,5 @@ fn memory_stays_flat_while_pods_come_and_go() {
     // Memory that grows with what is gone would have doubled from the second quarter to the last one, or more.
     let second = samples[5..10].iter().max().expect("samples");
     let last = samples[15..].iter().max().expect("samples");
-    assert!(*last <= second + second / 3 + 16 * 1024, "{samples:?} KiB");
+    assert!(*last <= second + second / 3 + (16 << 20), "{samples:?} bytes");
 }

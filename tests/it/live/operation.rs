@@ -62,13 +62,12 @@ impl Operated {
         operated
     }
 
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
     pub(super) fn ask(&self, path: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        let request = format!("GET {path} HTTP/1.1\r\nHost: run\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        answer
+        ask(&self.address, path)
     }
 
     pub(super) fn wait_for(&self, path: &str, text: &str) -> String {
@@ -126,6 +125,16 @@ impl Operated {
     }
 }
 
+/// Returns the answer of a server at `address`.
+pub(super) fn ask(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: run\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    answer
+}
+
 /// The role in `deploy` is all that is needed, and nothing in it is for nothing.
 #[test]
 fn the_role_that_is_shipped_lets_run_read_what_it_reads() {
@@ -134,7 +143,7 @@ fn the_role_that_is_shipped_lets_run_read_what_it_reads() {
     let objects: Vec<Value> = serde_saphyr::from_multiple(&text).expect("YAML");
     let role = objects.iter().find(|object| object["kind"] == "ClusterRole");
     let rules = &role.expect("a role")["rules"];
-    let options = Options::default().gate("GenericWorkload", true).audited();
+    let options = Options::default().gate("GenericWorkload", true);
     let cluster = Cluster::start(&options);
     let user = cluster.user("operator").allowed(rules);
     Operated::start(&user, &[]).end();
@@ -398,7 +407,7 @@ fn on_a_terminal_it_shows_how_it_stands() {
 #[test]
 fn without_what_the_rules_need_nothing_begins() {
     let gates = "GenericWorkload=true,DRAWorkloadResourceClaims=true";
-    let cluster = Cluster::start(&Options::default().audited());
+    let cluster = Cluster::start(&Options::default());
     let run = ["run", "--take-over", "--assume-builtin-disabled", "--no-lease"];
     let without_groups = cluster
         .kubectl_dra(run)

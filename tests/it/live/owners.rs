@@ -66,6 +66,21 @@ fn a_rollout_that_waits_for_itself_ends_with_another_strategy() {
         "{of_deployment:#}"
     );
     assert_eq!(of_deployment["waiting"]["helps"], "kept", "{of_deployment:#}");
+    // A snapshot has the owner, too.
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let file = folder.path().join("cluster.json");
+    let out = format!("--out={}", file.display());
+    cluster.kubectl_dra(["snapshot", &out]).run().exits(0);
+    let from = format!("--from={}", file.display());
+    let object = format!("pod/{}", name(&new));
+    let run = cluster
+        .kubectl_dra(["explain", &object, "-o", "json", &from])
+        .run();
+    let recorded = assert_valid(&run.exits(1).stdout);
+    for part in ["cause", "waiting", "summary"] {
+        assert_eq!(recorded[part], report[part], "{part}: {recorded:#}");
+    }
+    assert_eq!(recorded["fixes"][0]["command"], report["fixes"][0]["command"]);
     let command = report["fixes"][0]["command"].as_str().expect("a command");
     obey(&cluster, command);
     wait_for("the new pod has the devices", || {

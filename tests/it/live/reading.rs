@@ -25,7 +25,7 @@ fn requests(cluster: &Cluster, user: &User, args: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_list_of_claims_costs_three_requests() {
-    let cluster = Cluster::start(&Options::default().audited().without(Component::Scheduler));
+    let cluster = Cluster::start(&Options::default().without(Component::Scheduler));
     cluster.create(&claim("a", claim_spec([gpu()])));
     let reader = cluster.user("reader").with_role("view");
     let asked = requests(&cluster, &reader, &["claims", "-A"]);

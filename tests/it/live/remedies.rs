@@ -74,13 +74,18 @@ impl Source {
 /// A control plane that has the objects of a file again and again.
 struct Stage {
     source: Source,
+    /// The one that is asked, and later schedules. Before [`Self::maker`], whose etcd it uses.
     cluster: Cluster,
+    /// The one on which the objects are made.
+    maker: Cluster,
 }
 
 impl Stage {
     fn new(source: Source) -> Self {
+        let maker = Cluster::start(&source.first());
         Self {
-            cluster: Cluster::start(&source.first()),
+            cluster: maker.beside(&source.then()),
+            maker,
             source,
         }
     }
@@ -89,17 +94,8 @@ impl Stage {
     fn set(&self, recorded: &Recorded) {
         self.cluster.stop(Component::Scheduler);
         self.cluster.stop(Component::ControllerManager);
-        self.cluster.reconfigure(|options| *options = self.source.first());
-        self.cluster.clear();
-        self.cluster.restore(recorded);
-        let next = self
-            .source
-            .then()
-            .without(Component::Scheduler)
-            .without(Component::ControllerManager);
-        self.cluster.reconfigure(|options| *options = next);
-        // Their arguments are the same, so nothing is restarted.
-        self.cluster.reconfigure(|options| *options = self.source.then());
+        self.maker.clear();
+        self.maker.restore(recorded);
     }
 
     fn explain(&self, recorded: &Recorded, pod: &Value) -> Value {

@@ -50,8 +50,7 @@ pub(super) fn report(process: Process) -> (Run, Value) {
 fn beside_the_real_controllers_nothing_is_found_and_nothing_is_written() {
     let options = Options::default()
         .gate("GenericWorkload", true)
-        .gate("DRAWorkloadResourceClaims", true)
-        .audited();
+        .gate("DRAWorkloadResourceClaims", true);
     let cluster = Cluster::start(&options);
     cluster.add_gpu_nodes(4);
     let on = |name: &str, node: u32| {

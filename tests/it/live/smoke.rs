@@ -227,7 +227,6 @@ fn the_scheduler_can_be_watched_deciding_on_one_pod() {
 #[test]
 fn requests_of_a_user_can_be_read_back() {
     let options = Options::default()
-        .audited()
         .without(Component::Scheduler)
         .without(Component::ControllerManager);
     let cluster = Cluster::start(&options);

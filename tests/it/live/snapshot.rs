@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use dra_testing::effort::{by_effort, some_of};
 use serde_json::{Value, json};
 
 use crate::support::cluster::objects::{Manifest, claim, claim_spec, gpu, namespace, pod};
@@ -57,12 +58,12 @@ fn without_certainty(text: &str) -> Vec<&str> {
 
 /// `describe` of some objects of each kind.
 fn descriptions(cluster: &Cluster) -> Vec<Vec<String>> {
-    const SOME: usize = 4;
+    let some = by_effort(1, 4, 4);
     let mut names = Vec::new();
     for kind in ["claim", "pod", "node", "class"] {
         let found = cluster.list(kind);
         assert!(!found.is_empty(), "the scenario has some {kind}");
-        names.extend(found.iter().take(SOME).map(|object| {
+        names.extend(found.iter().take(some).map(|object| {
             let metadata = &object["metadata"];
             let name = metadata["name"].as_str().expect("a name");
             match metadata["namespace"].as_str() {
@@ -71,7 +72,7 @@ fn descriptions(cluster: &Cluster) -> Vec<Vec<String>> {
             }
         }));
     }
-    for slice in cluster.list("slice").iter().take(SOME) {
+    for slice in cluster.list("slice").iter().take(some) {
         let spec = &slice["spec"];
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let pool = format!("{}/{}", text(&spec["driver"]), text(&spec["pool"]["name"]));
@@ -328,7 +329,7 @@ fn a_truncated_yaml_copy_is_never_treated_as_complete() {
         .filter(|cut| *cut <= end + 3)
         .collect();
     assert!(cuts.len() > 30, "{cuts:?}");
-    for cut in cuts {
+    for &cut in some_of(&cuts, 15) {
         let run = check(&yaml[..cut]);
         // What is left of the last item may look suspicious, which is no more than a suspicion.
         assert!(matches!(run.code, Some(1..=4)), "cut at {cut}: {run:?}");

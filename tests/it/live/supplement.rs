@@ -103,7 +103,7 @@ fn wait_until_leaving(cluster: &Cluster, pod: &str) {
 fn pods_with_extended_resources_are_evicted_and_nothing_else_is_written() {
     let off = "--controllers=*,-device-taint-eviction-controller";
     let options = Options::default().arg(Component::ControllerManager, off);
-    let cluster = Cluster::start(&options.audited());
+    let cluster = Cluster::start(&options);
     with_tainted_devices(&cluster);
     let user = worker(&cluster);
     let process = at_work(&user, &[BOTH, "--kubernetes-version", "1.37.1"]);
@@ -142,7 +142,7 @@ fn from_1_37_2_on_there_is_no_eviction_to_supplement() {
     const SUPERFLUOUS: &str = "`--supplement extended-resource-eviction` has no effect: \
                               kube-controller-manager evicts these pods since Kubernetes 1.37.2 \
                               (kubernetes/kubernetes#142289), and this cluster runs 1.37.2";
-    let cluster = Cluster::start(&Options::default().audited());
+    let cluster = Cluster::start(&Options::default());
     with_tainted_devices(&cluster);
     let user = worker(&cluster);
     let processes = [
@@ -175,11 +175,7 @@ fn from_1_37_2_on_there_is_no_eviction_to_supplement() {
 #[test]
 fn what_the_claim_controller_left_undone_is_released_and_nothing_is_made() {
     let off = "--controllers=*,-resourceclaim-controller";
-    let cluster = Cluster::start(
-        &Options::default()
-            .arg(Component::ControllerManager, off)
-            .audited(),
-    );
+    let cluster = Cluster::start(&Options::default().arg(Component::ControllerManager, off));
     cluster.add_gpu_nodes(2);
     cluster.run(&[
         template("one", claim_spec([gpu()])),

@@ -35,8 +35,7 @@ pub(super) fn shipped(mode: &str, kind: &str) -> Value {
 pub(super) fn cluster(built_in: bool) -> Cluster {
     let options = Options::default()
         .gate("GenericWorkload", true)
-        .gate("DRAWorkloadResourceClaims", true)
-        .audited();
+        .gate("DRAWorkloadResourceClaims", true);
     Cluster::start(&if built_in {
         options
     } else {

@@ -651,3 +651,27 @@ fn a_search_through_all_orders_of_devices_is_exact_only_where_it_ends_in_time() 
         assert_eq!(report["result"], "DoesNotFit", "{wanted}: {report:#}");
     }
 }
+
+/// A file may have less of an object than the cluster, so that no manifest is made of it.
+#[test]
+fn the_command_of_a_fix_is_printed_alone() {
+    let ask = |more: &[&str]| {
+        let args = ["explain", "pod/two-requests", "--from=example:pending"];
+        dra(&[&args, more].concat()).run()
+    };
+    let report: Value = serde_json::from_str(&ask(&["-o", "json"]).exits(1).stdout).expect("JSON");
+    let fixes = report["fixes"].as_array().expect("fixes");
+    assert!(fixes.len() > 3, "{fixes:#?}");
+    for (number, fix) in (1..).zip(fixes) {
+        let run = ask(&["--emit-fix", &format!("{number}")]);
+        match fix["command"].as_str() {
+            Some(command) => assert_eq!(run.exits(0).stdout, format!("{command}\n"), "fix {number}"),
+            None => assert!(
+                run.exits(2).stderr.contains("there is no command"),
+                "fix {number}"
+            ),
+        }
+    }
+    let run = ask(&["--emit-fix", "99"]).exits(2);
+    assert!(run.stderr.contains("there is no fix 99"), "{}", run.stderr);
+}

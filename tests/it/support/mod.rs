@@ -7,6 +7,7 @@ pub(crate) mod generated;
 pub(crate) mod go;
 pub(crate) mod http;
 pub(crate) mod process;
+pub(crate) mod prometheus;
 pub(crate) mod rust_crate;
 pub(crate) mod rust_source;
 pub(crate) mod schema;

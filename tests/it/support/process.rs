@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -136,13 +137,7 @@ impl Invocation {
         let mut modes = tcgetattr(&terminal).expect("a terminal has modes");
         modes.make_raw();
         tcsetattr(&terminal, OptionalActions::Now, &modes).expect("a terminal has modes");
-        let size = Winsize {
-            ws_row: columns.min(24),
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
-        tcsetwinsize(&terminal, size).expect("a terminal has a size");
+        resize(&terminal, columns, columns.min(24));
         let copy = || Stdio::from(terminal.try_clone().expect("file handles can be duplicated"));
         let (stdout, stderr) = match shown {
             Screen::Both => (copy(), copy()),
@@ -166,6 +161,27 @@ impl Invocation {
             stderr,
             home: self.home,
         }
+    }
+
+    /// Starts it as a user does at a terminal of this size: what is written to the returned file is typed, and what the terminal shows is
+    /// standard output. Wrap it with `setsid --ctty`, so that the terminal is also the one that the program controls.
+    #[track_caller]
+    pub(crate) fn start_full_screen(mut self, columns: u16, lines: u16) -> (Process, File) {
+        let (keyboard, terminal) = terminal();
+        resize(&keyboard, columns, lines);
+        let copy = || Stdio::from(terminal.try_clone().expect("file handles can be duplicated"));
+        self.command.stdin(copy()).stdout(copy()).stderr(copy());
+        drop(terminal);
+        let (command, child) = start(self.command);
+        let screen = keyboard.try_clone().expect("file handles can be duplicated");
+        let process = Process {
+            command,
+            child,
+            stdout: Some(Stream::collect(screen)),
+            stderr: Stream::collect(std::io::empty()),
+            home: self.home,
+        };
+        (process, keyboard)
     }
 
     /// Runs it to its end on a screen.
@@ -215,6 +231,18 @@ fn terminal() -> (File, File) {
         .open(OsStr::from_bytes(name.as_bytes()))
         .expect("the terminal can be opened");
     (File::from(keyboard), terminal)
+}
+
+/// Gives a terminal this size. The programs that it controls are told.
+#[track_caller]
+pub(crate) fn resize(terminal: &File, columns: u16, lines: u16) {
+    let size = Winsize {
+        ws_row: lines,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(terminal, size).expect("a terminal has a size");
 }
 
 /// Starts a program; with it comes its command line. Its ends of pipes and terminals are closed here.
@@ -311,6 +339,31 @@ impl Process {
     /// Its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Memory that is in use now, in bytes.
+    pub(crate) fn resident(&self) -> u64 {
+        let status = self.file("status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        kib.and_then(|kib| kib.parse::<u64>().ok())
+            .expect("an amount of memory")
+            * 1024
+    }
+
+    /// Processor time so far, in user mode and in the kernel.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let stat = self.file("stat");
+        // Behind the name of the program, which may have any character in it.
+        let (_, fields) = stat.rsplit_once(") ").expect("a name");
+        let ticks = fields.split(' ').skip(11).take(2);
+        let ticks = ticks.map(|ticks| ticks.parse::<u64>().expect("a number"));
+        Duration::from_millis(ticks.sum::<u64>() * 10)
+    }
+
+    fn file(&self, name: &str) -> String {
+        let path = format!("/proc/{}/{name}", self.child.id());
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// Returns what it wrote to standard output so far.

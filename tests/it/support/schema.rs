@@ -40,12 +40,22 @@ pub(crate) fn assert_valid(json: &str) -> Value {
     report
 }
 
-/// The validator of one kind. Schemas refer to the fields that all reports have as `envelope.json`, and to what some have in
-/// common in `parts.json`.
+/// The schemas that others refer to: `envelope` has the fields of all reports, `parts` what some have in common, and a report on several
+/// clusters has one of the others for each.
+const REFERRED: [&str; 5] = [
+    "envelope",
+    "parts",
+    "ClusterStatus",
+    "FindingList",
+    "ExplanationList",
+];
+
+/// The validator of one kind.
 fn validator(kind: &str) -> Validator {
-    let registry = Registry::new()
-        .add(uri("envelope"), read("envelope"))
-        .and_then(|registry| registry.add(uri("parts"), read("parts")))
+    let registry = REFERRED.iter().try_fold(Registry::new(), |registry, name| {
+        registry.add(uri(name), read(name))
+    });
+    let registry = registry
         .and_then(RegistryBuilder::prepare)
         .expect("a schema with a good address");
     jsonschema::options()

@@ -20,32 +20,82 @@ use super::{
     Key, Kind, Meta, Meter, Node, ObjectReference, Owner, Owners, Pod, PodGroup, PoolId, Quota, Role,
     RoleBinding, Slice, Str, TaintRule,
 };
+use crate::kind::kinds;
 use dra_values::decode::{alone, weighed};
 use dra_values::json;
 use dra_values::json::Head;
 
-/// An object of any kind that the model holds.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "each variant is the kind of its name")]
-pub enum Object {
-    Namespace(Arc<Bare>),
-    Node(Arc<Node>),
-    DeviceClass(Arc<Class>),
-    ResourceSlice(Arc<Slice>),
-    DeviceTaintRule(Arc<TaintRule>),
-    ResourceClaimTemplate(Arc<ClaimTemplate>),
-    ResourceClaim(Arc<Claim>),
-    Pod(Arc<Pod>),
-    PodGroup(Arc<PodGroup>),
-    Workload(Arc<Bare>),
-    CompositePodGroup(Arc<Bare>),
-    PodDisruptionBudget(Arc<DisruptionBudget>),
-    ResourceQuota(Arc<Quota>),
-    Event(Arc<Event>),
-    ClusterRole(Arc<Role>),
-    ClusterRoleBinding(Arc<RoleBinding>),
-    Role(Arc<Role>),
-    RoleBinding(Arc<RoleBinding>),
+macro_rules! object {
+    ($($name:ident($object:ident) $singular:literal $plural:literal $group:literal [$($version:literal),+] $namespaced:literal;)+) => {
+        /// An object of any kind that the model holds.
+        #[derive(Clone, Debug)]
+        #[expect(missing_docs, reason = "each variant is the kind of its name")]
+        pub enum Object {
+            $($name(Arc<$object>)),+
+        }
+
+        impl Object {
+            /// The object's kind.
+            pub fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$name(_) => Kind::$name),+
+                }
+            }
+
+            /// The object's metadata.
+            pub fn metadata(&self) -> &Meta {
+                match self {
+                    $(Self::$name(object) => &object.metadata),+
+                }
+            }
+
+            fn metadata_mut(&mut self) -> &mut Meta {
+                match self {
+                    $(Self::$name(object) => &mut Arc::make_mut(object).metadata),+
+                }
+            }
+
+            fn of_kind(kind: Kind, json: &[u8], head: Head<'_>, weight: &mut usize) -> Result<Self, serde_json::Error> {
+                Ok(match kind {
+                    $(Kind::$name => Self::$name(read(json, head, weight)?)),+
+                })
+            }
+        }
+
+        /// Returns what an object takes without its lists and texts.
+        fn size_of_kind(kind: Kind) -> usize {
+            match kind {
+                $(Kind::$name => size_of::<$object>()),+
+            }
+        }
+    };
+}
+
+kinds!(object);
+
+/// Memory of an object's place in a cluster and its indexes, about, in bytes.
+const OF_A_PLACE: usize = 512;
+
+/// Reads one from JSON; `weight` becomes the memory of its lists and texts, in bytes.
+fn read<'a, T: serde::Deserialize<'a>>(
+    json: &'a [u8],
+    head: Head<'_>,
+    weight: &mut usize,
+) -> Result<Arc<T>, serde_json::Error> {
+    // One check of the whole text costs less than one of each text in it.
+    let text = std::str::from_utf8(json).map_err(|error| {
+        serde::de::Error::custom(format!("invalid UTF-8 at byte {}", error.valid_up_to()))
+    })?;
+    // Shared parts are read separately; a fault is located in the object only if there is one.
+    let (object, memory) = match weighed(|| json::object(text, head)) {
+        (Ok(object), memory) => (object, memory),
+        (Err(_), _) => {
+            let (object, memory) = weighed(|| alone(|| json::object(text, head)));
+            (object?, memory)
+        }
+    };
+    *weight = memory;
+    Ok(Arc::new(object))
 }
 
 impl Object {
@@ -63,51 +113,12 @@ impl Object {
         api_version: Option<(&str, &str)>,
         json: &[u8],
     ) -> Result<(Self, usize), serde_json::Error> {
-        fn read<'a, T: serde::Deserialize<'a>>(
-            json: &'a [u8],
-            head: Head<'_>,
-            weight: &mut usize,
-        ) -> Result<Arc<T>, serde_json::Error> {
-            // One check of the whole text costs less than one of each text in it.
-            let text = std::str::from_utf8(json).map_err(|error| {
-                serde::de::Error::custom(format!("invalid UTF-8 at byte {}", error.valid_up_to()))
-            })?;
-            // Shared parts are read separately; a fault is located in the object only if there is one.
-            let (object, memory) = match weighed(|| json::object(text, head)) {
-                (Ok(object), memory) => (object, memory),
-                (Err(_), _) => {
-                    let (object, memory) = weighed(|| alone(|| json::object(text, head)));
-                    (object?, memory)
-                }
-            };
-            *weight = memory;
-            Ok(Arc::new(object))
-        }
         let head = Head {
             kind: kind.name(),
             api_version,
         };
         let weight = &mut 0;
-        let object = match kind {
-            Kind::Namespace => Self::Namespace(read(json, head, weight)?),
-            Kind::Node => Self::Node(read(json, head, weight)?),
-            Kind::DeviceClass => Self::DeviceClass(read(json, head, weight)?),
-            Kind::ResourceSlice => Self::ResourceSlice(read(json, head, weight)?),
-            Kind::DeviceTaintRule => Self::DeviceTaintRule(read(json, head, weight)?),
-            Kind::ResourceClaimTemplate => Self::ResourceClaimTemplate(read(json, head, weight)?),
-            Kind::ResourceClaim => Self::ResourceClaim(read(json, head, weight)?),
-            Kind::Pod => Self::Pod(read(json, head, weight)?),
-            Kind::PodGroup => Self::PodGroup(read(json, head, weight)?),
-            Kind::Workload => Self::Workload(read(json, head, weight)?),
-            Kind::CompositePodGroup => Self::CompositePodGroup(read(json, head, weight)?),
-            Kind::PodDisruptionBudget => Self::PodDisruptionBudget(read(json, head, weight)?),
-            Kind::ResourceQuota => Self::ResourceQuota(read(json, head, weight)?),
-            Kind::Event => Self::Event(read(json, head, weight)?),
-            Kind::ClusterRole => Self::ClusterRole(read(json, head, weight)?),
-            Kind::ClusterRoleBinding => Self::ClusterRoleBinding(read(json, head, weight)?),
-            Kind::Role => Self::Role(read(json, head, weight)?),
-            Kind::RoleBinding => Self::RoleBinding(read(json, head, weight)?),
-        };
+        let object = Self::of_kind(kind, json, head, weight)?;
         Ok((object, *weight))
     }
 
@@ -121,31 +132,7 @@ impl Object {
         json: &[u8],
     ) -> Result<(Self, usize), serde_json::Error> {
         let (object, weight) = Self::read(kind, Some(api_version), json)?;
-        Ok((object, weight + size_of_kind(kind)))
-    }
-
-    /// The object's kind.
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Namespace(_) => Kind::Namespace,
-            Self::Node(_) => Kind::Node,
-            Self::DeviceClass(_) => Kind::DeviceClass,
-            Self::ResourceSlice(_) => Kind::ResourceSlice,
-            Self::DeviceTaintRule(_) => Kind::DeviceTaintRule,
-            Self::ResourceClaimTemplate(_) => Kind::ResourceClaimTemplate,
-            Self::ResourceClaim(_) => Kind::ResourceClaim,
-            Self::Pod(_) => Kind::Pod,
-            Self::PodGroup(_) => Kind::PodGroup,
-            Self::Workload(_) => Kind::Workload,
-            Self::CompositePodGroup(_) => Kind::CompositePodGroup,
-            Self::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
-            Self::ResourceQuota(_) => Kind::ResourceQuota,
-            Self::Event(_) => Kind::Event,
-            Self::ClusterRole(_) => Kind::ClusterRole,
-            Self::ClusterRoleBinding(_) => Kind::ClusterRoleBinding,
-            Self::Role(_) => Kind::Role,
-            Self::RoleBinding(_) => Kind::RoleBinding,
-        }
+        Ok((object, weight + size_of_kind(kind) + OF_A_PLACE))
     }
 
     /// Puts an object that says no namespace into `namespace`, if its kind lives in namespaces.
@@ -153,54 +140,12 @@ impl Object {
         if !self.kind().is_namespaced() || !self.metadata().namespace.is_empty() {
             return;
         }
-        let metadata = match self {
-            Self::Namespace(object) | Self::Workload(object) | Self::CompositePodGroup(object) => {
-                &mut Arc::make_mut(object).metadata
-            }
-            Self::Node(object) => &mut Arc::make_mut(object).metadata,
-            Self::DeviceClass(object) => &mut Arc::make_mut(object).metadata,
-            Self::ResourceSlice(object) => &mut Arc::make_mut(object).metadata,
-            Self::DeviceTaintRule(object) => &mut Arc::make_mut(object).metadata,
-            Self::ResourceClaimTemplate(object) => &mut Arc::make_mut(object).metadata,
-            Self::ResourceClaim(object) => &mut Arc::make_mut(object).metadata,
-            Self::Pod(object) => &mut Arc::make_mut(object).metadata,
-            Self::PodGroup(object) => &mut Arc::make_mut(object).metadata,
-            Self::PodDisruptionBudget(object) => &mut Arc::make_mut(object).metadata,
-            Self::ResourceQuota(object) => &mut Arc::make_mut(object).metadata,
-            Self::Event(object) => &mut Arc::make_mut(object).metadata,
-            Self::ClusterRole(object) | Self::Role(object) => &mut Arc::make_mut(object).metadata,
-            Self::ClusterRoleBinding(object) | Self::RoleBinding(object) => {
-                &mut Arc::make_mut(object).metadata
-            }
-        };
-        metadata.namespace = namespace.clone();
+        self.metadata_mut().namespace = namespace.clone();
     }
 
     /// Returns whether two objects say the same, as far as the model reads it.
     pub fn says_the_same(&self, other: &Self) -> bool {
         format!("{self:?}") == format!("{other:?}")
-    }
-
-    /// The object's metadata.
-    pub fn metadata(&self) -> &Meta {
-        match self {
-            Self::Namespace(object) | Self::Workload(object) | Self::CompositePodGroup(object) => {
-                &object.metadata
-            }
-            Self::Node(object) => &object.metadata,
-            Self::DeviceClass(object) => &object.metadata,
-            Self::ResourceSlice(object) => &object.metadata,
-            Self::DeviceTaintRule(object) => &object.metadata,
-            Self::ResourceClaimTemplate(object) => &object.metadata,
-            Self::ResourceClaim(object) => &object.metadata,
-            Self::Pod(object) => &object.metadata,
-            Self::PodGroup(object) => &object.metadata,
-            Self::PodDisruptionBudget(object) => &object.metadata,
-            Self::ResourceQuota(object) => &object.metadata,
-            Self::Event(object) => &object.metadata,
-            Self::ClusterRole(object) | Self::Role(object) => &object.metadata,
-            Self::ClusterRoleBinding(object) | Self::RoleBinding(object) => &object.metadata,
-        }
     }
 
     fn entries<'a>(&'a self, add: impl FnMut(Entry<'a>)) {
@@ -749,28 +694,6 @@ const _: () = {
     );
     assert!(size_of::<Pod>() <= 768 - 24, "a pod takes the next size class");
 };
-
-/// Returns what an object takes without its lists and texts, with its place in a cluster and its indexes.
-fn size_of_kind(kind: Kind) -> usize {
-    const OF_A_PLACE: usize = 512;
-    let object = match kind {
-        Kind::Namespace | Kind::Workload | Kind::CompositePodGroup => size_of::<Bare>(),
-        Kind::Node => size_of::<Node>(),
-        Kind::DeviceClass => size_of::<Class>(),
-        Kind::ResourceSlice => size_of::<Slice>(),
-        Kind::DeviceTaintRule => size_of::<TaintRule>(),
-        Kind::ResourceClaimTemplate => size_of::<ClaimTemplate>(),
-        Kind::ResourceClaim => size_of::<Claim>(),
-        Kind::Pod => size_of::<Pod>(),
-        Kind::PodGroup => size_of::<PodGroup>(),
-        Kind::PodDisruptionBudget => size_of::<DisruptionBudget>(),
-        Kind::ResourceQuota => size_of::<Quota>(),
-        Kind::Event => size_of::<Event>(),
-        Kind::ClusterRole | Kind::Role => size_of::<Role>(),
-        Kind::ClusterRoleBinding | Kind::RoleBinding => size_of::<RoleBinding>(),
-    };
-    object + OF_A_PLACE
-}
 
 #[cfg(test)]
 mod tests;

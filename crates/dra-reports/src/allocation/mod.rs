@@ -62,6 +62,8 @@ pub struct Settings<'s> {
     pub observer: &'s (dyn Observer + Sync),
     /// Runs the judging of nodes.
     pub run: Run<'s>,
+    /// Searches fixes, where these are asked for. It takes much longer than to find the cause.
+    pub has_fixes: bool,
 }
 
 #[cfg(test)]
@@ -74,6 +76,7 @@ impl<'s> Settings<'s> {
             budget,
             observer: &(),
             run: &dra_rules::scheduling::in_order,
+            has_fixes: true,
         }
     }
 }

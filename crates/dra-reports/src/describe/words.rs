@@ -1,7 +1,7 @@
 //! The sentences of descriptions. Nothing reads them again.
 
 use dra_model::{Key, Kind, Pod, Str};
-use dra_rules::reservation::Unusable;
+use dra_rules::reservation::{Unusable, may_run};
 
 /// What is unknown of a claim without a kind.
 pub(super) const UNKNOWN_OF_CLAIM: [(Kind, &str); 2] = [
@@ -44,7 +44,7 @@ pub(super) fn claim_not_found(claim: &Key) -> String {
 }
 
 pub(super) fn unusable(claim: &Key, why: &Unusable, pod: &Pod) -> String {
-    format!("claim/{claim} {why}: {}", why.consequence(pod))
+    format!("claim/{claim} {why}: {}", why.consequence(may_run(pod)))
 }
 
 pub(super) fn claim_is_deleting(claim: &Key) -> String {

@@ -7,7 +7,7 @@ use super::fact::Fact;
 use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
-use crate::stage::{StageItem, advise, cause_text, problem_text, stuck_text, unknown_text, waits_text};
+use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
@@ -129,7 +129,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     };
     let facts = problems
         .into_iter()
-        .map(|problem| Fact::Stage(problem.code(), problem_text(&problem, pod)));
+        .map(|problem| Fact::Stage(Box::new(StageFact::new(Cause::Claim(problem), pod))));
     report.reasons.extend(facts.map(Into::into));
     if let Some(first) = report.reasons.first() {
         report.conclude(on_node(OnNode::Stuck(first.fact.clone())));
@@ -158,7 +158,7 @@ pub(super) fn ended(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, n
     let Some(found) = stages.pod(pod) else { return };
     report.stage = Some(StageItem::of(&stages, &found));
     if let Some(stuck) = &found.stuck {
-        let fact = Fact::Stage(stuck.cause.code(), stuck_text(stuck, pod));
+        let fact = Fact::Stage(Box::new(StageFact::of(stuck, pod)));
         report.reasons.push(fact.clone().into());
         report.conclude(match stuck.cause {
             Cause::PodFailed { .. } => Answer::Failed(fact),
@@ -178,7 +178,10 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
         && report.verdict() == ClusterVerdict::Fits
     {
         let was = Box::new(report.answer.clone());
-        report.conclude(Answer::Attaching(was, cause_text(&stuck.cause, pod)));
+        report.conclude(Answer::Attaching(
+            was,
+            Box::new(StageFact::new(stuck.cause.clone(), pod)),
+        ));
     }
     // The driver that is to attach the device is reported already.
     let is_told = |kind| report.fixes.iter().any(|fix| fix.kind == kind);
@@ -190,7 +193,7 @@ pub(super) fn attaching(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod
 }
 
 /// Says how far the pod is on its node, and what keeps it there.
-fn staged(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>, node: &Str) {
+fn staged<'c>(report: &mut Diagnosis, stages: &Stages<'c>, found: &PodStage<'c>, node: &Str) {
     let (cluster, pod) = (stages.cluster(), found.pod);
     let devices = report.stage.as_ref().map(|item| item.devices.clone());
     let on_node = |how| {
@@ -219,11 +222,11 @@ fn staged(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>, nod
         Cause::Unrecognized { .. } => word::of_kubelet(report, cluster, pod),
         // The pod lacks nothing.
         Cause::DeviceNotPublished { .. } => {
-            report.notes.push(cause_text(&stuck.cause, pod));
+            report.notes.push(cause_text(&stuck.cause, &Subject::of(pod)));
             report.conclude(on_node(OnNode::Runs));
         }
-        cause => {
-            let fact = Fact::Stage(cause.code(), stuck_text(stuck, pod));
+        _ => {
+            let fact = Fact::Stage(Box::new(StageFact::of(stuck, pod)));
             report.reasons.push(fact.clone().into());
             report.conclude(on_node(
                 if pod.metadata.is_deleting() || found.stage == Stage::Unpreparing {
@@ -234,6 +237,12 @@ fn staged(report: &mut Diagnosis, stages: &Stages<'_>, found: &PodStage<'_>, nod
                     OnNode::Stuck(fact)
                 },
             ));
+            // A container that ends may do so for its device.
+            if matches!(stuck.cause, Cause::ContainerEnds(..))
+                && let Some(unhealthy) = stages.unhealthy(pod)
+            {
+                report.notes.push(cause_text(&unhealthy.cause, &Subject::of(pod)));
+            }
             help(report, stages, found);
         }
     }

@@ -13,10 +13,10 @@ use dra_rules::reservation::Lacks;
 use dra_rules::scheduling::{AssumedGate, Kept, Obstacle, Panic, Spared, Stage};
 
 use super::absence::Absence;
-use super::fact::{Brief, Fact, Often, Word};
+use super::fact::{Brief, Fact, NotMade, Often, Word};
 use super::items::{ClusterVerdict, DeviceCount, FilterCount, FixItem, Holding, WaitingItem};
 use crate::allocation::{AssumedRelease, Exactness, Gang, GangLacks, Target};
-use crate::stage::StageItem;
+use crate::stage::{StageFact, StageItem};
 
 /// Facts about a pod or claims.
 pub struct Diagnosis {
@@ -189,8 +189,8 @@ pub(crate) enum Answer {
     Failed(Fact),
     /// The pod has its node.
     Bound(Bound),
-    /// It fits, and devices are to be attached first; the sentence says what is waited for.
-    Attaching(Box<Answer>, String),
+    /// It fits, and devices are to be attached first.
+    Attaching(Box<Answer>, Box<StageFact>),
     /// A component contradicts this answer.
     Contradicted(Box<Answer>, Word),
     /// By the rules this would be the answer, but the scheduler of this name has said nothing of the pod since it was created then.
@@ -394,7 +394,7 @@ pub(crate) enum Cause {
     /// A template that claims of this pod are created from is missing.
     NoTemplate(Key, Key),
     /// The claim controller makes no claim, for this reason.
-    NotMade(String),
+    NotMade(NotMade),
     /// A quota blocks the creation of a claim: what is to be created, and what the quota says.
     Quota(String, String),
     /// The status of the pod names a claim that it cannot use.
@@ -670,6 +670,75 @@ impl Cause {
             Self::NotMade(why) => Some(Fact::NotMade(why.clone())),
             Self::Quota(what, refusal) => Some(Fact::Quota(what.clone(), refusal.clone())),
             _ => None,
+        }
+    }
+}
+
+/// Code of a cause that differs between nodes, or between the alternatives of a request.
+const SEVERAL: &str = "SeveralReasons";
+
+impl Why {
+    /// Stable code; that of the reason, where there is one.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Cause(cause) => cause.code(),
+            Self::Fact(fact) => fact.code(),
+            Self::Answer(answer) => answer.code(),
+        }
+    }
+}
+
+impl Cause {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Nowhere(..) => SEVERAL,
+            Self::Error(_) => "Error",
+            Self::TooManyConsumers(_) => Fact::TooManyConsumers.code(),
+            Self::Allocated(..) => "AllocatedElsewhere",
+            Self::Alike(brief) => brief.code(),
+            Self::OnNode(_, fact) | Self::Filtered(.., fact) => fact.code(),
+            Self::Absent(_) => Fact::NoDevices.code(),
+            Self::Unserved(_) | Self::Republishing(_) => "NotPublished",
+            Self::Unoffered(..) => "NoSuchResource",
+            Self::TooFew(..) => "TooFewDevices",
+            Self::NotAll(_) => "NotAllFree",
+            Self::Alternatives(_, alternatives) => {
+                let mut codes = alternatives.iter().map(|(_, cause)| cause.code());
+                let first = codes.next().unwrap_or(SEVERAL);
+                if codes.all(|code| code == first) {
+                    first
+                } else {
+                    SEVERAL
+                }
+            }
+            Self::NotAlike(_) => "Constraint",
+            Self::NotEnough(_) => "NotTogether",
+            Self::Outdated(..) => "PoolOutdated",
+            Self::Held(cause, _) | Self::Kept(cause, ..) | Self::Deallocated(cause) => cause.code(),
+            Self::Circle(..) => "OwnerWaits",
+            Self::Queued(_) => "Queued",
+            Self::Gang(gang, _) => Fact::Gang(gang.clone()).code(),
+            Self::NoTemplate(..) => "TemplateMissing",
+            Self::NotMade(_) => "ClaimNotMade",
+            Self::Quota(..) => "QuotaExceeded",
+            Self::Status(StatusProblem::Gone(_)) => "ClaimMissing",
+            Self::Status(_) => "ClaimNotOwned",
+        }
+    }
+}
+
+impl Answer {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Nowhere(_) => SEVERAL,
+            Self::Full(..) => Fact::TooManyConsumers.code(),
+            Self::KeptByQuota(..) => "QuotaExceeded",
+            Self::Silent(..) => "SchedulerSilent",
+            Self::NoPods(..) => "NoPods",
+            _ => match self.fact() {
+                Some(fact) => fact.code(),
+                None => self.verdict().text(),
+            },
         }
     }
 }

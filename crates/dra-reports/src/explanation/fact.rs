@@ -7,6 +7,7 @@ use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain, Readines
 
 use super::items::Amounts;
 use crate::allocation::Gang;
+use crate::stage::StageFact;
 
 /// Why a pod or a claim does not get its devices, or a node, a pool or a device does not serve it. The reason that has it names claim,
 /// request and device.
@@ -17,7 +18,7 @@ pub(crate) enum Fact {
     /// A template that claims of this pod are created from is missing.
     NoTemplate(Key, Key),
     /// The claim controller makes no claim, for this reason.
-    NotMade(String),
+    NotMade(NotMade),
     /// A quota blocks the creation of a claim: what is to be created, and what the quota says.
     Quota(String, String),
     /// The pod's affinity names other nodes.
@@ -79,8 +80,19 @@ pub(crate) enum Fact {
     Contradicted(Word),
     /// kube-scheduler could not bind the pod to the node that it chose.
     NotBound(Word),
-    /// Problem of a pod with a node: code and sentence.
-    Stage(&'static str, String),
+    /// Problem of a pod with a node.
+    Stage(Box<StageFact>),
+}
+
+/// Why a claim is not made from a template.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NotMade {
+    /// The claim controller has this reason, in the words of Kubernetes where it has some.
+    Rule(String),
+    /// The API server refuses the claim, in its words.
+    Refused(String),
+    /// The claim controller has said nothing since then.
+    Silent(Option<Time>),
 }
 
 /// Number of slices of a pool.
@@ -302,7 +314,7 @@ impl Fact {
                 Speaker::ClaimController | Speaker::Component(_) => "ClaimControllerDisagrees",
             },
             Self::NotBound(_) => "NotBound",
-            Self::Stage(code, _) => code,
+            Self::Stage(fact) => fact.code(),
         }
     }
 
@@ -372,4 +384,21 @@ pub(crate) enum Brief {
     Requests(Vec<(Key, Str)>),
     /// The fact as it is.
     Fact(Fact),
+}
+
+impl Brief {
+    /// Kind of the reason, a stable word.
+    pub(super) fn code(&self) -> &'static str {
+        match self {
+            Self::Amounts(Limited::Devices, _) => "TooFewDevices",
+            Self::Amounts(Limited::Counter(_), _) => "CounterExhausted",
+            Self::Amounts(Limited::Capacity(_), _) => "CapacityExhausted",
+            Self::Elsewhere(..) => "AllocatedElsewhere",
+            Self::Slices(..) => "PoolIncomplete",
+            Self::Lacks(..) => "NodeResourcesFit",
+            Self::Seen(_) => "RequestSelector",
+            Self::Requests(_) => "NotTogether",
+            Self::Fact(fact) => fact.code(),
+        }
+    }
 }

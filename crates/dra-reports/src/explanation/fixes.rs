@@ -15,7 +15,8 @@ use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint,
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
-    AllocatedDevice, AllocationMode, Claim, Cluster, ConsumerReference, Key, Kind, Pod, Str, lookup,
+    AllocatedDevice, AllocationMode, Claim, Cluster, Component, ConsumerReference, Key, Kind, Pod, Str,
+    lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::owners::Rollout;
@@ -147,6 +148,35 @@ impl FixItem {
 }
 
 impl FixItem {
+    /// Lets the users of a namespace ask for admin access.
+    pub(super) fn allow_admin_access(namespace: &Str) -> Self {
+        let label = Command::kubectl("label")
+            .object(Kind::Namespace, namespace)
+            .arg("resource.kubernetes.io/admin-access=true")
+            .done();
+        Self::unproven(
+            "AllowAdminAccess",
+            format!("namespace/{namespace}"),
+            words::allow_admin_access(namespace),
+            Remedy::command(label).note(words::ALLOW_ADMIN_ACCESS),
+        )
+    }
+
+    /// Has kube-controller-manager run again.
+    pub(super) fn restore_controllers() -> Self {
+        let look = Command::kubectl("get").arg("pods").namespace("kube-system");
+        Self::unproven(
+            "RestoreController",
+            Component::ControllerManager.name().to_owned(),
+            words::RESTORE_CONTROLLER.to_owned(),
+            Remedy::by_hand(words::RESTORE_CONTROLLER_HOW),
+        )
+        .look(
+            look.option("--selector", "component=kube-controller-manager")
+                .done(),
+        )
+    }
+
     /// Has the Deployment above a pod end old pods before it makes new ones, after which the pod fits on `nodes`. What a Deployment does is
     /// known: it ends all old ones then.
     pub(super) fn of_strategy(cluster: &Cluster, pod: &Pod, nodes: &[Str]) -> Option<Self> {

@@ -14,7 +14,7 @@ use super::items::{Amounts, DeviceCount, FilterCount};
 use dra_allocator::devices::{ClassSelectors, DeviceState, Inventory, Match, RuledOut};
 use dra_allocator::{AlternativeExplanation, Unfit};
 use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Pod, Quantity, Str, Taint, Time};
-use dra_rules::kubelet::{self, BrokenLink, Stages};
+use dra_rules::kubelet::{self, BrokenLink, KeptOff, Stages};
 use dra_rules::scheduling::{self, Cycle, Lack, Plain, drivers_named};
 
 /// How the devices of a node count for each request.
@@ -615,13 +615,14 @@ pub(super) fn unoffered(cluster: &Cluster, pod: &Pod, selectors: &ClassSelectors
 const MOST_LOOKED_AT: usize = 200;
 
 /// The driver that publishes nothing for the nodes that are left, where these have no device for a request, and the request is not the
-/// reason. A pod that is there and does not do its work says more than a DaemonSet that has none there.
+/// reason, and true; with false, one that publishes nothing for some of them by a fault. A pod that is there and does not do its work says more
+/// than a DaemonSet that has none there.
 pub(super) fn unserved(
     report: &Diagnosis,
     cycle: &Cycle<'_>,
     selectors: &ClassSelectors,
     now: Time,
-) -> Option<Unserved> {
+) -> Option<(Unserved, bool)> {
     let is_of_driver = matches!(
         report.cause,
         Some(
@@ -631,16 +632,19 @@ pub(super) fn unserved(
                 | Cause::Absent(Absence::Unpublished(_) | Absence::OtherClasses(..))
         )
     );
+    if !is_of_driver {
+        return None;
+    }
     let judged: Vec<&NodeDiagnosis> = report
         .nodes
         .iter()
         .filter(|node| node.plugin == Some("DynamicResources"))
         .collect();
-    let mut short = report.node_groups.iter().flat_map(|group| &group.devices);
-    let wanted = short.find(|wanted| judged.iter().all(|node| has_none(node, wanted)))?;
-    if !is_of_driver {
-        return None;
-    }
+    let short = || report.node_groups.iter().flat_map(|group| &group.devices);
+    let everywhere = short().find(|wanted| judged.iter().all(|node| has_none(node, wanted)));
+    let somewhere = || short().find(|wanted| judged.iter().any(|node| has_none(node, wanted)));
+    let is_cause = everywhere.is_some();
+    let wanted = everywhere.or_else(somewhere)?;
     let cluster = cycle.scheduler().cluster();
     let claim = cycle
         .user_claims()
@@ -650,16 +654,16 @@ pub(super) fn unserved(
     let stages = Stages::of(cluster, now);
     let mut found: Option<Unserved> = None;
     for driver in drivers_of(cluster, selectors, class) {
-        for node in judged.iter().take(MOST_LOOKED_AT) {
+        let without = judged.iter().filter(|node| has_none(node, wanted));
+        for node in without.take(MOST_LOOKED_AT) {
             let Some(link) = cluster
                 .node(&node.node)
                 .and_then(|node| stages.broken_link(&driver, node))
             else {
                 continue;
             };
-            let is_weak = |link: &BrokenLink| matches!(link, BrokenLink::NoPod(..));
             match &mut found {
-                Some(known) if !is_weak(&known.link) || is_weak(&link) => {
+                Some(known) if strength(&known.link) >= strength(&link) => {
                     let is_same = std::mem::discriminant(&known.link) == std::mem::discriminant(&link);
                     if known.driver == driver && is_same {
                         known.nodes.push(node.node.clone());
@@ -675,7 +679,27 @@ pub(super) fn unserved(
             }
         }
     }
-    found
+    // Beside nodes that have devices, only what is hardly meant to be so is worth a word.
+    let found = found.filter(|found| is_cause || strength(&found.link) >= FAULT)?;
+    Some((found, is_cause))
+}
+
+/// The least strength of a link that is hardly meant to be so.
+const FAULT: u8 = 2;
+
+/// How likely a link is the reason, rather than how it is meant to be: a driver runs on nodes without devices of it, and is kept off others by
+/// their labels. The pod may be on the node, so a taint of it is no sign that devices are not to be used there.
+fn strength(link: &BrokenLink) -> u8 {
+    match link {
+        BrokenLink::NoPod(_, None | Some(KeptOff::Labels(_))) => 0,
+        BrokenLink::Silent(_) | BrokenLink::NotReady(_) => 1,
+        BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => 2,
+        BrokenLink::Refused(_)
+        | BrokenLink::Unselected(..)
+        | BrokenLink::Crashing { .. }
+        | BrokenLink::Pending(..)
+        | BrokenLink::Forbidden(..) => 3,
+    }
 }
 
 /// The drivers whose devices are of the class: those that it names, or else those that publish some.

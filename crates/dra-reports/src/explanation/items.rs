@@ -99,6 +99,24 @@ pub enum ClusterVerdict {
     Unknown,
 }
 
+impl ClusterVerdict {
+    /// The word that reports show.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Fits => "Fits",
+            Self::Bound => "Bound",
+            Self::Broken => "Broken",
+            Self::Allocated => "Allocated",
+            Self::Ended => "Ended",
+            Self::Waits => "Waits",
+            Self::DoesNotFit => "DoesNotFit",
+            Self::Error => "Error",
+            Self::GaveUp => "GaveUp",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
 /// Number of nodes that a filter rejects first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -184,6 +202,7 @@ impl Amounts {
 /// Kinds of changes that help. Each has a row on the page of `explain` and is tried on a real API server.
 pub(super) const KINDS: &[&str] = &[
     "AdmitDriver",
+    "AllowAdminAccess",
     "AwaitBinding",
     "AwaitFinalizer",
     "AwaitGate",
@@ -215,6 +234,7 @@ pub(super) const KINDS: &[&str] = &[
     "RepairDriver",
     "RepairRuntime",
     "RestartDriver",
+    "RestoreController",
     "RestoreDriver",
     "RestoreNode",
     "Several",

@@ -10,6 +10,7 @@ mod gets;
 mod group;
 mod groups;
 mod items;
+mod namesake;
 mod outdated;
 mod own;
 mod owned;
@@ -23,6 +24,7 @@ mod words;
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use self::absence::Absence;
 use self::bound::{attaching, bound, ended};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Often};
@@ -35,7 +37,7 @@ use super::stage::unlisted_text;
 
 use crate::script::{Command, no_finalizers, remake_with};
 use dra_allocator::devices::ClassSelectors;
-use dra_model::{Claim, Cluster, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
+use dra_model::{Claim, Cluster, Event, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::kubelet::started_since;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
@@ -280,7 +282,7 @@ impl<'e> Explained<'e> {
             pod: Some(pod),
             is_refused: false,
             subject: Subject::Pod(Arc::clone(pod)),
-            has_fixes: true,
+            has_fixes: settings.has_fixes,
             settings,
         }
     }
@@ -291,7 +293,7 @@ impl<'e> Explained<'e> {
             pod: None,
             is_refused: false,
             subject: Subject::Claims(claims.iter().map(|claim| claim.key()).collect()),
-            has_fixes: true,
+            has_fixes: settings.has_fixes,
             settings,
         }
     }
@@ -409,6 +411,7 @@ impl<'e> Explained<'e> {
                 let target = format!("claim/{claim}");
                 let message = words::fixes::create(&target);
                 let who = words::fixes::create_how(Kind::ResourceClaim);
+                report.tell_namesake(self.cluster(), Kind::ResourceClaim, claim);
                 FixItem::unproven("CreateClaim", target, message, by_hand(who))
             }
             Obstacle::Claim(ClaimProblem::Deleting { claim }) => self.awaited(claim),
@@ -627,14 +630,25 @@ impl<'e> Explained<'e> {
                 }
                 report.cause = Some(cause);
             }
+            if let Some(Cause::Absent(Absence::OtherClasses(class, _))) = &report.cause
+                && let Some((driver, other)) = namesake::misspelled_driver(self.cluster(), class)
+            {
+                report
+                    .notes
+                    .push(words::misspelled_driver(class, &driver, &other));
+            }
             if let Some(Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking))))) =
                 &report.cause
             {
                 report.notes.extend(words::keeps_alignment(lacking));
             }
-            if let Some(unserved) = groups::unserved(report, cycle, &selectors, settings.now) {
-                report.fixes.push(FixItem::of_driver(&unserved));
-                report.cause = Some(Cause::Unserved(unserved));
+            match groups::unserved(report, cycle, &selectors, settings.now) {
+                Some((unserved, true)) => {
+                    report.fixes.push(FixItem::of_driver(&unserved));
+                    report.cause = Some(Cause::Unserved(unserved));
+                }
+                Some((unserved, false)) => report.notes.push(words::unserved(&unserved)),
+                None => {}
             }
         }
         self.releases(report, cycle, &verdicts);
@@ -675,6 +689,21 @@ impl<'e> Explained<'e> {
 
 /// Reasons of the events of the cluster autoscaler and of Karpenter that a node is to come for the pod.
 const SCALE_UP: [&str; 2] = ["TriggeredScaleUp", "Nominated"];
+
+/// Seconds within which a node that is to come is there as a rule.
+const SCALE_UP_SECONDS: u64 = 1800;
+
+/// What the cluster autoscaler or Karpenter said last of the pod, if that is that a node is to come, and that may still be so.
+fn coming_node<'c>(cluster: &'c Cluster, pod: &Pod, now: Time) -> Option<&'c Event> {
+    let events = cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+    let own = events
+        .filter(|event| SCALE_UP.contains(&event.reason.as_str()) || event.reason == "NotTriggerScaleUp");
+    let last = own.max_by_key(|event| event.last_seen())?;
+    let is_recent = last
+        .last_seen()
+        .is_some_and(|seen| now.since(seen).as_secs() < SCALE_UP_SECONDS);
+    (is_recent && SCALE_UP.contains(&last.reason.as_str())).then_some(last)
+}
 
 /// Warnings about an object, newest last, those of one text once; only those `after` that time.
 fn events(cluster: &Cluster, kind: Kind, metadata: &Meta, after: Option<Time>) -> Vec<Warning> {

@@ -6,7 +6,7 @@ use dra_rules::reservation::{ClaimNameError, claim_names};
 use dra_rules::scheduling::{ClaimProblem, Obstacle};
 
 use super::diagnosis::{Answer, Cause, GangCause, OnNode, Place, StatusProblem, Why};
-use super::fact::{Brief, Evidence, Fact, Together};
+use super::fact::{Brief, Evidence, Fact, NotMade, Together};
 use crate::allocation::{Gang, GangLacks};
 
 impl Why {
@@ -68,11 +68,14 @@ impl Answer {
             Self::Full(_, _, claim) => own.erase_claim(claim),
             Self::Gang(gang) => gang.erase(own),
             Self::KeptByQuota(_, answer)
-            | Self::Attaching(answer, _)
             | Self::Panics(answer, _)
             | Self::NotBound(answer, _)
             | Self::Contradicted(answer, _) => {
                 answer.erase(own);
+            }
+            Self::Attaching(answer, fact) => {
+                answer.erase(own);
+                fact.erase(|claim| own.claims.contains(claim));
             }
             Self::Silent(answer, _, since) => {
                 answer.erase(own);
@@ -134,6 +137,7 @@ impl Cause {
                 }
             }
             Self::NoTemplate(_, pod) => own.erase_target(pod),
+            Self::NotMade(NotMade::Silent(since)) => *since = None,
             Self::TooManyConsumers(claim)
             | Self::Status(
                 StatusProblem::Gone(claim)
@@ -160,8 +164,8 @@ impl Cause {
             | Self::NotAll(_)
             | Self::NotAlike(_)
             | Self::NotEnough(_)
-            | Self::NotMade(_)
             | Self::Quota(..)
+            | Self::NotMade(_)
             | Self::Queued(_) => {}
         }
     }
@@ -200,6 +204,7 @@ impl Fact {
             }
             Self::RuledOut(_, Evidence::Lacking(lacking)) => own.erase_claim(&mut lacking.constraint.claim),
             Self::Gang(gang) => gang.erase(own),
+            Self::Stage(fact) => fact.erase(|claim| own.claims.contains(claim)),
             _ => {}
         }
     }

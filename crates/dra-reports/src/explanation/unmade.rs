@@ -1,14 +1,18 @@
 //! Claims that a pod has yet to get from templates, which the claim controller makes or finds.
 
+use std::sync::Arc;
+
 use super::diagnosis::{Cause, Diagnosis, StatusProblem};
-use super::fact::Fact;
+use super::fact::{Fact, NotMade};
 use super::items::FixItem;
+use super::namesake::namesake;
 use super::words::Upcoming;
 use super::{Explained, word, words};
 use crate::remedy::Remedy;
-use dra_model::{Cluster, Key, Kind};
+use dra_model::{Cluster, Component, Gate, Key, Kind, Object};
 use dra_rules::reservation::{Lacks, Next, Unmade, owning_group, unmade};
 use dra_rules::scheduling::ClaimProblem;
+use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, is_of_policy};
 
 impl Explained<'_> {
     /// What is to be done about the claims of the pod that come from templates; nothing where `problem` is about none of them.
@@ -43,8 +47,13 @@ impl Explained<'_> {
             Next::Nothing(why) => Some(why),
             _ => None,
         }) {
-            report.cause = Some(Cause::NotMade(why.clone()));
-            report.reasons.push(Fact::NotMade(why.clone()).into());
+            report.not_made(NotMade::Rule(why.clone()));
+            return true;
+        }
+        if let Some(why) = self.refused_admin_access(all.clone()) {
+            let namespace = &pod.metadata.namespace;
+            report.fixes.push(FixItem::allow_admin_access(namespace));
+            report.not_made(NotMade::Refused(why));
             return true;
         }
         let hidden = all.find_map(|unmade| match unmade.next {
@@ -89,6 +98,14 @@ impl Explained<'_> {
             }
             _ => return true,
         };
+        // The controller makes a claim within seconds. One that is gone since is another matter: how long ago is unknown.
+        if let (Lacks::Name, Next::Make(template)) = (&own.lacks, &own.next)
+            && let Some(since) = word::unmade_since(self.cluster(), pod, template, self.settings.now)
+        {
+            report.fixes.push(FixItem::restore_controllers());
+            report.not_made(NotMade::Silent(Some(since)));
+            return true;
+        }
         report.upcoming = Some(words::upcoming(&next));
         if let (Lacks::Claim(_), Next::Make(_), None) = (&own.lacks, &own.next, group) {
             self.recreated(report);
@@ -96,11 +113,33 @@ impl Explained<'_> {
         true
     }
 
+    /// Why the API server refuses each claim that is to be made from a template of `all`, where one asks for admin access.
+    fn refused_admin_access<'u>(&self, all: impl Iterator<Item = &'u Unmade<'u>>) -> Option<String> {
+        let cluster = self.cluster();
+        // Without the gate the API server drops the field.
+        let is_on = cluster
+            .environment()
+            .enabled(Component::ApiServer, Gate::DRAAdminAccess);
+        let mut templates = all.filter_map(|unmade| match &unmade.next {
+            Next::Make(template) => Some(Object::ResourceClaimTemplate(Arc::clone(template))),
+            _ => None,
+        });
+        let refused = templates.find_map(|template| match admin_access(cluster, &template) {
+            AdminAccess::Refused(why) => Some(why),
+            AdminAccess::Granted | AdminAccess::Unknown(_) => None,
+        });
+        refused.filter(|_| is_on)
+    }
+
     /// Takes back that the claim controller is to make a claim, where it says itself that it cannot.
     pub(super) fn doubt_unmade(&self, report: &mut Diagnosis, problem: &ClaimProblem) {
         let (Some(pod), Some((own, others))) = (self.pod, self.unmade(problem)) else {
             return;
         };
+        // The same, or more, by the objects.
+        if matches!(report.cause, Some(Cause::NotMade(_))) {
+            return;
+        }
         let mut changed = None;
         for unmade in std::iter::once(&own).chain(&others) {
             changed = changed.max(match &unmade.next {
@@ -109,17 +148,57 @@ impl Explained<'_> {
                 Next::NoTemplate(_) | Next::Nothing(_) | Next::Unknown(_) => return,
             });
         }
-        word::of_claim_controller(report, self.cluster(), pod, changed);
+        let Some(word) = word::of_claim_controller(self.cluster(), pod, changed) else {
+            return;
+        };
+        // What an admission plugin decides is in no object, and namespaces are not read of a cluster.
+        let refused = refused(&word.said);
+        let is_admin_access = refused.is_some_and(|why| why.contains(ADMIN_ACCESS));
+        let is_unknown = !is_admin_access || self.cluster().namespace(&pod.metadata.namespace).is_none();
+        match refused.filter(|why| is_unknown && (is_admin_access || is_of_policy(why))) {
+            Some(why) => {
+                report.upcoming = None;
+                if is_admin_access {
+                    report
+                        .fixes
+                        .push(FixItem::allow_admin_access(&pod.metadata.namespace));
+                }
+                report.not_made(NotMade::Refused(why.to_owned()));
+            }
+            None => report.contradict(word),
+        }
     }
 }
 
+/// What the API server says of a claim that it does not let the claim controller create (`resourceclaim/controller.go`, `handleClaim`,
+/// v1.37.2): `create ResourceClaim : WHY`, since the name of a claim that is made from a template is empty.
+fn refused(said: &str) -> Option<&str> {
+    let (_, rest) = said.split_once("create ResourceClaim ")?;
+    let (_, why) = rest.split_once(": ")?;
+    Some(why.trim())
+}
+
 impl Diagnosis {
+    /// That no claim is made from a template of the pod.
+    fn not_made(&mut self, why: NotMade) {
+        self.cause = Some(Cause::NotMade(why.clone()));
+        self.reasons.push(Fact::NotMade(why).into());
+    }
+
+    /// What may be meant by an object that does not exist.
+    pub(super) fn tell_namesake(&mut self, cluster: &Cluster, kind: Kind, missing: &Key) {
+        let found = namesake(cluster, kind, missing);
+        self.notes
+            .extend(found.map(|found| words::may_be_meant(kind, &found)));
+    }
+
     /// That there is no template for claims of the pod, and who has to create it.
     fn add_missing_template(&mut self, cluster: &Cluster, template: &Key, pod: &Key) {
         self.cause = Some(Cause::NoTemplate(template.clone(), pod.clone()));
         self.reasons
             .push(Fact::NoTemplate(template.clone(), pod.clone()).into());
         let target = format!("resourceclaimtemplate/{template}");
+        self.tell_namesake(cluster, Kind::ResourceClaimTemplate, template);
         let mut gathering = cluster.environment().owners.gathering(&template.namespace);
         let maker = gathering.find(|(_, gathers)| gathers.template == template.name);
         let (message, how) = match maker {

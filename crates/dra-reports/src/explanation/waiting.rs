@@ -51,21 +51,24 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
                 Subject::Claims(_) => Units::Claims(empty.cluster().claims().cloned().collect()),
             };
             let hanging = hanging_on(explained.cluster(), empty.cluster(), &units, explained.settings);
-            match hanging {
-                Some(why) => unknown(&why),
-                None => {
-                    // The cause names a node that has what is requested: it is the others that have none.
-                    let rest = match report.cause {
-                        Some(Cause::Filtered(..)) => Among::Other,
-                        _ => Among::Left(1),
-                    };
-                    let lasting = lasting(&judged, rest);
-                    let why = lasting.as_ref().map(|lasting| &lasting.why);
-                    let new = item(Helps::Never, words::never(why.unwrap_or(&Never::EvenEmpty)));
-                    report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
-                    new
-                }
-            }
+            // The cause names a node that has what is requested: it is the others that have none.
+            let rest = match report.cause {
+                Some(Cause::Filtered(..)) => Among::Other,
+                _ => Among::Left(1),
+            };
+            // The cause is that of the cluster as it is taken to be, whether or not it lasts.
+            let lasting = lasting(&judged, rest);
+            let why = lasting.as_ref().map(|lasting| &lasting.why);
+            let coming = explained
+                .pod
+                .and_then(|pod| super::coming_node(explained.cluster(), pod, explained.settings.now));
+            let new = match (hanging, coming) {
+                (Some(open), _) => unknown(&open),
+                (None, Some(event)) => unknown(&words::node_is_coming(event)),
+                (None, None) => item(Helps::Never, words::never(why.unwrap_or(&Never::EvenEmpty))),
+            };
+            report.cause = lasting.and_then(|lasting| lasting.cause).or(report.cause.take());
+            new
         }
         Waiting::Unknown(Uncertain::Pools { pools, elsewhere }) => {
             let lasting = (!elsewhere.is_empty()).then(|| lasting(&elsewhere, Among::Other));

@@ -6,7 +6,8 @@ use super::fact::{Fact, Often, Speaker, Word};
 use super::items::{ClusterVerdict, FixItem};
 use super::words;
 use crate::remedy::Remedy;
-use dra_model::{Claim, Cluster, Event, Kind, Pod, Time};
+use dra_model::{Claim, ClaimTemplate, Cluster, Event, Kind, Pod, Time};
+use dra_rules::controllers::CREATION_EVENT;
 use dra_rules::owners::unplaced_group;
 use dra_rules::reservation::claim_names;
 use dra_rules::scheduling::foreign_scheduler;
@@ -156,10 +157,38 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Returns since when the scheduler has said nothing about a pod; nothing if it may still do so, or if its events were not read.
 fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
-    let created = pod.metadata.creation_timestamp?;
     let mut conditions = pod.status.conditions.iter();
     let is_judged = conditions.any(|condition| condition.type_ == "PodScheduled");
-    if is_judged || cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
+    unattended_since(cluster, pod, None, None, now).filter(|_| !is_judged)
+}
+
+/// Returns since when the claim controller has made no claim for a pod and said nothing about it; nothing if it may still do so.
+pub(super) fn unmade_since(
+    cluster: &Cluster,
+    pod: &Pod,
+    template: &ClaimTemplate,
+    now: Time,
+) -> Option<Time> {
+    let conditions = cluster.nodes().flat_map(|node| &node.status.conditions);
+    let heartbeat = conditions
+        .filter_map(|condition| condition.last_heartbeat_time)
+        .max();
+    let has_word = of_claim_controller(cluster, pod, None).is_some();
+    let made = template.metadata.creation_timestamp;
+    unattended_since(cluster, pod, made, heartbeat, now).filter(|_| !has_word)
+}
+
+/// Returns the time at which the pod was created, or what else is `needed`, if its events were read and a component would have said something
+/// of it by now. `later` is another time that is known to have come.
+fn unattended_since(
+    cluster: &Cluster,
+    pod: &Pod,
+    needed: Option<Time>,
+    later: Option<Time>,
+    now: Time,
+) -> Option<Time> {
+    let created = needed.max(Some(pod.metadata.creation_timestamp?))?;
+    if cluster.gap(Kind::Event, &pod.metadata.namespace).is_some() {
         return None;
     }
     // Without a time of reading, what is known to have happened later counts: a file may have been written immediately.
@@ -167,7 +196,9 @@ fn silent_since(cluster: &Cluster, pod: &Pod, now: Time) -> Option<Time> {
     let pods = cluster.pods();
     let created_pods = pods.filter_map(|pod| pod.metadata.creation_timestamp);
     let read = cluster.environment().read_at;
-    let newest = read.or_else(|| events.chain(created_pods).max())?.min(now);
+    let newest = read
+        .or_else(|| events.chain(created_pods).chain(later).max())?
+        .min(now);
     (newest.since(created).as_secs() >= SILENT_SECONDS).then_some(created)
 }
 
@@ -230,26 +261,16 @@ fn is_about_devices(event: &Event) -> bool {
         }
 }
 
-/// Takes back that the claim controller is to make a claim that it says it cannot make; what it makes it from has `changed` then.
-pub(super) fn of_claim_controller(
-    report: &mut Diagnosis,
-    cluster: &Cluster,
-    pod: &Pod,
-    changed: Option<Time>,
-) {
-    let word = newest(cluster, pod, |event| {
-        event.reason == "FailedResourceClaimCreation"
-    });
+/// What the claim controller said last of a claim that it cannot make; what it makes it from has `changed` then.
+pub(super) fn of_claim_controller(cluster: &Cluster, pod: &Pod, changed: Option<Time>) -> Option<Word> {
+    let word = newest(cluster, pod, |event| event.reason == CREATION_EVENT);
     let word = word.map(|event| Word::of(Speaker::ClaimController, event));
-    let Some(word) = word.filter(|word| word.is_newer_than(changed)) else {
-        return;
-    };
-    report.contradict(word);
+    word.filter(|word| word.is_newer_than(changed))
 }
 
 impl Diagnosis {
     /// Makes the verdict unknown, as `word` contradicts it, and says what may be behind that.
-    fn contradict(&mut self, word: Word) {
+    pub(super) fn contradict(&mut self, word: Word) {
         let who = &word.who;
         if *who == Speaker::ClaimController {
             self.upcoming = None;

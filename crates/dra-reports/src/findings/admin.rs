@@ -12,10 +12,7 @@ use super::words::{self, Forbidden};
 use super::{Code, Finding, Look};
 use crate::script::{Command, patch};
 use dra_model::{Bare, Claim, ClaimSpec, Component, DeviceId, Gate, Key, Kind, Meta, Str};
-
-/// The label that allows admin access in a namespace, with the value `true`. Mirrors `api/resource/v1/types.go`,
-/// `DRAAdminNamespaceLabelKey`, v1.37.2.
-const LABEL: &str = "resource.kubernetes.io/admin-access";
+use dra_rules::validation::ADMIN_ACCESS;
 
 /// A claim or template that requests admin access.
 struct Asker<'a> {
@@ -61,7 +58,7 @@ pub(super) fn look(look: &mut Look<'_>) {
 fn allows(namespace: &Bare) -> bool {
     namespace
         .metadata
-        .label(LABEL)
+        .label(ADMIN_ACCESS)
         .is_some_and(|value| value == "true")
 }
 
@@ -126,7 +123,7 @@ fn open(look: &mut Look<'_>, namespace: &Bare, askers: &[Asker<'_>]) {
     let finding = Finding::new(
         Code::AdminNamespace,
         Subject::of(Kind::Namespace, metadata),
-        words::admin_is_open(LABEL, &asking, is_known),
+        words::admin_is_open(ADMIN_ACCESS, &asking, is_known),
     )
     .look(
         Command::kubectl("get")
@@ -135,7 +132,7 @@ fn open(look: &mut Look<'_>, namespace: &Bare, askers: &[Asker<'_>]) {
     )
     .joins([scoped_key(Kind::Namespace, &metadata.name)]);
     look.add(if askers.is_empty() && is_known {
-        let without = json!({"metadata": {"labels": {LABEL: null}}});
+        let without = json!({"metadata": {"labels": {ADMIN_ACCESS: null}}});
         let flags = ["--type=merge"];
         finding
             .fix(patch(Kind::Namespace, None, &metadata.name, &flags, &without))
@@ -163,7 +160,7 @@ fn not_allowed(look: &mut Look<'_>, namespace: &Bare, asker: &Asker<'_>) {
         Finding::new(
             Code::AdminNotAllowed,
             Subject::of(asker.kind, asker.metadata),
-            words::admin_is_forbidden(LABEL, name, &what),
+            words::admin_is_forbidden(ADMIN_ACCESS, name, &what),
         )
         .advice(words::allow_admin(&what))
         .look(
@@ -219,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_label_decides_and_who_requests_access_is_named() {
-        let yes = json!({(super::LABEL): "true"});
+        let yes = json!({(super::ADMIN_ACCESS): "true"});
         let (unused, _) = told(namespace(&yes));
         assert_eq!(
             unused,
@@ -238,7 +235,7 @@ mod tests {
             "{used:?}"
         );
         // Any other value is none.
-        for labels in [json!({}), json!({(super::LABEL): "True"})] {
+        for labels in [json!({}), json!({(super::ADMIN_ACCESS): "True"})] {
             assert!(told(namespace(&labels)).0.is_empty());
             let (items, _) = told(allocated(namespace(&labels)));
             assert_eq!(items.len(), 1, "{items:?}");

@@ -159,7 +159,7 @@ codes! {
         "Devices are published for a node that does not exist";
     NodeWithoutSlices = "DRA035", "node-without-slices", Warning, Now, [ResourceSlice, Node],
         "A node has no devices of a driver, unlike its peers";
-    PoolWithoutDevices = "DRA036", "pool-without-devices", Warning, Now, [ResourceSlice, Node],
+    PoolWithoutDevices = "DRA036", "pool-without-devices", Warning, Now, [ResourceSlice, ResourceClaim, Node],
         "A driver publishes a pool without devices";
     HardwareTwice = "DRA037", "hardware-twice", Warning, Now, [ResourceSlice, Node],
         "A device plugin and a driver offer the same hardware of a node";

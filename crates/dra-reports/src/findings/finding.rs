@@ -342,7 +342,7 @@ impl Finding {
     }
 
     /// Order of a report: by step, worst first, then by code and object.
-    pub(super) fn sort_key(&self) -> impl Ord + use<'_> {
+    pub(crate) fn sort_key(&self) -> impl Ord + use<'_> {
         (self.order, Reverse(self.severity), self.code, &self.object)
     }
 }

@@ -198,12 +198,12 @@ fn drivers<'a>(look: &mut Look<'a>) -> BTreeSet<(&'a Str, &'a Str)> {
     let mut told = BTreeSet::new();
     let plugins = plugins(cluster);
     let mut pools: BTreeMap<Str, Vec<Pool<'_>>> = BTreeMap::new();
-    if look.wants(Code::PoolWithoutDevices) {
+    // Some drivers leave devices out that are in use.
+    if look.wants(Code::PoolWithoutDevices) && !look.is_hidden(Kind::ResourceClaim, "") {
         for pool in cluster.pools() {
             pools.entry(pool.id.driver.clone()).or_default().push(pool);
         }
     }
-    // Some drivers leave devices out that are in use.
     let used = cluster.allocated_devices().map(|(device, _)| device.pool_id());
     let used: BTreeSet<PoolId> = used.collect();
     let mut found = Vec::new();

@@ -593,6 +593,25 @@ fn missing_pods_prove_nothing_where_pods_are_hidden() {
 }
 
 #[test]
+fn a_pool_without_devices_may_have_them_in_use_where_claims_are_hidden() {
+    let empty = || {
+        World::default()
+            .node("node-1", &json!({}))
+            .slice("node-1", &json!([]))
+    };
+    let used = || empty().claim("c", &json!({}), &holding(&["x"], &[]));
+    let is_found = |world: World| {
+        let found = codes_of(&world.build());
+        found.iter().any(|finding| finding == "DRA036 pool/d/node-1")
+    };
+    assert!(is_found(empty()));
+    assert!(!is_found(used()));
+    let list = ask(&empty().without(Kind::ResourceClaim).build(), Question::Now);
+    assert!(!named(&list).contains(&"DRA036 pool/d/node-1".to_owned()));
+    assert!(list.checked.incomplete.contains(&Code::PoolWithoutDevices));
+}
+
+#[test]
 fn a_gap_of_another_namespace_is_none_of_this_one() {
     let hidden = |environment: &mut Environment| {
         environment.gaps.push(Gap {

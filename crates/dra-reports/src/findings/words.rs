@@ -9,7 +9,7 @@ use dra_model::{
 };
 use dra_rules::kubelet::{BrokenLink, PodStage, Stage, Stuck};
 use dra_rules::quota::Refusal;
-use dra_rules::reservation::{GroupsIgnored, Unusable};
+use dra_rules::reservation::{GroupsIgnored, Unusable, may_run};
 use dra_rules::scheduling::Exposure;
 
 use super::Code;
@@ -19,7 +19,7 @@ use super::facts::{
 use super::target::Target;
 use crate::HealthReport;
 use crate::listing::some;
-use crate::stage::{broken_link_text, cause_of_node, kept_off_text, stuck_text};
+use crate::stage::{StageFact, broken_link_text, cause_of_node, kept_off_text, stuck_text};
 use crate::words::{consumer, consumers, counted, object};
 
 fn claims<'k>(keys: impl IntoIterator<Item = &'k Key>) -> String {
@@ -173,7 +173,7 @@ pub(super) fn update_to(fix: &str, issue: u32) -> String {
 // Claims.
 
 pub(super) fn orphaned(kind: Kind, owner: &Key, is_replaced: bool) -> String {
-    let owner = format!("{}/{owner}", kind.name().to_ascii_lowercase());
+    let owner = format!("{}/{owner}", kind.singular());
     let why = if is_replaced {
         format!("was created for an earlier {owner}")
     } else {
@@ -926,7 +926,7 @@ pub(super) fn flapping(pods: &[Key]) -> String {
 pub(super) fn not_reserved(pod: &Pod, node: &Str, claim: &Key) -> String {
     format!(
         "is on node/{node} and uses claim/{claim}, which is not reserved for it: {}",
-        Unusable::NotReserved.consequence(pod)
+        Unusable::NotReserved.consequence(may_run(pod))
     )
 }
 
@@ -940,7 +940,7 @@ pub(super) fn not_allocated(pod: &Pod, node: &Str, claim: &Key, earlier: Option<
         Some(earlier) => format!(
             "it was created after claim/{earlier}, whose devices the pod got. The pod does not start again once its sandbox is recreated"
         ),
-        None => Unusable::NotAllocated.consequence(pod).to_owned(),
+        None => Unusable::NotAllocated.consequence(may_run(pod)).to_owned(),
     };
     format!("is on node/{node}, but claim/{claim} holds no devices: {why}")
 }
@@ -1151,7 +1151,7 @@ pub(super) fn pod_is_stuck(found: &PodStage<'_>, stuck: &Stuck<'_>, has_failed: 
         Some(since) if stuck.times() == 1 => format!(" (since {since})"),
         _ => String::new(),
     };
-    format!("{what}: {}{since}", stuck_text(stuck, pod))
+    format!("{what}: {}{since}", stuck_text(&StageFact::of(stuck, pod)))
 }
 
 // Suppressions.

@@ -16,8 +16,9 @@ pub(crate) mod tests;
 mod word;
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -44,14 +45,26 @@ pub struct Carried {
     pub source: Vec<String>,
     /// Flags that choose objects, such as `--namespace=x`: commands about the same objects have them, see [`Command::same_objects`].
     pub selection: Vec<String>,
+    /// The arguments as typed, which `More:` repeats with `--details`; empty where they hold secrets.
+    pub typed: Vec<String>,
 }
 
-/// Set once, before any command is made, so that the same input still gives the same commands.
-static CARRIED: OnceLock<Carried> = OnceLock::new();
+thread_local! {
+    /// Of one thread, since several clusters can be reported on side by side.
+    static CARRIED: RefCell<Arc<Carried>> = RefCell::default();
+}
 
-/// Has all commands carry these flags from now on. Only the first call counts.
-pub fn carry(flags: Carried) {
-    let _ = CARRIED.set(flags);
+/// Returns the flags that commands of this thread carry. A thread that makes commands for this one needs them, too.
+pub fn carried() -> Arc<Carried> {
+    CARRIED.with_borrow(Arc::clone)
+}
+
+/// Does `work`, whose commands carry `flags`.
+pub fn carrying<T>(flags: Arc<Carried>, work: impl FnOnce() -> T) -> T {
+    let before = CARRIED.replace(flags);
+    let done = work();
+    CARRIED.set(before);
+    done
 }
 
 /// Why a name or a word gives no command.
@@ -117,26 +130,7 @@ impl Resource {
 impl From<Kind> for Resource {
     /// `podgroup`: the kind as kubectl writes it in front of a name.
     fn from(kind: Kind) -> Self {
-        Self::called(match kind {
-            Kind::Namespace => "namespace",
-            Kind::Node => "node",
-            Kind::DeviceClass => "deviceclass",
-            Kind::ResourceSlice => "resourceslice",
-            Kind::DeviceTaintRule => "devicetaintrule",
-            Kind::ResourceClaimTemplate => "resourceclaimtemplate",
-            Kind::ResourceClaim => "resourceclaim",
-            Kind::Pod => "pod",
-            Kind::PodGroup => "podgroup",
-            Kind::Workload => "workload",
-            Kind::CompositePodGroup => "compositepodgroup",
-            Kind::PodDisruptionBudget => "poddisruptionbudget",
-            Kind::ResourceQuota => "resourcequota",
-            Kind::Event => "event",
-            Kind::ClusterRole => "clusterrole",
-            Kind::ClusterRoleBinding => "clusterrolebinding",
-            Kind::Role => "role",
-            Kind::RoleBinding => "rolebinding",
-        })
+        Self::called(kind.singular())
     }
 }
 
@@ -312,14 +306,13 @@ impl Command {
         if let Some(fault) = fault {
             return Err(fault);
         }
-        if let Some(carried) = CARRIED.get() {
-            argv.extend_from_slice(&carried.connection);
-            if is_selecting {
-                argv.extend_from_slice(&carried.selection);
-            }
-            if is_here {
-                argv.extend_from_slice(&carried.source);
-            }
+        let carried = carried();
+        argv.extend_from_slice(&carried.connection);
+        if is_selecting {
+            argv.extend_from_slice(&carried.selection);
+        }
+        if is_here {
+            argv.extend_from_slice(&carried.source);
         }
         if argv.iter().map(|word| word.len() + 1).sum::<usize>() > MOST_BYTES {
             return Err(NoCommand {
@@ -465,6 +458,17 @@ impl Script {
         Self {
             runs: vec![Run {
                 argv: program.chain(words).map(str::to_owned).collect(),
+                stdout: None,
+                then: None,
+            }],
+        }
+    }
+
+    /// The shell that reads commands from standard input.
+    pub fn shell() -> Self {
+        Self {
+            runs: vec![Run {
+                argv: vec!["sh".to_owned()],
                 stdout: None,
                 then: None,
             }],

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::fact::Subject;
 use super::remedy::{Advice, advise};
 use super::words::{cause_text, evidence_text, unknown_text, waits_text};
 use crate::script::Script;
@@ -120,6 +121,7 @@ impl StageItem {
     /// What `found` is for readers.
     pub(crate) fn of(stages: &Stages<'_>, found: &PodStage<'_>) -> Self {
         let pod = found.pod;
+        let subject = Subject::of(pod);
         let stuck = found.stuck.as_ref().map(|stuck| {
             let advice: Option<Advice> = advise(stages, found);
             let (remedy, look) = advice.map_or((None, None), |advice| (Some(advice.remedy), advice.look));
@@ -128,11 +130,11 @@ impl StageItem {
                 owner: stuck.cause.party(),
                 holds_up: stuck.cause.holds_up(),
                 since: stuck.since,
-                message: cause_text(&stuck.cause, pod),
+                message: cause_text(&stuck.cause, &subject),
                 evidence: stuck
                     .evidence
                     .iter()
-                    .map(|shown| evidence_text(shown, pod))
+                    .map(|shown| evidence_text(shown, &subject))
                     .collect(),
                 note: remedy.as_ref().and_then(crate::remedy::Remedy::text),
                 command: remedy.and_then(|remedy| remedy.command),

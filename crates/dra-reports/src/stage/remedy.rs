@@ -11,8 +11,7 @@ use crate::script::{
 };
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread, daemon_set_of,
-    has_logs,
+    Attaching, BrokenLink, Cause, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread, has_logs,
 };
 use dra_rules::reservation::{Lacks, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
@@ -76,7 +75,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             );
             let others: Vec<String> = others.iter().map(|other| format!("pod/{other}")).collect();
             Advice::by_hand("GatherNodes", target, words::gather(&owner.to_string(), &others))
-                .look(describe(pod))
+                .look(describe(&pod.key()))
         }
         Cause::UnprepareFails { drivers } => {
             let names = drivers.iter().map(|(driver, _)| driver.as_str());
@@ -112,23 +111,22 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             of_driver(stages, stage, node, Unprepared::Earlier)
         }
         Cause::VolumesNotMounted { .. } => {
-            Advice::by_hand("MountVolumes", of_pod(), words::mount()).look(describe(pod))
+            Advice::by_hand("MountVolumes", of_pod(), words::mount()).look(describe(&pod.key()))
         }
         Cause::SandboxFails { .. } => {
-            Advice::by_hand("RepairRuntime", of_node(), words::sandbox(node)).look(describe(pod))
+            Advice::by_hand("RepairRuntime", of_node(), words::sandbox(node)).look(describe(&pod.key()))
         }
         Cause::RuntimeDown { .. } => {
             Advice::by_hand("RepairRuntime", of_node(), words::start_runtime(node)).look(describe_node())
         }
-        Cause::KillFails { .. } => {
-            Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node)).look(describe(pod))
-        }
+        Cause::KillFails { .. } => Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node))
+            .look(describe(&pod.key())),
         Cause::ProbeFails { .. } => {
-            Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(pod))
+            Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(&pod.key()))
         }
         Cause::ContainerNotStarted(container, _) => {
             Advice::by_hand("RepairContainer", of_pod(), words::start_container(container))
-                .look(describe(pod))
+                .look(describe(&pod.key()))
         }
         Cause::ContainerEnds(container, _) => {
             Advice::by_hand("RepairContainer", of_pod(), words::keeps_exiting(container)).look(
@@ -184,7 +182,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::ContainersNotStopped => {
             Advice::by_hand("ReadKubelet", of_node(), words::read(node, words::NOT_STOPPED))
-                .look(describe(pod))
+                .look(describe(&pod.key()))
         }
     })
 }
@@ -243,7 +241,7 @@ fn without_finalizers(pod: &Arc<Pod>, names: &[Str]) -> Advice {
 }
 
 /// The driver attaches the device, or the scheduler gives it up: automatically, but for the same device again if it still can.
-fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &Attaching<'_>) -> Advice {
+fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &Attaching) -> Advice {
     let of_pod = format!("pod/{}", pod.key());
     let advice = match attaching {
         Attaching::Failed(_) => {
@@ -277,7 +275,7 @@ fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepa
         .look(logs(plugin.as_ref().and_then(Plugin::pod), node))
 }
 
-fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin<'_>, node: &str) -> Advice {
+fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin, node: &str) -> Advice {
     let target = format!("driver/{driver}");
     let restore = |what: Restore<'_>| {
         let text = words::restore(driver, node, &what);
@@ -285,11 +283,19 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin<'_>, node: &str)
     };
     match plugin {
         Plugin::None {
-            elsewhere: Some(pod),
+            elsewhere: Some((pod, set)),
             kept_off: Some(KeptOff::Taint(taint)),
-        } => tolerate(pod, taint, node),
-        Plugin::None { .. } | Plugin::Hidden(_) => restore(Restore::Run).look(pods_on(node)),
-        Plugin::Crashing(pod, waiting) if !has_logs(waiting.reason) => {
+        } => {
+            let has_own = stages.cluster().pod(pod).is_some_and(|pod| has_tolerations(pod));
+            tolerate(
+                &Key::new(pod.namespace.clone(), set.clone()),
+                has_own,
+                taint,
+                node,
+            )
+        }
+        Plugin::None { .. } | Plugin::Hidden => restore(Restore::Run).look(pods_on(node)),
+        Plugin::Crashing(pod, waiting) if !has_logs(&waiting.reason) => {
             restore(Restore::Pod).look(describe(pod))
         }
         Plugin::Pending(pod, _) => restore(Restore::Pod).look(describe(pod)),
@@ -299,36 +305,35 @@ fn of_plugin(stages: &Stages<'_>, driver: &Str, plugin: &Plugin<'_>, node: &str)
         }
         Plugin::Ready(pod, ..) => {
             let text = words::restart(driver, node);
-            let restart = end_pods(stages.cluster(), &pod.metadata.namespace, [*pod]).note(text.how);
+            let restart = end_pods(stages.cluster(), &pod.namespace, stages.pod_of(plugin)).note(text.how);
             Advice::new("RestartDriver", target.clone(), text.message, restart).look(logs(Some(pod), node))
         }
     }
 }
 
+/// Whether the template of the pod's DaemonSet has tolerations: what its controller adds is only in the pod.
+fn has_tolerations(pod: &Pod) -> bool {
+    let added = daemon_tolerations(pod);
+    let mut own = pod.spec.tolerations.iter();
+    own.any(|toleration| !added.contains(toleration))
+}
+
 /// A DaemonSet tolerates one taint more.
-fn tolerate(pod: &Arc<Pod>, taint: &Taint, node: &str) -> Advice {
-    let name = daemon_set_of(pod).map_or("", Str::as_str);
-    let namespace = &pod.metadata.namespace;
+fn tolerate(set: &Key, has_own: bool, taint: &Taint, node: &str) -> Advice {
+    let Key { namespace, name } = set;
     let mut toleration = json!({"key": taint.key, "operator": "Exists", "effect": taint.effect});
     if !taint.value.is_empty() {
         toleration["operator"] = json!("Equal");
         toleration["value"] = json!(taint.value);
     }
-    // What the controller of DaemonSets adds is in the pod, and not in the template.
-    let added = daemon_tolerations(pod);
-    let has_own = pod
-        .spec
-        .tolerations
-        .iter()
-        .any(|toleration| !added.contains(toleration));
     let change: Value = if has_own {
         json!([{"op": "add", "path": "/spec/template/spec/tolerations/-", "value": toleration}])
     } else {
         json!([{"op": "add", "path": "/spec/template/spec/tolerations", "value": [toleration]}])
     };
-    let set = Resource::called("daemonset");
     let text = words::tolerate(namespace, name, taint, node);
-    let patch = patch(set, Some(namespace), name, &["--type=json"], &change);
+    let resource = Resource::called("daemonset");
+    let patch = patch(resource, Some(namespace), name, &["--type=json"], &change);
     Advice::new(
         "AdmitDriver",
         format!("daemonset/{namespace}/{name}"),
@@ -339,17 +344,17 @@ fn tolerate(pod: &Arc<Pod>, taint: &Taint, node: &str) -> Advice {
 }
 
 /// What the cluster has of the pod, with the events about it.
-fn describe(pod: &Pod) -> Result<Script, NoCommand> {
+fn describe(pod: &Key) -> Result<Script, NoCommand> {
     Command::kubectl("describe")
-        .object(Kind::Pod, &pod.metadata.name)
-        .namespace(&pod.metadata.namespace)
+        .object(Kind::Pod, &pod.name)
+        .namespace(&pod.namespace)
         .done()
 }
 
 /// The logs of the driver's pod, or else what is on the node.
-fn logs(pod: Option<&Arc<Pod>>, node: &str) -> Result<Script, NoCommand> {
+fn logs(pod: Option<&Key>, node: &str) -> Result<Script, NoCommand> {
     match pod {
-        Some(pod) => logs_of(&pod.key()),
+        Some(pod) => logs_of(pod),
         None => pods_on(node),
     }
 }

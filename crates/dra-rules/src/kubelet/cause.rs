@@ -27,25 +27,25 @@ pub enum Party {
 }
 
 /// Progress of a device that must be attached before its pod is bound.
-#[derive(Clone, Debug)]
-pub enum Attaching<'c> {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Attaching {
     /// It will not be attached.
-    Failed(&'c Condition),
+    Failed(Condition),
     /// It was not attached in time: conditions that its driver has yet to set.
-    TimedOut(Vec<&'c Str>),
+    TimedOut(Vec<Str>),
     /// It is not attached yet: conditions that its driver has yet to set.
-    Pending(Vec<&'c Str>),
+    Pending(Vec<Str>),
 }
 
 /// The reason why a pod does not make progress.
-#[derive(Clone, Debug)]
-pub enum Cause<'c> {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
     /// The kubelet knows no socket of the driver.
     DriverNotRegistered {
         /// The driver.
         driver: Str,
         /// Its pod.
-        plugin: Plugin<'c>,
+        plugin: Plugin,
     },
     /// The driver did not answer as it should.
     DriverFails {
@@ -144,15 +144,15 @@ pub enum Cause<'c> {
         text: String,
     },
     /// A container is not made or not started.
-    ContainerNotStarted(&'c Str, &'c ContainerWaiting),
+    ContainerNotStarted(Str, ContainerWaiting),
     /// A container has ended, and is started again; how it ended, where that is known.
-    ContainerEnds(&'c Str, Option<&'c ContainerEnd>),
+    ContainerEnds(Str, Option<ContainerEnd>),
     /// The pod has failed as a whole: the kubelet refused it, or ended it.
     PodFailed {
         /// One word for the actor.
-        reason: &'c Str,
+        reason: Str,
         /// In a sentence.
-        message: Option<&'c Str>,
+        message: Option<Str>,
     },
     /// The containers of the pod are to end, and the kubelet does not get them ended.
     KillFails {
@@ -194,7 +194,7 @@ pub enum Cause<'c> {
     /// The containers have ended, and a driver does not take its devices back.
     UnprepareFails {
         /// Candidate drivers with their pods: the kubelet only logs which one.
-        drivers: Vec<(Str, Plugin<'c>)>,
+        drivers: Vec<(Str, Plugin)>,
     },
     /// The node does not answer, so that nothing of its kubelet can be expected.
     NodeSilent {
@@ -215,7 +215,7 @@ pub enum Cause<'c> {
         /// The device.
         device: DeviceId,
         /// Progress.
-        attaching: Attaching<'c>,
+        attaching: Attaching,
     },
     /// An unrecognized message of the kubelet about devices.
     Unrecognized {
@@ -224,7 +224,7 @@ pub enum Cause<'c> {
     },
 }
 
-impl Cause<'_> {
+impl Cause {
     /// In one word that stays.
     pub fn code(&self) -> &'static str {
         match self {
@@ -272,6 +272,46 @@ impl Cause<'_> {
             self,
             Self::DeviceNotPublished { .. } | Self::DeviceUnhealthy { .. }
         )
+    }
+
+    /// Returns whether it lies with the node of the pod, so that pods of other nodes do not have the same.
+    pub fn is_of_node(&self) -> bool {
+        match self {
+            Self::DriverNotRegistered { .. }
+            | Self::DriverDown { .. }
+            | Self::EarlierClaim { .. }
+            | Self::PreparedForDeletedClaim { .. }
+            | Self::DevicesUnresolvable {
+                rebooted: Some(_), ..
+            }
+            | Self::PreparationForgotten { .. }
+            | Self::NetworkNotReady { .. }
+            | Self::RuntimeDown { .. }
+            | Self::PodFailed { .. }
+            | Self::KillFails { .. }
+            | Self::ContainersNotStopped
+            | Self::KubeletTooOld { .. }
+            | Self::ClaimUnreadable { .. }
+            | Self::NodeSilent { .. }
+            | Self::NodeNotReady { .. } => true,
+            Self::DriverFails { .. }
+            | Self::PrepareRefused { .. }
+            | Self::NodesMissing { .. }
+            | Self::Claim(_)
+            | Self::BeingUnprepared { .. }
+            | Self::DevicesUnresolvable { .. }
+            | Self::VolumesNotMounted { .. }
+            | Self::SandboxFails { .. }
+            | Self::ProbeFails { .. }
+            | Self::ContainerNotStarted(..)
+            | Self::ContainerEnds(..)
+            | Self::DeviceNotPublished { .. }
+            | Self::DeviceUnhealthy { .. }
+            | Self::UnprepareFails { .. }
+            | Self::Finalizers(_)
+            | Self::Binding { .. }
+            | Self::Unrecognized { .. } => false,
+        }
     }
 
     /// Returns whose turn it is.
@@ -351,7 +391,7 @@ pub enum Evidence<'c> {
     /// The kubelet said this.
     Event(&'c Event),
     /// A container waits.
-    Waiting(Waiting<'c>),
+    Waiting(Waiting),
     /// A container has ended.
     Ended(&'c Str),
     /// The pod has the phase `Failed`.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::reach::{nodes_of_devices, nodes_of_slice};
 use super::{Unknown, Waiting, containers};
-use dra_model::{Cluster, Condition, Kind, Node, Pod, Slice, Str, Taint, Time};
+use dra_model::{Cluster, Condition, Key, Kind, Node, Pod, Slice, Str, Taint, Time};
 
 /// The DaemonSet that a pod belongs to.
 pub fn daemon_set_of(pod: &Pod) -> Option<&Str> {
@@ -111,6 +111,11 @@ fn node_of(pod: &Pod) -> Option<&Str> {
     })
 }
 
+/// Returns whether the taint keeps pods off a node that do not tolerate it.
+pub(super) fn keeps_pods_off(taint: &Taint) -> bool {
+    taint.effect == "NoSchedule" || taint.effect == "NoExecute"
+}
+
 /// Returns what keeps pods like `pod`, of a DaemonSet, off a node, as far as a pod tells: the node affinity of a DaemonSet shows in none.
 pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
     let asked = pod.spec.node_selector.iter();
@@ -121,14 +126,13 @@ pub fn kept_off(pod: &Pod, node: &Node) -> Option<KeptOff> {
     if !missing.is_empty() {
         return Some(KeptOff::Labels(missing));
     }
-    let blocks = |taint: &&Taint| taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-    let mut taints = node.spec.taints.iter().filter(blocks);
+    let mut taints = node.spec.taints.iter().filter(|taint| keeps_pods_off(taint));
     let taint = taints.find(|taint| !pod.spec.tolerations.tolerate(taint))?;
     Some(KeptOff::Taint(taint.clone()))
 }
 
 /// Reason that keeps the pods of a DaemonSet off a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeptOff {
     /// Labels that its nodeSelector asks for.
     Labels(Vec<(Str, Str)>),
@@ -137,35 +141,35 @@ pub enum KeptOff {
 }
 
 /// State of a driver's pod on a node.
-#[derive(Clone, Debug)]
-pub enum Plugin<'c> {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Plugin {
     /// Not all pods were read, so it is unknown.
-    Hidden(Unknown<'c>),
+    Hidden,
     /// There is none that may be the driver's.
     None {
-        /// A pod of the DaemonSet that brings it to other nodes, if there is one.
-        elsewhere: Option<&'c Arc<Pod>>,
+        /// A pod of the DaemonSet that brings it to other nodes, if there is one, and the name of that.
+        elsewhere: Option<(Key, Str)>,
         /// Reason that keeps it off this node.
         kept_off: Option<KeptOff>,
     },
     /// A container of it ends again and again, or cannot be started.
-    Crashing(&'c Arc<Pod>, Waiting<'c>),
+    Crashing(Key, Waiting),
     /// It has no node yet; the scheduler's message, if it has one.
-    Pending(&'c Arc<Pod>, Option<&'c Str>),
+    Pending(Key, Option<Str>),
     /// It is there and not ready.
-    NotReady(&'c Arc<Pod>),
+    NotReady(Key),
     /// It is ready but registers in a different directory than the plugins that serve this node: its directory, and
     /// theirs.
-    OtherFolder(&'c Arc<Pod>, Str, Str),
+    OtherFolder(Key, Str, Str),
     /// It is ready, since then; and when the kubelet started, if that was later.
-    Ready(&'c Arc<Pod>, Option<Time>, Option<Time>),
+    Ready(Key, Option<Time>, Option<Time>),
 }
 
-impl<'c> Plugin<'c> {
+impl Plugin {
     /// Its pod on the node.
-    pub fn pod(&self) -> Option<&'c Arc<Pod>> {
+    pub fn pod(&self) -> Option<&Key> {
         match self {
-            Self::Hidden(_) | Self::None { .. } => None,
+            Self::Hidden | Self::None { .. } => None,
             Self::Crashing(pod, _)
             | Self::Pending(pod, _)
             | Self::NotReady(pod)
@@ -183,7 +187,7 @@ pub(super) struct Drivers<'c> {
     /// The DaemonSets among them: one pod of each.
     sets: BTreeMap<(&'c Str, &'c Str), &'c Arc<Pod>>,
     /// Objects that were not read.
-    hidden: Option<Unknown<'c>>,
+    pub(super) hidden: Option<Unknown<'c>>,
 }
 
 impl<'c> Drivers<'c> {
@@ -216,30 +220,29 @@ impl<'c> Drivers<'c> {
     }
 
     /// Returns how the pod of `driver` on `node` is doing.
-    pub(super) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin<'c> {
+    pub(super) fn plugin(&self, cluster: &Cluster, driver: &str, node: &Str) -> Plugin {
         let of_node = self.of_node.get(node).map_or(&[][..], Vec::as_slice);
         let mut own: Vec<&'c Arc<Pod>> = of_node.iter().copied().filter(|pod| is_of(driver, pod)).collect();
         // The best that is there: a driver whose old pod crashes while the new one is ready is served.
         own.sort_by_key(|pod| (!is_ready(pod), pod.key()));
         let Some(pod) = own.first() else {
-            if let Some(hidden) = &self.hidden {
-                return Plugin::Hidden(*hidden);
+            if self.hidden.is_some() {
+                return Plugin::Hidden;
             }
             let mut sets = self.sets.iter().filter(|(_, pod)| is_of(driver, pod));
-            let elsewhere = sets.next().map(|(_, pod)| *pod);
-            let found = elsewhere.zip(cluster.node(node));
-            return Plugin::None {
-                elsewhere,
-                kept_off: found.and_then(|(pod, node)| kept_off(pod, node)),
-            };
+            let found = sets.next();
+            let on_node = found.zip(cluster.node(node));
+            let kept_off = on_node.and_then(|((_, pod), node)| kept_off(pod, node));
+            let elsewhere = found.map(|((_, set), pod)| (pod.key(), (*set).clone()));
+            return Plugin::None { elsewhere, kept_off };
         };
         if pod.node().is_none() {
-            return Plugin::Pending(pod, unscheduled(pod));
+            return Plugin::Pending(pod.key(), unscheduled(pod).cloned());
         }
         if !is_ready(pod) {
             return match crashes(pod) {
-                Some(why) => Plugin::Crashing(pod, why),
-                None => Plugin::NotReady(pod),
+                Some(why) => Plugin::Crashing(pod.key(), why),
+                None => Plugin::NotReady(pod.key()),
             };
         }
         let folder = pod.spec.volumes.plugin_folder.as_ref();
@@ -249,13 +252,13 @@ impl<'c> Drivers<'c> {
         let other = others.find_map(|other| other.spec.volumes.plugin_folder.as_ref());
         match (folder, other) {
             (Some(own), Some(other)) if !is_same_folder(own, other) => {
-                Plugin::OtherFolder(pod, own.clone(), other.clone())
+                Plugin::OtherFolder(pod.key(), own.clone(), other.clone())
             }
             _ => {
                 let since = ready_condition(pod).and_then(|ready| ready.last_transition_time);
                 let started =
                     kubelet_started(cluster, node).filter(|at| since.is_none_or(|since| since < *at));
-                Plugin::Ready(pod, since, started)
+                Plugin::Ready(pod.key(), since, started)
             }
         }
     }
@@ -341,7 +344,7 @@ fn unscheduled(pod: &Pod) -> Option<&Str> {
 }
 
 /// A container of the pod that does not run.
-fn crashes(pod: &Pod) -> Option<Waiting<'_>> {
+fn crashes(pod: &Pod) -> Option<Waiting> {
     containers(pod).find_map(Waiting::of)
 }
 

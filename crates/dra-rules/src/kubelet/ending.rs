@@ -47,7 +47,10 @@ impl<'c> Stages<'c> {
             None => disrupted().map(|condition| (&condition.reason, Some(&condition.message)))?,
         };
         Some(Stuck::new(
-            Cause::PodFailed { reason, message },
+            Cause::PodFailed {
+                reason: reason.clone(),
+                message: message.cloned(),
+            },
             None,
             Evidence::Failed,
         ))
@@ -137,8 +140,8 @@ impl<'c> Stages<'c> {
             }
             let plugin = self.plugin(&driver, node);
             let absent = match &plugin {
-                Plugin::Hidden(why) => {
-                    found.unknown.push(*why);
+                Plugin::Hidden => {
+                    found.unknown.extend(self.drivers().hidden);
                     continue;
                 }
                 Plugin::None { .. } => self.publishes(&driver, node) == Some(false),

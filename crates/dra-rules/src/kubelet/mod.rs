@@ -28,8 +28,8 @@ use crate::owners::{OwnerName, gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out};
 use dra_model::{
-    AllocatedDevice, Claim, Cluster, ContainerStatus, DeviceId, Event, Gap, Gate, Key, Kind, Node, Pod, Str,
-    Time,
+    AllocatedDevice, Claim, Cluster, ContainerStatus, ContainerWaiting, DeviceId, Event, Gap, Gate, Key,
+    Kind, Node, Pod, Str, Time,
 };
 
 pub use cause::{Attaching, Cause, Evidence, Party};
@@ -113,7 +113,7 @@ pub fn needs_unprepare(result: &AllocatedDevice) -> bool {
 #[derive(Clone, Debug)]
 pub struct Stuck<'c> {
     /// Cause.
-    pub cause: Cause<'c>,
+    pub cause: Cause,
     /// Since when, as far as it shows.
     pub since: Option<Time>,
     /// Evidence.
@@ -121,7 +121,7 @@ pub struct Stuck<'c> {
 }
 
 impl<'c> Stuck<'c> {
-    fn new(cause: Cause<'c>, since: Option<Time>, evidence: Evidence<'c>) -> Self {
+    fn new(cause: Cause, since: Option<Time>, evidence: Evidence<'c>) -> Self {
         Self {
             cause,
             since,
@@ -130,7 +130,7 @@ impl<'c> Stuck<'c> {
     }
 
     /// Returns what the kubelet told in an event.
-    fn told(cause: Cause<'c>, event: &'c Event) -> Self {
+    fn told(cause: Cause, event: &'c Event) -> Self {
         Self::new(cause, event.first_seen(), Evidence::Event(event))
     }
 
@@ -164,7 +164,7 @@ impl PodStage<'_> {
     /// replacement would meet the same.
     pub fn is_stuck(&self) -> bool {
         let Some(stuck) = &self.stuck else { return false };
-        match stuck.cause {
+        match &stuck.cause {
             Cause::PodFailed { reason, .. } => is_refusal(reason),
             _ => stuck.cause.holds_up(),
         }
@@ -194,22 +194,22 @@ pub fn is_refusal(reason: &str) -> bool {
 }
 
 /// A container that does not run.
-#[derive(Clone, Copy, Debug)]
-pub struct Waiting<'c> {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Waiting {
     /// Its name.
-    pub container: &'c Str,
+    pub container: Str,
     /// The kubelet's reason.
-    pub reason: &'c Str,
+    pub reason: Str,
 }
 
-impl<'c> Waiting<'c> {
+impl Waiting {
     /// Returns why a container waits; nothing for one that does not, or that waits as every container does at first.
-    fn of(container: &'c ContainerStatus) -> Option<Self> {
+    fn of(container: &ContainerStatus) -> Option<Self> {
         let waiting = container.state.waiting.as_ref()?;
         let says = !BEGINNING.contains(&waiting.reason.as_str());
         says.then_some(Self {
-            container: &container.name,
-            reason: &waiting.reason,
+            container: container.name.clone(),
+            reason: waiting.reason.clone(),
         })
     }
 }
@@ -287,8 +287,13 @@ impl<'c> Stages<'c> {
     }
 
     /// Returns how the pod of `driver` on `node` is doing.
-    pub fn plugin(&self, driver: &str, node: &Str) -> Plugin<'c> {
+    pub fn plugin(&self, driver: &str, node: &Str) -> Plugin {
         self.drivers().plugin(self.cluster, driver, node)
+    }
+
+    /// The pod that the state of a driver is about.
+    pub fn pod_of(&self, plugin: &Plugin) -> Option<&'c Arc<Pod>> {
+        self.cluster.pod(plugin.pod()?)
     }
 
     /// The stage of the pod; nothing for one that has no claims, or that the scheduler has yet to give its devices.
@@ -356,7 +361,7 @@ impl<'c> Stages<'c> {
             if let Some(failed) = failed {
                 let since = failed.last_transition_time.or(since);
                 return stuck(
-                    Attaching::Failed(failed),
+                    Attaching::Failed(failed.clone()),
                     since,
                     Evidence::BindingFailed(claim, failed),
                 );
@@ -364,6 +369,7 @@ impl<'c> Stages<'c> {
             if missing.is_empty() {
                 return None;
             }
+            let missing = missing.into_iter().cloned().collect();
             let attaching = if binding_timed_out(claim, self.now) {
                 Attaching::TimedOut(missing)
             } else {
@@ -494,7 +500,7 @@ impl<'c> Stages<'c> {
             let said = Said::of_event(event);
             let is_progress = matches!(
                 event.reason.as_str(),
-                "Pulling" | "Pulled" | "Created" | "Started" | "BackOff"
+                "Pulling" | "Pulled" | "Created" | "Started" | "BackOff" | "Failed"
             );
             (said.is_some() || is_progress).then_some((seen, said::step(&event.reason), event, said))
         });
@@ -607,7 +613,7 @@ impl<'c> Stages<'c> {
     }
 
     /// Returns what gathers the pod's node with those of others, where it lacks some: the driver refuses the claim until then.
-    fn nodes_missing(&self, pod: &Pod) -> Option<Cause<'c>> {
+    fn nodes_missing(&self, pod: &Pod) -> Option<Cause> {
         let owner = gathering(self.cluster, pod)?;
         let lacks = incomplete(owner)?;
         let others = gathered_with(self.cluster, pod, owner).into_iter();
@@ -645,7 +651,7 @@ impl<'c> Stages<'c> {
             && !self.claims.get_or_init(claims).contains(&Str::from(uid))
     }
 
-    fn too_old(&self, node: &Str, gate: &str) -> Cause<'c> {
+    fn too_old(&self, node: &Str, gate: &str) -> Cause {
         Cause::KubeletTooOld {
             version: kubelet_version(self.cluster, node),
             gate: gate.to_owned(),
@@ -659,15 +665,15 @@ impl<'c> Stages<'c> {
             Some((container, waiting, Said::of_container(&waiting.message)?))
         })?;
         let waiting = Waiting {
-            container: &container.name,
-            reason: &waiting.reason,
+            container: container.name.clone(),
+            reason: waiting.reason.clone(),
         };
         let evidence = Evidence::Waiting(waiting);
         Some(Stuck::new(self.lost(pod, node, &said)?, None, evidence))
     }
 
     /// Returns what was prepared and is not there any more.
-    fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause<'c>> {
+    fn lost(&self, pod: &Pod, node: &Str, said: &Said<'_>) -> Option<Cause> {
         Some(match said {
             Said::Unresolvable { devices } => Cause::DevicesUnresolvable {
                 devices: devices.iter().map(|device| (*device).to_owned()).collect(),
@@ -753,19 +759,19 @@ fn halted<'c>(pod: &Pod, container: &'c ContainerStatus) -> Option<Stuck<'c>> {
     let name = &container.name;
     let Some(waiting) = &container.state.waiting else {
         let end = end_before_restart(pod, container)?;
-        let cause = Cause::ContainerEnds(name, Some(end));
+        let cause = Cause::ContainerEnds(name.clone(), Some(end.clone()));
         return Some(Stuck::new(cause, end.finished_at, Evidence::Ended(name)));
     };
     let evidence = Evidence::Waiting(Waiting::of(container)?);
     let last = container.last_state.terminated.as_ref();
     let cause = if has_logs(&waiting.reason) {
-        Cause::ContainerEnds(name, last)
+        Cause::ContainerEnds(name.clone(), last.cloned())
     } else if said::is_unanswered(&waiting.message) {
         Cause::RuntimeDown {
             text: waiting.message.to_string(),
         }
     } else {
-        Cause::ContainerNotStarted(name, waiting)
+        Cause::ContainerNotStarted(name.clone(), ContainerWaiting::clone(waiting))
     };
     Some(Stuck::new(cause, None, evidence))
 }

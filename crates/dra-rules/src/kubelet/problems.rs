@@ -6,7 +6,7 @@ use crate::reservation::{ClaimName, ClaimNameError, Next, PodGroups, Unusable, c
 use dra_model::{Cluster, Gap, Key, Kind, Pod, PodClaim};
 
 /// Something that is wrong with a claim of a pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Problem {
     /// There is no template for the claim.
     TemplateMissing(Key),

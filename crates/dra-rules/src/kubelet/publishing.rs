@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, republishing};
+use super::drivers::{Plugin, daemon_set_of, is_called_like, is_called_plugin, keeps_pods_off, republishing};
 use super::{KeptOff, STARTING_SECONDS, Stages, publishes_for};
 use crate::access::{Access, Answer, Request, User};
 use crate::owners::refused_last;
 use crate::scheduling::drivers_named;
-use dra_model::{Cluster, Event, Key, Kind, Node, Pod, Str, Time};
+use dra_model::{Cluster, Event, Key, Kind, Node, Owner, Pod, Str, Time};
 
 /// Owner of a driver's pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,27 +122,27 @@ impl Stages<'_> {
         };
         let plugin = self.plugin(driver, name);
         // A driver that runs publishes again what the start of the kubelet deleted.
-        if matches!(
-            plugin,
-            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden(_)
-        ) && republishing(cluster, name, Some(driver), self.now).is_some()
+        if matches!(plugin, Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::Hidden)
+            && republishing(cluster, name, Some(driver), self.now).is_some()
         {
             return None;
         }
-        if plugin.pod().is_some_and(|pod| !self.is_for(driver, node, pod)) {
+        let pod = self.pod_of(&plugin);
+        // Of a pod for several drivers, the container tells whose it is.
+        let is_own = matches!(&plugin, Plugin::Crashing(_, why) if is_container_of(driver, &why.container));
+        if !is_own && pod.is_some_and(|pod| !self.is_for(driver, node, pod)) {
             return None;
         }
         // A driver that may not do what it is to do mostly crashes.
-        if let Some(pod) = plugin.pod()
+        if let Some(pod) = pod
             && let Some(account) = self.lacks_rights(pod)
         {
             return Some(BrokenLink::Forbidden(pod.key(), account));
         }
         match plugin {
-            Plugin::Hidden(_) => None,
+            Plugin::Hidden => None,
             Plugin::None { elsewhere, kept_off } => {
-                let set = elsewhere.and_then(|pod| Some((pod, daemon_set_of(pod)?)));
-                let set = set.map(|(pod, set)| Key::new(pod.metadata.namespace.clone(), set.clone()));
+                let set = elsewhere.map(|(pod, set)| Key::new(pod.namespace, set));
                 if kept_off.is_none()
                     && let Some(refused) = refused(cluster, driver, set.as_ref())
                 {
@@ -150,30 +150,28 @@ impl Stages<'_> {
                 }
                 match set {
                     Some(set) => Some(BrokenLink::NoPod(set, kept_off)),
-                    None => unselected(cluster, driver),
+                    None => without_pods(cluster, driver, node),
                 }
             }
             Plugin::Crashing(pod, why) => Some(BrokenLink::Crashing {
-                pod: pod.key(),
-                container: why.container.clone(),
-                reason: why.reason.clone(),
+                pod,
+                container: why.container,
+                reason: why.reason,
             }),
-            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(
-                pod.key(),
-                message.cloned().unwrap_or_default(),
-            )),
-            Plugin::NotReady(pod) => {
-                lasts(pod.metadata.creation_timestamp).then(|| BrokenLink::NotReady(pod.key()))
+            Plugin::Pending(pod, message) => Some(BrokenLink::Pending(pod, message.unwrap_or_default())),
+            Plugin::NotReady(key) => {
+                let since = pod.and_then(|pod| pod.metadata.creation_timestamp);
+                lasts(since).then_some(BrokenLink::NotReady(key))
             }
-            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod.key())),
-            Plugin::Ready(pod, since, _) => lasts(since).then(|| BrokenLink::Silent(pod.key())),
+            Plugin::OtherFolder(pod, ..) => Some(BrokenLink::Silent(pod)),
+            Plugin::Ready(pod, since, _) => lasts(since).then_some(BrokenLink::Silent(pod)),
         }
     }
 
     /// Returns whether `driver` is to publish again what the start of the node's kubelet deleted: it runs there, or has devices in use there.
     pub fn publishes_again(&self, driver: &Str, node: &Str) -> bool {
         match self.plugin(driver, node) {
-            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::OtherFolder(..) | Plugin::Hidden(_) => true,
+            Plugin::Ready(..) | Plugin::NotReady(_) | Plugin::OtherFolder(..) | Plugin::Hidden => true,
             Plugin::Crashing(..) | Plugin::Pending(..) => false,
             Plugin::None { .. } => self.cluster.claims().any(|claim| {
                 let allocation = claim.status.allocation.as_ref();
@@ -226,27 +224,44 @@ impl Stages<'_> {
     }
 }
 
-/// Returns the DaemonSet that is called like plugins and `driver`, if it has no pods since no node has the labels that it asks for.
-fn unselected(cluster: &Cluster, driver: &str) -> Option<BrokenLink> {
+/// Returns the DaemonSet that is called like plugins and `driver`, if it has no pods since no node has the labels that it asks for, or if it
+/// does not tolerate a taint of `node`.
+fn without_pods(cluster: &Cluster, driver: &str, node: &Node) -> Option<BrokenLink> {
     let is_read = cluster.gap(Kind::Node, "").is_none();
     if !is_read || cluster.slices().any(|slice| slice.spec.driver == driver) {
         return None;
     }
     let sets = cluster.environment().owners.iter();
     let mut sets = sets.filter(|owner| {
-        !owner.node_selector.is_empty()
+        owner.kind == "DaemonSet"
             && is_called_plugin(&owner.key.name)
             && is_called_like(driver, &owner.key.name)
     });
-    let is_anywhere = |labels: &[(Str, Str)]| {
-        let mut nodes = cluster.nodes();
-        nodes.any(|node| {
-            let mut labels = labels.iter();
-            labels.all(|(key, value)| node.metadata.label(key) == Some(value))
-        })
+    let selects = |set: &Owner, node: &Node| {
+        let mut labels = set.node_selector.iter();
+        labels.all(|(key, value)| node.metadata.label(key) == Some(value))
     };
-    let set = sets.find(|set| !is_anywhere(&set.node_selector))?;
-    Some(BrokenLink::Unselected(set.key.clone(), set.node_selector.clone()))
+    sets.find_map(|set| {
+        if !cluster.nodes().any(|node| selects(set, node)) {
+            return Some(BrokenLink::Unselected(set.key.clone(), set.node_selector.clone()));
+        }
+        // The controller of DaemonSets adds tolerations of what Kubernetes itself says of a node.
+        let mut taints = node
+            .spec
+            .taints
+            .iter()
+            .filter(|taint| keeps_pods_off(taint) && !taint.key.starts_with("node.kubernetes.io/"));
+        let taint = taints.find(|taint| !set.tolerations.tolerate(taint))?;
+        selects(set, node).then(|| BrokenLink::NoPod(set.key.clone(), Some(KeptOff::Taint(taint.clone()))))
+    })
+}
+
+/// Returns whether a container is called like the driver: `gpus` like `gpu.nvidia.com`.
+fn is_container_of(driver: &str, container: &str) -> bool {
+    driver
+        .split('.')
+        .next()
+        .is_some_and(|first| container.contains(first))
 }
 
 /// Returns who makes pods of `driver` and was refused the last time: `set`, or what is called like plugins and the driver.

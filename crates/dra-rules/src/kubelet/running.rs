@@ -10,6 +10,11 @@ use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
 impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
     pub(super) fn endangered(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
+        self.unhealthy(pod).or_else(|| self.unlisted(pod))
+    }
+
+    /// Returns that a device of the pod is reported to be broken, by the kubelet or by a driver.
+    pub fn unhealthy(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
         for of_claim in health_of_claims(pod) {
             let mut resources = of_claim.resources.iter();
             let broken = resources.find(|resource| Health::of_resource(resource) == Health::Unhealthy);
@@ -24,29 +29,31 @@ impl<'c> Stages<'c> {
                 return Some(Stuck::new(cause, None, Evidence::Status(of_claim.container)));
             }
         }
-        let mut lost = Vec::new();
-        for claim in self.claims(pod) {
-            for status in &claim.status.devices {
+        self.claims(pod).find_map(|claim| {
+            claim.status.devices.iter().find_map(|status| {
                 let mut conditions = status.conditions.iter();
-                let broken =
-                    conditions.find(|condition| Health::of_condition(condition) == Some(Health::Unhealthy));
-                if let Some(condition) = broken {
-                    let cause = Cause::DeviceUnhealthy {
-                        device: status.id().to_string(),
-                        text: condition.message.to_string(),
-                    };
-                    let evidence = Evidence::Condition(claim, condition);
-                    return Some(Stuck::new(cause, condition.last_transition_time, evidence));
-                }
-            }
-            lost.extend(claim.results().iter().filter(|result| !self.is_published(result)));
-        }
-        let is_lost = |result: &&&AllocatedDevice| {
+                let condition = conditions
+                    .find(|condition| Health::of_condition(condition) == Some(Health::Unhealthy))?;
+                let cause = Cause::DeviceUnhealthy {
+                    device: status.id().to_string(),
+                    text: condition.message.to_string(),
+                };
+                let evidence = Evidence::Condition(claim, condition);
+                Some(Stuck::new(cause, condition.last_transition_time, evidence))
+            })
+        })
+    }
+
+    /// Returns that devices of the pod are not published any more.
+    fn unlisted(&self, pod: &Pod) -> Option<Stuck<'c>> {
+        let results = self.claims(pod).flat_map(|claim| claim.results());
+        let lost = results.filter(|result| !self.is_published(result));
+        let is_lost = |result: &&AllocatedDevice| {
             let node = pod.node();
             node.and_then(|node| republishing(self.cluster, node, Some(&result.driver), self.now))
                 .is_none()
         };
-        let devices: Vec<DeviceId> = lost.iter().filter(is_lost).map(|result| result.id()).collect();
+        let devices: Vec<DeviceId> = lost.filter(is_lost).map(|result| result.id()).collect();
         (!devices.is_empty())
             .then(|| Stuck::new(Cause::DeviceNotPublished { devices }, None, Evidence::NoSlice))
     }

@@ -7,7 +7,7 @@
 use dra_model::Event;
 
 /// The reason why the kubelet could not read a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unread {
     /// The API server does not serve the version that it asks for.
     NotServed,

@@ -117,7 +117,7 @@ pub(super) fn check_group_owner(group: &PodGroup, claim: &Claim) -> Result<(), S
 }
 
 /// A claim that does not belong to the pod that names it. Displays in the words of the newest release.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NotOwner {
     /// The claim.
     pub claim: Key,
@@ -128,7 +128,7 @@ pub struct NotOwner {
 }
 
 /// Problem with the owner of a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NotOwnerReason {
     /// Claim and pod live in different namespaces.
     OtherNamespace,

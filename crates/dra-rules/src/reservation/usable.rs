@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::{ClaimName, NotOwner, PodGroups, is_reserved_for, may_run};
+use super::{ClaimName, NotOwner, PodGroups, is_reserved_for};
 use dra_model::{Claim, Component, Environment, Evidence, Gate, Pod};
 
 /// The reason why the kubelet does not give the devices of a claim to a pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unusable {
     /// The claim was created for another owner.
     NotOwned(NotOwner),
@@ -29,10 +29,10 @@ impl Unusable {
         (!is_reserved_for(pod, claim, groups)).then_some(Self::NotReserved)
     }
 
-    /// Returns what becomes of a pod with a node because of it. The kubelet prepares claims when it creates the sandbox of a pod, and not again:
+    /// Returns what becomes of a pod with a node because of it, by whether it may run, as [`may_run`](super::may_run) has it. The kubelet prepares claims when it creates the sandbox of a pod, and not again:
     /// mirrors `kubelet/kuberuntime/kuberuntime_manager.go`, `SyncPod`, v1.37.2.
-    pub fn consequence(&self, pod: &Pod) -> &'static str {
-        match (may_run(pod), self) {
+    pub fn consequence(&self, may_run: bool) -> &'static str {
+        match (may_run, self) {
             (true, Self::NotReserved) => {
                 "the pod keeps running until its sandbox is recreated, but its devices may be allocated to others"
             }

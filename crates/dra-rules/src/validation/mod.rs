@@ -71,7 +71,7 @@ pub enum AdminAccess {
     Unknown(String),
 }
 
-/// The label of namespaces in which admin access may be asked for.
+/// The label of namespaces in which admin access may be asked for: `api/resource/v1/types.go`, `DRAAdminNamespaceLabelKey`, v1.37.2.
 pub const ADMIN_ACCESS: &str = "resource.kubernetes.io/admin-access";
 
 /// Returns whether `object` may ask for admin access where it does, on a cluster that has its namespace as it will be. Mirrors
@@ -103,6 +103,14 @@ pub fn admin_access(cluster: &Cluster, object: &Object) -> AdminAccess {
         )),
         None => AdminAccess::Unknown(metadata.namespace.to_string()),
     }
+}
+
+/// Returns whether a refusal of the API server is about this very write, which a webhook or a policy does not want, and not about rights.
+/// Mirrors `webhook/errors/statuserror.go`, `ToStatusErr`, and `policy/validating/dispatcher.go`, `Dispatch`, v1.37.2.
+pub fn is_of_policy(message: &str) -> bool {
+    ["denied the request", "denied request: "]
+        .iter()
+        .any(|words| message.contains(words))
 }
 
 #[cfg(test)]

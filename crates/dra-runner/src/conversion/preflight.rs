@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::step::{is_of_policy, lacks_binding};
+use super::step::lacks_binding;
 use super::task::Task;
 use dra_model::{Environment, Kind};
 use dra_rules::reservation::asks_for_binding;
+use dra_rules::validation::is_of_policy;
 use dra_sources::live::{Error, Live, MissingRights, Right};
 
 /// Claims that are tried until one is not in the middle of a change.

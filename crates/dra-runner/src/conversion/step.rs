@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::Trouble;
 use dra_model::ConsumerReference;
+use dra_rules::validation::is_of_policy;
 use dra_sources::live::Error;
 
 /// First pause before a claim is looked at again; doubles each time.
@@ -68,14 +69,6 @@ impl Answer {
 /// Returns whether a refusal is about the right to change who uses a claim. Mirrors `resourceclaim/strategy.go`, `ValidateUpdate`, v1.37.2.
 pub(super) fn lacks_binding(message: &str) -> bool {
     message.contains("resourceclaims/binding") && message.contains("permission")
-}
-
-/// Returns whether a refusal is about this very write, which a webhook or a policy does not want, and not about rights. Mirrors
-/// `webhook/errors/statuserror.go`, `ToStatusErr`, and `policy/validating/dispatcher.go`, `Dispatch`, v1.37.2.
-pub(super) fn is_of_policy(message: &str) -> bool {
-    ["denied the request", "denied request: "]
-        .iter()
-        .any(|words| message.contains(words))
 }
 
 /// State of a claim at a later look.

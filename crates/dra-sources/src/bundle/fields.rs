@@ -124,6 +124,13 @@ pub(super) fn rules(kind: Kind) -> &'static Rule {
     RULES.get(&kind).unwrap_or(&NOTHING)
 }
 
+/// Returns what is kept of objects that are only owners of others.
+pub(super) fn owner_rules() -> &'static Rule {
+    static RULES: LazyLock<Rule> =
+        LazyLock::new(|| Rule::of_paths(METADATA.lines().chain(OWNER.lines()).flat_map(paths)));
+    &RULES
+}
+
 /// The fields of the table that are kept: not metadata, where anybody puts what they like, and not the type, which is written anyway.
 fn of_the_api(kind: Kind) -> impl Iterator<Item = Vec<&'static str>> {
     let is_kept = |path: &Vec<&'static str>| {
@@ -299,6 +306,21 @@ spec.selector.matchLabels.*
 spec.selector.matchExpressions.{key, operator, values}
 status.{disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods}";
 
+/// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
+const OWNER: &str = "\
+spec.{replicas, suspend, active, paused, numNodes, backoffLimit, backoffLimitPerIndex}
+spec.podFailurePolicy?
+spec.strategy.type
+spec.strategy.rollingUpdate.{maxSurge, maxUnavailable}
+spec.channel.resourceClaimTemplate.name
+spec.template.spec.nodeSelector.*
+spec.template.spec.resourceClaims.name
+spec.jobTemplate.spec.template.spec.resourceClaims.name
+status.{replicas, failed, status, phase}
+status.nodes.{name, status}
+status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
+status.admissionChecks.{name, state, message, lastTransitionTime}";
+
 const EVENT: &str = "\
 involvedObject.{kind, namespace, name, uid}
 {reason, message, type, reportingComponent, firstTimestamp, lastTimestamp, eventTime, count}
@@ -345,6 +367,14 @@ mod tests {
 
     #[test]
     fn the_documentation_shows_what_is_kept() {
+        let page = include_str!("../../../../docs/reference/commands/snapshot.md");
+        let (_, section) = page.split_once("Of owners:\n\n").expect("the section");
+        let (section, _) = section.split_once("\n\n").expect("its end");
+        let of_owners = section.lines().map(str::trim);
+        assert_eq!(
+            Rule::of_paths(METADATA.lines().chain(of_owners).flat_map(paths)),
+            *owner_rules()
+        );
         for kind in Kind::all() {
             let paths = shown(kind).into_iter().flat_map(paths);
             let mut shown = Rule::of_paths(paths);

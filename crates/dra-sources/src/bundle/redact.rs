@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use serde::Deserialize as _;
 use serde_json::value::RawValue;
 
-use super::fields::{Rule, rules};
+use super::fields::{Rule, owner_rules, rules};
 use dra_model::{Kind, json};
 
 /// Removal of possible secrets.
@@ -31,16 +31,36 @@ impl Redaction {
         json: &[u8],
         out: &mut Vec<u8>,
     ) -> Result<(), serde_json::Error> {
+        self.write_as(rules(kind), (api_version, kind.name()), json, out)
+    }
+
+    /// The same for an object that is only an owner of others, of any version and kind.
+    pub fn write_owner(
+        self,
+        version_and_kind: (&str, &str),
+        json: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), serde_json::Error> {
+        self.write_as(owner_rules(), version_and_kind, json, out)
+    }
+
+    fn write_as(
+        self,
+        rules: &Rule,
+        (api_version, kind): (&str, &str),
+        json: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), serde_json::Error> {
         let object: &RawValue = json::from_slice(json)?;
         let members = members(object)?;
         out.extend_from_slice(b"{\"apiVersion\":");
         serde_json::to_writer(&mut *out, api_version)?;
         out.extend_from_slice(b",\"kind\":");
-        serde_json::to_writer(&mut *out, kind.name())?;
+        serde_json::to_writer(&mut *out, kind)?;
         let own = |(key, _): &(String, &RawValue)| key != "apiVersion" && key != "kind";
         let members = members.into_iter().filter(own);
         match self {
-            Self::On => write_members(rules(kind), members, false, out)?,
+            Self::On => write_members(rules, members, false, out)?,
             Self::Off => {
                 for (key, value) in members {
                     out.push(b',');
@@ -186,6 +206,69 @@ mod tests {
                 r#""volumes":{"persistentVolumeClaim":"redacted"}},"status":["redacted",{"phase":"x"}]}"#
             )
         );
+    }
+
+    #[test]
+    fn an_owner_is_read_alike_from_the_copy() {
+        use dra_model::Owners;
+        let conditions = r#"[{"type":"Suspended","status":"True","reason":"R","message":"m","lastTransitionTime":"2026-01-01T00:00:00Z"}]"#;
+        let template = r#"{"spec":{"nodeSelector":{"a":"b"},"resourceClaims":[{"name":"gpu","resourceClaimName":"secret"}],
+            "containers":[{"image":"secret"}]}}"#;
+        for (version, kind, spec, status) in [
+            (
+                "apps/v1",
+                "Deployment",
+                r#""replicas":3,"paused":true,"strategy":{"type":"RollingUpdate","rollingUpdate":{"maxSurge":"50%","maxUnavailable":0}}"#,
+                "",
+            ),
+            ("apps/v1", "Deployment", r#""strategy":{"type":"Recreate"}"#, ""),
+            ("apps/v1", "ReplicaSet", r#""replicas":1"#, r#""replicas":2,"#),
+            ("apps/v1", "DaemonSet", "", ""),
+            ("batch/v1", "Job", r#""backoffLimit":2"#, r#""failed":2,"#),
+            (
+                "batch/v1",
+                "Job",
+                r#""podFailurePolicy":{"rules":[{"action":"FailJob"}]}"#,
+                "",
+            ),
+            (
+                "batch/v1",
+                "Job",
+                r#""backoffLimitPerIndex":1,"suspend":true"#,
+                "",
+            ),
+            (
+                "kueue.x-k8s.io/v1beta1",
+                "Workload",
+                r#""active":false"#,
+                r#""admissionChecks":[{"name":"c","state":"Retry","message":"m","lastTransitionTime":"2026-01-01T00:00:00Z"}],"#,
+            ),
+            (
+                "resource.nvidia.com/v1beta1",
+                "ComputeDomain",
+                r#""numNodes":2,"channel":{"resourceClaimTemplate":{"name":"t"}}"#,
+                r#""status":"NotReady","nodes":[{"name":"n","status":"Ready","ipAddress":"secret"}],"#,
+            ),
+            ("example.com/v1", "Other", "", r#""phase":"Waiting","#),
+        ] {
+            let comma = if spec.is_empty() { "" } else { "," };
+            let json = format!(
+                r#"{{"metadata":{{"name":"o","namespace":"n","uid":"u","annotations":{{"a":"secret"}},"creationTimestamp":"2026-01-01T00:00:00Z",
+                "ownerReferences":[{{"apiVersion":"a/v1","kind":"K","name":"k","uid":"v","controller":true}}]}},
+                "spec":{{{spec}{comma}"template":{template}}},"status":{{{status}"conditions":{conditions}}}}}"#
+            );
+            let mut copy = Vec::new();
+            Redaction::On
+                .write_owner((version, kind), json.as_bytes(), &mut copy)
+                .unwrap();
+            let read = |json: &[u8]| {
+                let mut owners = Owners::default();
+                owners.add(version, kind, json);
+                format!("{owners:?}")
+            };
+            assert_eq!(read(&copy), read(json.as_bytes()), "{kind}");
+            assert!(!String::from_utf8(copy).unwrap().contains("secret"), "{kind}");
+        }
     }
 
     /// Every text of every recorded object replaced by one of its own: none reaches the copy but those of fields on the list.

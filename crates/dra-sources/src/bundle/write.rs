@@ -186,6 +186,20 @@ impl Part {
     }
 }
 
+/// Appends an owner, of this version and kind, to the further items of a snapshot. What is no object is no owner.
+pub(crate) fn add_owner(
+    redaction: Redaction,
+    version_and_kind: (&str, &str),
+    json: &[u8],
+    items: &mut Vec<u8>,
+) {
+    let begin = items.len();
+    items.extend_from_slice(b",\n");
+    if redaction.write_owner(version_and_kind, json, items).is_err() {
+        items.truncate(begin);
+    }
+}
+
 /// A snapshot that was taken and is to be written.
 #[derive(Debug)]
 pub struct Snapshot {
@@ -195,10 +209,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Puts what stands before and behind the parts around them. All have the same compression and directory.
+    /// Puts what stands before and behind the parts around them, and further items, each with a comma before it, behind them. All have the
+    /// same compression and directory.
     pub(crate) fn new(
         info: SnapshotInfo,
         parts: Vec<Part>,
+        further: &[u8],
         directory: &Path,
         compression: Compression,
     ) -> Result<Self, SnapshotError> {
@@ -215,6 +231,7 @@ impl Snapshot {
             for part in parts {
                 pieces.push(part.encoder.and_then(Encoder::finish)?);
             }
+            pieces.push(encode(further)?);
             // The kind is last, as in kubectl: a reader that converts this to YAML notices a truncated text.
             pieces.push(encode(b"\n],\"kind\":\"List\",\"metadata\":{}}\n")?);
             Ok(pieces)
@@ -275,8 +292,14 @@ mod tests {
         pods.add(br#"{"metadata":{"name":"b"}}"#);
         assert_eq!((pods.info(String::new()).count, pods.broken()), (2, 1));
         let nodes = Part::new(Kind::Node, "v1".into(), redaction, directory, compression);
-        let snapshot =
-            Snapshot::new(SnapshotInfo::default(), vec![pods, nodes], directory, compression).unwrap();
+        let snapshot = Snapshot::new(
+            SnapshotInfo::default(),
+            vec![pods, nodes],
+            b"",
+            directory,
+            compression,
+        )
+        .unwrap();
         snapshot.save(&file(path), Readers::Owner).unwrap();
     }
 
@@ -326,8 +349,14 @@ mod tests {
     fn an_unwritable_place_is_named() {
         let missing = Path::new("/nonexistent");
         let part = Part::new(Kind::Pod, "v1".into(), Redaction::On, missing, Compression::None);
-        let failed =
-            Snapshot::new(SnapshotInfo::default(), vec![part], missing, Compression::None).unwrap_err();
+        let failed = Snapshot::new(
+            SnapshotInfo::default(),
+            vec![part],
+            b"",
+            missing,
+            Compression::None,
+        )
+        .unwrap_err();
         assert_eq!(
             failed.to_string(),
             "cannot write a temporary file in `/nonexistent`"

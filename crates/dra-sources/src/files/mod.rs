@@ -36,5 +36,6 @@ pub(super) use json::{Named, head, leading_head, named};
 pub use list_head::ListHead;
 pub use options::{Limits, ReadOptions, Source};
 pub use parallel::read_parallel;
+pub use paths::SnapshotDirectory;
 pub(super) use paths::{files_of, left_out};
 pub use read::{Summary, read, text};

@@ -1,5 +1,6 @@
 //! From what the user named to the files that are read, in an order that does not depend on the file system.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +41,64 @@ pub(crate) fn left_out(directory: &Path) -> Result<Vec<(PathBuf, &'static str)>,
         }
     };
     Ok(entries(directory)?.into_iter().filter_map(why).collect())
+}
+
+/// A directory with a snapshot of each of several clusters.
+#[derive(Debug, Default)]
+pub struct SnapshotDirectory {
+    /// Names of the clusters, and the arguments of `--from` that name their files, in order.
+    pub clusters: Vec<(String, String)>,
+    /// What else is there, and why it is not read.
+    pub left_out: Vec<String>,
+}
+
+impl SnapshotDirectory {
+    /// Looks into `directory`. A cluster has the name of its subdirectory, or of its file without endings; where two files would have the
+    /// same name, both keep their endings. What begins with a dot is no snapshot.
+    ///
+    /// # Errors
+    /// When it cannot be listed, or has no snapshots.
+    pub fn of(directory: &str) -> Result<Self, ReadError> {
+        let mut folder = Self::default();
+        let mut files = Vec::new();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        for path in entries(Path::new(directory))? {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            if name.starts_with(b".") {
+                continue;
+            }
+            let shown = display(&path);
+            match (path.is_dir(), stem(&path)) {
+                (true, _) => files.push((text(name), text(name), shown.to_string())),
+                (false, Some(stem)) => match refuse_special(&path) {
+                    Ok(()) => files.push((text(stem), text(name), shown.to_string())),
+                    Err(why) => folder.left_out.push(why.to_string()),
+                },
+                (false, None) => folder.left_out.push(format!(
+                    "`{shown}` is not read: it is not a .yaml, .yml, .json, .ndjson or .jsonl file (plain, .gz or .zst)"
+                )),
+            }
+        }
+        let mut times: BTreeMap<String, usize> = BTreeMap::new();
+        for (known_as, ..) in &files {
+            *times.entry(known_as.clone()).or_default() += 1;
+        }
+        let named = files
+            .into_iter()
+            .map(|(known_as, name, path)| match times.get(&known_as) {
+                Some(1) => (known_as, path),
+                _ => (name, path),
+            });
+        folder.clusters.extend(named);
+        folder.clusters.sort();
+        if folder.clusters.is_empty() {
+            return Err(ReadError::EmptyDirectory {
+                directory: display(Path::new(directory)),
+                has_directories: false,
+            });
+        }
+        Ok(folder)
+    }
 }
 
 /// Everything in a directory, but for what Kubernetes itself keeps in a mounted volume beside the links that lead there.
@@ -97,15 +156,20 @@ pub(super) fn display(path: &Path) -> std::sync::Arc<str> {
 }
 
 fn is_read(path: &Path) -> bool {
+    stem(path).is_some()
+}
+
+/// The name of a file without the endings that make it one that is read.
+fn stem(path: &Path) -> Option<&[u8]> {
+    fn without<'n>(name: &'n [u8], endings: &[&str]) -> Option<&'n [u8]> {
+        endings.iter().find_map(|ending| {
+            let (stem, end) = name.split_at(name.len().checked_sub(ending.len())?);
+            end.eq_ignore_ascii_case(ending.as_bytes()).then_some(stem)
+        })
+    }
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let name = name.to_ascii_lowercase();
-    let plain = [&b".gz"[..], b".zst"]
-        .iter()
-        .find_map(|end| name.strip_suffix(*end))
-        .unwrap_or(&name);
-    [&b".yaml"[..], b".yml", b".json", b".ndjson", b".jsonl"]
-        .iter()
-        .any(|end| plain.ends_with(end))
+    let plain = without(name, &[".gz", ".zst"]).unwrap_or(name);
+    without(plain, &[".yaml", ".yml", ".json", ".ndjson", ".jsonl"])
 }
 
 #[cfg(test)]
@@ -230,6 +294,47 @@ mod tests {
                 .hint()
                 .is_some_and(|hint| hint.contains("subdirectories are not read"))
         );
+    }
+
+    #[test]
+    fn a_directory_of_snapshots_gives_each_cluster_the_name_of_its_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path();
+        let folder = || SnapshotDirectory::of(path.to_str().expect("UTF-8"));
+        assert!(matches!(folder(), Err(ReadError::EmptyDirectory { .. })));
+        for subdirectory in ["eu.west", "c", ".git", "..2026"] {
+            fs::create_dir(path.join(subdirectory)).expect("a directory");
+        }
+        for file in [
+            "b.json.zst",
+            "a.YAML.gz",
+            "c.json",
+            "d.json",
+            "d.yaml",
+            "x.y.json",
+            ".b.json.tmp",
+            ".hidden.json",
+            "README.md",
+        ] {
+            fs::write(path.join(file), "").expect("a file");
+        }
+        let found = folder().expect("snapshots");
+        let expected = [
+            ("a", "a.YAML.gz"),
+            ("b", "b.json.zst"),
+            ("c", "c"),
+            ("c.json", "c.json"),
+            ("d.json", "d.json"),
+            ("d.yaml", "d.yaml"),
+            ("eu.west", "eu.west"),
+            ("x.y", "x.y.json"),
+        ];
+        let expected = expected.map(|(name, file)| (name.to_owned(), path.join(file).display().to_string()));
+        assert_eq!(found.clusters, expected);
+        let [left_out] = found.left_out.as_slice() else {
+            panic!("{:?}", found.left_out);
+        };
+        assert!(left_out.contains("README.md"), "{left_out}");
     }
 
     #[test]

@@ -32,6 +32,7 @@ mod snapshot;
 mod tests;
 mod timing;
 mod user;
+mod waiting;
 mod watch;
 mod write;
 mod writer;

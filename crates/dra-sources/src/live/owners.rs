@@ -1,7 +1,8 @@
 //! Objects above a pod, of any kind, asked for one by one: no list of them is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -13,6 +14,9 @@ use dra_model::{Key, Kind, OwnerReference, Owners, Str, json};
 
 /// Objects above each other that are read.
 const MOST_LEVELS: usize = 6;
+
+/// Pods whose owners are read at the same time.
+const AT_ONCE: usize = 8;
 
 /// The most objects of a list that are taken.
 const MOST_LISTED: usize = 50;
@@ -33,10 +37,17 @@ pub struct OwnersWanted {
 /// Owners that were read.
 #[derive(Debug, Default)]
 pub struct OwnersRead {
-    /// The owners.
-    pub owners: Owners,
+    objects: Vec<OwnerObject>,
     /// Data that could not be read, with the reason, each in a sentence.
     pub unread: Vec<String>,
+}
+
+/// An object as the server sent it.
+#[derive(Debug)]
+pub(super) struct OwnerObject {
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) json: Box<RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -85,6 +96,27 @@ struct Served {
 }
 
 impl Live {
+    /// Reads the owners of several pods, each object once.
+    pub(super) async fn all_owners(&self, wanted: Vec<OwnersWanted>) -> Result<OwnersRead, Error> {
+        let reads = wanted
+            .iter()
+            .map(|wanted| self.owners(wanted))
+            .collect::<Vec<_>>();
+        let mut all = OwnersRead::default();
+        let mut seen = BTreeSet::new();
+        let mut reads = stream::iter(reads).buffered(AT_ONCE);
+        while let Some(OwnersRead { objects, unread }) = reads.try_next().await? {
+            let new = objects
+                .into_iter()
+                .filter(|object| seen.insert(object.json.get().to_owned()));
+            all.objects.extend(new);
+            all.unread.extend(unread);
+        }
+        all.unread.sort();
+        all.unread.dedup();
+        Ok(all)
+    }
+
     /// Reads what is wanted of the owners of a pod, or of what makes pods.
     ///
     /// # Errors
@@ -108,12 +140,15 @@ impl Live {
                     break;
                 }
             };
-            read.owners
-                .add(&reference.api_version, &reference.kind, found.get().as_bytes());
             if let Ok(Bare { metadata }) = json::from_str::<Bare>(found.get()) {
                 next = metadata.controller().cloned();
                 uids.push(metadata.uid);
             }
+            read.objects.push(OwnerObject {
+                api_version: reference.api_version.to_string(),
+                kind: reference.kind.to_string(),
+                json: found,
+            });
         }
         let mut lists = Vec::new();
         if wanted.queued.is_some() {
@@ -140,9 +175,12 @@ impl Live {
         for (group, kind, plural, selector) in lists {
             match self.of_group(group, plural, &wanted.namespace, &selector).await {
                 Ok((version, items)) => {
-                    for item in items.iter().take(MOST_LISTED) {
-                        read.owners.add(&version, kind, item.get().as_bytes());
-                    }
+                    let objects = items.into_iter().take(MOST_LISTED).map(|json| OwnerObject {
+                        api_version: version.clone(),
+                        kind: kind.to_owned(),
+                        json,
+                    });
+                    read.objects.extend(objects);
                 }
                 Err(error) => read.note(error)?,
             }
@@ -255,6 +293,25 @@ impl Live {
 }
 
 impl OwnersRead {
+    /// The owners.
+    pub fn owners(&self) -> Owners {
+        let mut owners = Owners::default();
+        for OwnerObject {
+            api_version,
+            kind,
+            json,
+        } in &self.objects
+        {
+            owners.add(api_version, kind, json.get().as_bytes());
+        }
+        owners
+    }
+
+    /// The objects as they were read.
+    pub(super) fn objects(&self) -> &[OwnerObject] {
+        &self.objects
+    }
+
     /// Notes that something could not be read.
     fn note(&mut self, error: Error) -> Result<(), Error> {
         if error.is_fatal() && !matches!(error, Error::Foreign { .. }) {

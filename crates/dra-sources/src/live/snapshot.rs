@@ -6,8 +6,9 @@ use std::sync::Arc;
 use futures::future::try_join3;
 
 use super::list::{Listed, Meter, Sink};
+use super::waiting::WaitingPods;
 use super::{Error, Lists, Live};
-use crate::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo};
+use crate::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner};
 use crate::gates::VersionSettings;
 use crate::needs::{Needs, Observer};
 use dra_model::{Environment, Gap, Kind, Time};
@@ -64,14 +65,15 @@ impl Live {
         } else {
             Redaction::Off
         };
-        let part = |kind: Kind, version: &'static str| {
-            Part::new(
+        let part = |kind: Kind, version: &'static str| Recorder {
+            part: Part::new(
                 kind,
                 kind.api_version(version),
                 redaction,
                 request.directory,
                 request.compression,
-            )
+            ),
+            waiting: (kind == Kind::Pod).then(WaitingPods::default),
         };
         let (lists, mut environment, mut warnings) = self.parts(&needs, observer, part).await?;
         environment.read_at = Some(request.now);
@@ -84,8 +86,8 @@ impl Live {
         environment.not_served = not_served;
         listed.sort_by_key(|(kind, _)| *kind);
 
-        let malformed = |(kind, listed): &(Kind, Listed<Part>)| {
-            let broken = listed.sink.broken();
+        let malformed = |(kind, listed): &(Kind, Listed<Recorder>)| {
+            let broken = listed.sink.part.broken();
             (broken > 0).then(|| Gap::of_kind(*kind, format!("{broken} items of the list were malformed")))
         };
         let mut unreadable = gaps;
@@ -100,11 +102,17 @@ impl Live {
 
         let infos = listed
             .iter()
-            .map(|(_, listed)| listed.sink.info(listed.resource_version.clone()))
+            .map(|(_, listed)| listed.sink.part.info(listed.resource_version.clone()))
             .collect();
         let info = SnapshotInfo::new(&environment, infos, request.redact, request.namespace);
-        let parts = listed.into_iter().map(|(_, listed)| listed.sink).collect();
-        let snapshot = Snapshot::new(info, parts, request.directory, request.compression)?;
+        let waiting = listed
+            .iter_mut()
+            .find_map(|(_, listed)| listed.sink.waiting.take());
+        let owners = self
+            .owners_of(waiting.unwrap_or_default(), redaction, &mut warnings)
+            .await?;
+        let parts = listed.into_iter().map(|(_, listed)| listed.sink.part).collect();
+        let snapshot = Snapshot::new(info, parts, &owners, request.directory, request.compression)?;
         Ok(Taken {
             snapshot,
             gaps: unreadable,
@@ -112,12 +120,41 @@ impl Live {
         })
     }
 
+    /// Reads what is above pods that wait, as items of the snapshot.
+    async fn owners_of(
+        &self,
+        waiting: WaitingPods,
+        redaction: Redaction,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<u8>, Error> {
+        let (wanted, left_out) = waiting.wanted();
+        let read = self.all_owners(wanted).await?;
+        let mut items = Vec::new();
+        for object in read.objects() {
+            let version_and_kind = (object.api_version.as_str(), object.kind.as_str());
+            add_owner(
+                redaction,
+                version_and_kind,
+                object.json.get().as_bytes(),
+                &mut items,
+            );
+        }
+        let missing = read.unread.into_iter();
+        warnings.extend(missing.map(|why| format!("owners of pending pods are missing: {why}")));
+        if left_out > 0 {
+            warnings.push(format!(
+                "owners of pending pods are missing: there are {left_out} more than the snapshot takes"
+            ));
+        }
+        Ok(items)
+    }
+
     async fn parts(
         &self,
         needs: &Needs,
         observer: Arc<dyn Observer>,
-        part: impl Fn(Kind, &'static str) -> Part,
-    ) -> Result<(Lists<Part>, Environment, Vec<String>), Error> {
+        part: impl Fn(Kind, &'static str) -> Recorder,
+    ) -> Result<(Lists<Recorder>, Environment, Vec<String>), Error> {
         let survey = self.survey(needs).await?;
         let meter = Arc::new(Meter::new(observer));
         let lists = self.lists(needs, &survey.served, &meter, part);
@@ -139,12 +176,22 @@ fn elsewhere(namespace: &str, kinds: impl Iterator<Item = Kind>) -> impl Iterato
     namespaced.map(move |kind| Gap::elsewhere(kind, namespace))
 }
 
-impl Sink for Part {
+/// A list on its way into the snapshot.
+struct Recorder {
+    part: Part,
+    /// Of pods alone.
+    waiting: Option<WaitingPods>,
+}
+
+impl Sink for Recorder {
     fn item(&mut self, json: &[u8]) {
-        self.add(json);
+        self.part.add(json);
+        if let Some(waiting) = &mut self.waiting {
+            waiting.add(json);
+        }
     }
 
     fn bad(&mut self, _: String, _: String) {
-        Self::bad(self);
+        self.part.bad();
     }
 }

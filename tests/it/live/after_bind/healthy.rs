@@ -90,6 +90,7 @@ fn nothing_is_said_of_pods_that_run() {
         budget: &budget,
         observer: &(),
         run: &in_order,
+        has_fixes: true,
     };
     let begun = Instant::now();
     let mut count = 0;

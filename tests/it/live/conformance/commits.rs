@@ -355,8 +355,7 @@ fn an_older_api_server_is_spoken_to_in_its_versions() {
     let options = Options::default()
         .emulated_version("1.36")
         .without(Component::Scheduler)
-        .without(Component::ControllerManager)
-        .audited();
+        .without(Component::ControllerManager);
     let cluster = Cluster::start(&options);
     let user = worker(&cluster);
     let gates = "GenericWorkload=false,DRAWorkloadResourceClaims=false,DRADeviceTaintRules=true";

@@ -32,8 +32,7 @@ fn nobody_works() -> Cluster {
             .gate("GenericWorkload", true)
             .gate("DRAWorkloadResourceClaims", true)
             .without(Component::Scheduler)
-            .without(Component::ControllerManager)
-            .audited(),
+            .without(Component::ControllerManager),
     )
 }
 

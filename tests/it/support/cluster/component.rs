@@ -97,7 +97,7 @@ impl Running {
             .env("HOME", dir)
             // Starting makes much garbage once, and no test makes much: it is collected only where memory would grow large.
             .env("GOGC", "off")
-            .env("GOMEMLIMIT", "512MiB")
+            .env("GOMEMLIMIT", "768MiB")
             // The component ends when this pipe closes, however this process ends.
             .stdin(Stdio::piped())
             .stdout(log.try_clone().expect("file handles can be duplicated"))
@@ -186,6 +186,8 @@ fn arguments(component: Component, ports: Ports) -> Vec<String> {
                 // Pods would have to wait for the service account of their namespace.
                 "--disable-admission-plugins=ServiceAccount",
                 "--endpoint-reconciler-type=none",
+                "--audit-policy-file=audit-policy.json",
+                "--audit-log-path=audit.json",
             ]
             .map(str::to_owned),
         ),

@@ -16,6 +16,9 @@ const AUTHORITY: &str = "kubectl-dra-tests";
 /// The key that the tokens of service accounts are signed with.
 pub(super) const SIGNER: &str = "sa.key";
 
+/// Where etcd listens.
+pub(super) const ETCD_SOCKET: &str = "etcd.sock";
+
 /// A locked temporary folder with a certificate authority in it.
 pub(super) struct Files {
     authority: CertifiedIssuer<'static, KeyPair>,
@@ -84,6 +87,12 @@ impl Files {
     /// The path of a file in it.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.dir().join(name)
+    }
+
+    /// Has a file of another control plane in this one's place.
+    pub(super) fn link(&self, other: &Self, name: &str) {
+        std::os::unix::fs::symlink(other.path(name), self.path(name))
+            .expect("the temporary folder is writable");
     }
 
     /// A client certificate for a user, and a kubeconfig with it.

@@ -46,13 +46,15 @@ pub(crate) use user::User;
 
 use self::api::Api;
 use self::component::{Ports, Running, log_tail};
-use self::files::{Files, SIGNER};
-use self::options::AUDIT_LOG;
+use self::files::{ETCD_SOCKET, Files, SIGNER};
 use self::user::Programs;
 use serde_json::{Value, json};
 
 use crate::support::go;
 use crate::support::wait::try_wait;
+
+/// What the API server writes about each request.
+const AUDIT_LOG: &str = "audit.json";
 
 /// Number of start attempts if another process took a port meanwhile.
 const ATTEMPTS: usize = 5;
@@ -112,6 +114,20 @@ impl Cluster {
         }
     }
 
+    /// A control plane with other options that has the same objects: an API server of its own in front of the same etcd. It has to be
+    /// dropped first.
+    #[track_caller]
+    pub(crate) fn beside(&self, options: &Options) -> Self {
+        let permit = Permit::acquire();
+        let plane = Plane::start_with(&options.clone().without(Component::Etcd), Some(&self.files));
+        // No test gets it without its etcd.
+        drop(plane.disturb(&[Component::ApiServer]));
+        Self {
+            plane: Some(plane),
+            _permit: Some(permit),
+        }
+    }
+
     /// A control plane for tests that only read, started by the first that asks for it, with the scenario
     /// [`scenario::bound_pods`].
     pub(crate) fn shared() -> &'static Self {
@@ -148,9 +164,18 @@ impl Drop for Cluster {
 impl Plane {
     #[track_caller]
     fn start(options: &Options) -> Self {
+        Self::start_with(options, None)
+    }
+
+    /// Starts a control plane, with etcd of its own or that of others.
+    #[track_caller]
+    fn start_with(options: &Options, others: Option<&Files>) -> Self {
         let control_plane = go::build("controlplane");
         for _ in 0..ATTEMPTS {
             let files = Files::create();
+            if let Some(others) = others {
+                files.link(others, ETCD_SOCKET);
+            }
             let ports = Ports::pick();
             for user in ["system:kube-scheduler", "system:kube-controller-manager"] {
                 files.kubeconfig(user, None, ports.api_server);
@@ -241,17 +266,20 @@ impl Plane {
     }
 
     /// Returns what a user has asked the API server for so far, in the order of the answers, as
-    /// `verb /path?query code`. The cluster must be [`Options::audited`].
+    /// `verb /path?query code`.
     pub(crate) fn requests_of(&self, user: &str) -> Vec<String> {
-        let log = std::fs::read_to_string(self.files.path(AUDIT_LOG)).expect("the cluster is audited");
+        let log = std::fs::read_to_string(self.files.path(AUDIT_LOG)).expect("the API server writes it");
         // A watch of an earlier test is written down when it ends.
         let since = self.state().audited_since;
+        // Few of them are decoded.
+        let named = format!("{user:?}");
         let is_later = |entry: &Value| {
             let received = entry["requestReceivedTimestamp"].as_str();
             received.and_then(|time| time.parse::<jiff::Timestamp>().ok()) >= Some(since)
         };
         let entries = log
             .lines()
+            .filter(|line| line.contains(&named))
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .filter(is_later);
         let of_user = entries.filter(|entry| entry["user"]["username"] == user);

@@ -39,9 +39,6 @@ impl Component {
     }
 }
 
-/// Audit log, in the directory of the cluster.
-pub(super) const AUDIT_LOG: &str = "audit.json";
-
 /// Everything a test may choose about its control plane. The default is Kubernetes' own, with two
 /// exceptions: all API versions are served, and the controllers that need kubelets are off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +50,6 @@ pub(crate) struct Options {
     releases: BTreeMap<Component, String>,
     runtime_config: String,
     emulated_version: Option<String>,
-    audited: bool,
     /// Whether nodes have kubelets with heartbeats.
     has_kubelets: bool,
 }
@@ -67,7 +63,6 @@ impl Default for Options {
             releases: BTreeMap::new(),
             runtime_config: "api/all=true".to_owned(),
             emulated_version: None,
-            audited: false,
             has_kubelets: false,
         }
     }
@@ -147,13 +142,6 @@ impl Options {
         self
     }
 
-    /// Lets the API server write down every request, for
-    /// [`Cluster::requests_of`](super::Cluster::requests_of).
-    pub(crate) fn audited(mut self) -> Self {
-        self.audited = true;
-        self
-    }
-
     /// Nodes have real kubelets, whose silence is noticed after a short while.
     pub(crate) fn with_kubelets(mut self) -> Self {
         self.has_kubelets = true;
@@ -183,10 +171,6 @@ impl Options {
             }
             if let Some(minor) = &self.emulated_version {
                 arguments.push(format!("--emulated-version=kube={minor}"));
-            }
-            if self.audited {
-                arguments.push("--audit-policy-file=audit-policy.json".to_owned());
-                arguments.push(format!("--audit-log-path={AUDIT_LOG}"));
             }
         }
         if component == Component::ControllerManager && self.has_kubelets {

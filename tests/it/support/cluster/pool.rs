@@ -15,8 +15,8 @@ use super::options::Options;
 use super::{Plane, lock};
 use crate::support::wait::{try_wait, wait_for};
 
-/// Number of control planes wait at most. Each has 0.8 GB of memory.
-const MOST: usize = 4;
+/// Number of control planes wait at most. Each has 1 GB of memory.
+const MOST: usize = 5;
 
 /// The waiting control planes, the one that has waited longest first.
 static WAITING: Mutex<Vec<Plane>> = Mutex::new(Vec::new());

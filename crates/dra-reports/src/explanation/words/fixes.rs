@@ -155,6 +155,21 @@ pub(in super::super) fn await_template(template: &str, kind: &str, owner: &Key) 
 pub(in super::super) const AWAIT_TEMPLATE: &str =
     "if it does not within a minute, check that the controller is running";
 
+pub(in super::super) fn allow_admin_access(namespace: &str) -> String {
+    format!("allow admin access in namespace/{namespace}")
+}
+
+/// What the label means.
+pub(in super::super) const ALLOW_ADMIN_ACCESS: &str = "ask a cluster administrator: all users who can create claims in the namespace can then access all devices";
+
+/// The controllers are down, as far as their silence tells.
+pub(in super::super) const RESTORE_CONTROLLER: &str =
+    "ask an administrator to check that kube-controller-manager is running";
+
+/// What follows.
+pub(in super::super) const RESTORE_CONTROLLER_HOW: &str =
+    "it creates the claim once it runs; if it is running, check its log";
+
 /// What to do about a pod that kube-scheduler may not bind.
 pub(in super::super) const LET_BIND: &str = "let kube-scheduler bind the pod";
 

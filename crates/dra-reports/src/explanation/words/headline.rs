@@ -12,11 +12,11 @@ use super::super::diagnosis::{
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::Holding;
-use super::reasons::{brief, fact, failing, no_template, not_made, of_lacking, of_obstacle, refused};
+use super::reasons::{brief, fact, failing, not_made, of_lacking, of_obstacle, refused};
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
-use crate::stage::{broken_link_text, republishing_text};
+use crate::stage::{broken_link_text, republishing_text, stuck_text, template_missing};
 
 /// The answer.
 pub(in super::super) fn answer(answer: &Answer) -> String {
@@ -57,7 +57,9 @@ pub(in super::super) fn answer(answer: &Answer) -> String {
         Answer::NotGone(fact) => format!("the pod has finished but is not gone: {}", self::fact(fact)),
         Answer::Failed(fact) => format!("the pod is not running: {}", self::fact(fact)),
         Answer::Bound(bound) => of_bound(bound),
-        Answer::Attaching(then, text) => format!("{}, but is pending: {text}", self::answer(then)),
+        Answer::Attaching(then, fact) => {
+            format!("{}, but is pending: {}", self::answer(then), stuck_text(fact))
+        }
         Answer::NoPods(owner, why) => format!("{owner} has no pods{}", no_pods(why)),
         Answer::Silent(was, scheduler, since) => {
             let since = since.map_or_else(String::new, |since| format!(" since it was created at {since}"));
@@ -231,11 +233,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         }
         Cause::OnNode(node, fact) => format!("on {node}, {}", self::fact(fact)),
         Cause::Absent(absence) => absent(absence),
-        Cause::Unserved(Unserved { driver, nodes, link }) => format!(
-            "driver {driver} publishes no devices for {}: {}",
-            some(nodes),
-            broken_link_text(link)
-        ),
+        Cause::Unserved(found) => unserved(found),
         Cause::Republishing(found) => republishing(found),
         Cause::Unoffered(resource, class) => match class {
             Some((class, free)) => format!(
@@ -331,7 +329,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
                 self::cause(cause)
             )
         }
-        Cause::NoTemplate(template, key) => no_template(template, key),
+        Cause::NoTemplate(template, key) => template_missing(template, key),
         Cause::NotMade(why) => not_made(why),
         Cause::Quota(what, refusal) => refused(what, refusal),
         Cause::Status(problem) => match problem {
@@ -350,6 +348,16 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             }
         },
     }
+}
+
+/// That a driver publishes nothing for nodes, and why.
+pub(in super::super) fn unserved(found: &Unserved) -> String {
+    let Unserved { driver, nodes, link } = found;
+    format!(
+        "driver {driver} publishes no devices for {}: {}",
+        some(nodes),
+        broken_link_text(link)
+    )
 }
 
 /// That drivers have yet to publish again what the start of a kubelet deleted.

@@ -1,10 +1,12 @@
 //! The sentences of notes: what else is known of the answer.
 
-use dra_model::{Gap, Key};
+use dra_model::{Gap, Key, Kind};
 use dra_rules::reservation::ClaimState;
 
 use super::super::fact::Speaker;
+use super::super::namesake::Namesake;
 use super::speaker;
+use crate::script::Resource;
 
 /// Which pod of a manifest is explained.
 pub(in super::super) fn nth_pod(number: usize, all: usize) -> String {
@@ -101,6 +103,24 @@ pub(in super::super) fn upcoming(next: &Upcoming<'_>) -> String {
             )
         }
     }
+}
+
+/// What may be meant by an object that does not exist.
+pub(in super::super) fn may_be_meant(kind: Kind, found: &Namesake) -> String {
+    let resource = Resource::from(kind);
+    match found {
+        Namesake::Similar(key) => format!("did you mean {resource}/{key}?"),
+        Namesake::Elsewhere(key) => {
+            format!("{resource}/{key} exists, but a pod can only use those of its own namespace")
+        }
+    }
+}
+
+/// That a class is for a driver that publishes nothing, beside one of a similar name.
+pub(in super::super) fn misspelled_driver(class: &str, driver: &str, other: &str) -> String {
+    format!(
+        "class {class} selects devices of driver {driver}, which publishes none; did you mean driver {other}?"
+    )
 }
 
 /// That another scheduler decides by its own rules.

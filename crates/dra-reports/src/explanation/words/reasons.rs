@@ -6,12 +6,12 @@ use dra_model::{Gate, Key, Str, Taint};
 use dra_rules::reservation::ClaimNameError;
 use dra_rules::scheduling::{ClaimProblem, Lack, NoUse, Obstacle, Plain};
 
-use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, Seen, Term, Together};
+use super::super::fact::{Allowed, Brief, Evidence, Fact, Lacking, Limited, NotMade, Seen, Term, Together};
 use super::super::items::Amounts;
 use super::{claims, word};
-use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
+use crate::allocation::words::{claim, of_gang, too_many_consumers};
 use crate::listing::some;
-use crate::stage::{labels_text, template_missing};
+use crate::stage::{labels_text, stuck_text, template_missing};
 
 /// That devices in use can be asked for, too.
 pub(in super::super) const ADMIN_ACCESS: &str = "to monitor devices that other pods use, request them with adminAccess: true in a namespace labeled \
@@ -77,7 +77,7 @@ pub(in super::super) fn of_reason(about: Option<&Key>, fact: &Fact) -> String {
 pub(super) fn fact(fact: &Fact) -> String {
     match fact {
         Fact::Obstacle(obstacle) => of_obstacle(obstacle),
-        Fact::NoTemplate(template, pod) => no_template(template, pod),
+        Fact::NoTemplate(template, pod) => template_missing(template, pod),
         Fact::NotMade(why) => not_made(why),
         Fact::Quota(what, refusal) => refused(what, refusal),
         Fact::NotNamed => "the pod's affinity names other nodes".to_owned(),
@@ -120,7 +120,7 @@ pub(super) fn fact(fact: &Fact) -> String {
         Fact::Together(together) => of_together(together),
         Fact::Gang(gang) => of_gang(gang),
         Fact::Contradicted(word) | Fact::NotBound(word) => self::word(word),
-        Fact::Stage(_, text) => text.clone(),
+        Fact::Stage(fact) => stuck_text(fact),
         Fact::NodeOperations
         | Fact::TooManyConsumers
         | Fact::Released(..)
@@ -419,21 +419,23 @@ fn allowed(allowed: &Allowed) -> String {
     }
 }
 
-pub(super) fn no_template(template: &Key, key: &Key) -> String {
-    if *key == Key::default() {
-        template_missing(template, "the pod")
-    } else {
-        template_missing(template, &pod(key))
-    }
-}
-
 /// That a quota blocks the creation of a claim.
 pub(super) fn refused(what: &str, refusal: &str) -> String {
     format!("{what} cannot be created: it {refusal}")
 }
 
-pub(super) fn not_made(why: &str) -> String {
-    format!("the claim controller does not create its claim: {why}")
+/// That no claim is made from a template.
+pub(super) fn not_made(why: &NotMade) -> String {
+    match why {
+        NotMade::Rule(why) => format!("the claim controller does not create its claim: {why}"),
+        NotMade::Refused(why) => format!("the API server does not accept its claim: {why}"),
+        NotMade::Silent(since) => {
+            let since = since.map_or_else(String::new, |since| format!(" since {since}"));
+            format!(
+                "the claim controller has neither created its claim nor reported a problem{since}: kube-controller-manager may not be running"
+            )
+        }
+    }
 }
 
 /// What keeps the scheduler from looking at nodes, in its words where these do not name what is the subject's own.

@@ -1,7 +1,7 @@
 //! The sentences about whether waiting helps.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{Key, PoolId, Str};
+use dra_model::{Event, Key, PoolId, Str};
 use dra_rules::owners::OwnerName;
 use dra_rules::scheduling::{Consumer, Kept, Lack, Spared, Uncertain};
 
@@ -47,6 +47,18 @@ pub(in super::super) fn never_together(group: &Key) -> String {
 /// That no node and no class offers the resource.
 pub(in super::super) fn never_offered(resource: &str) -> String {
     format!("waiting will not help: no node and no class offers {resource}")
+}
+
+/// That a node is to come whose devices are unknown.
+pub(in super::super) fn node_is_coming(event: &Event) -> String {
+    let at = event
+        .last_seen()
+        .map_or_else(String::new, |at| format!(" at {at}"));
+    format!(
+        "{} reported {}{at}, so a node is being added, and its devices are unknown",
+        event.component(),
+        event.reason
+    )
 }
 
 /// That it is unknown whether waiting helps.

@@ -2,7 +2,7 @@
 
 use crate::listing::some;
 use dra_model::{DeviceId, Str, Taint};
-use dra_rules::kubelet::BrokenLink;
+use dra_rules::kubelet::{BrokenLink, KeptOff};
 
 /// What to do, and how where no command does it.
 pub(in super::super) struct Text {
@@ -369,6 +369,9 @@ pub(crate) fn link(driver: &str, link: &BrokenLink) -> String {
             "let its namespace admit its pods, for example with a ResourceQuota for their priority class"
         }
         BrokenLink::Refused(_) => "fix what the API server rejects in its pods",
+        BrokenLink::NoPod(_, Some(KeptOff::Taint(_))) => {
+            "let its DaemonSet tolerate the taint, if it should run on such nodes"
+        }
         BrokenLink::NoPod(..) => "check whether it should run on such nodes",
         BrokenLink::Unselected(..) => {
             "correct its nodeSelector, or check what should set these labels on nodes"

@@ -2,12 +2,14 @@
 
 pub(super) mod advice;
 
+use super::fact::{StageFact, Subject};
+use crate::allocation::words::claim;
 use crate::listing::some;
 use crate::warnings::missing;
 use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Stuck,
-    Unknown, Unread, Waiting, Waits, daemon_set_of, has_logs,
+    Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Unknown,
+    Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -22,19 +24,22 @@ pub fn party_text(party: Party) -> &'static str {
     }
 }
 
-/// Why `pod` is stuck, as [`cause_text`] has it, with how often the kubelet has told it and since when.
-pub(crate) fn stuck_text(stuck: &Stuck<'_>, pod: &Pod) -> String {
-    let cause = cause_text(&stuck.cause, pod);
-    match (stuck.times(), stuck.since) {
-        (2.., Some(since)) => format!("{cause} ({} times since {since})", stuck.times()),
-        _ => cause,
+/// Why a pod is stuck, as [`cause_text`] has it, with how often the kubelet has told it and since when.
+pub(crate) fn stuck_text(fact: &StageFact) -> String {
+    let cause = cause_text(&fact.cause, &fact.subject);
+    match fact.told {
+        Some((times, since)) => format!("{cause} ({times} times since {since})"),
+        None => cause,
     }
 }
 
 /// Why `pod` is stuck, in a sentence without a full stop that follows the pod's name and a colon.
-pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
-    let node = pod.node().map_or("", Str::as_str);
-    let named = |claim: &Str| format!("claim/{}/{claim}", pod.metadata.namespace);
+pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
+    let Subject { pod, node, due, .. } = subject;
+    let named = |claim: &Str| match claim.as_str() {
+        "" => "its claim".to_owned(),
+        claim => format!("claim/{}/{claim}", pod.namespace),
+    };
     match cause {
         Cause::DriverNotRegistered { driver, plugin } => {
             let registered = format!("driver {driver} is not registered with the kubelet on {node}");
@@ -51,7 +56,7 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             format!("the driver refuses to prepare {claim}: {text}")
         }
         Cause::NodesMissing { owner, lacks, others } => nodes_missing(owner, lacks, others),
-        Cause::Claim(problem) => problem_text(problem, pod),
+        Cause::Claim(problem) => problem_text(problem, subject),
         Cause::DriverDown { drivers, text } => {
             let drivers = either(drivers.iter().map(|driver| format!("driver {driver}")));
             format!(
@@ -135,7 +140,7 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             None => format!("container {container} keeps exiting"),
         },
         Cause::PodFailed { reason, message } => {
-            let message = message.map(Str::as_str).unwrap_or_default();
+            let message = message.as_deref().unwrap_or_default();
             match message.strip_prefix("Pod was rejected: ") {
                 Some(why) => format!("the kubelet on {node} rejected it: {reason}: {why}"),
                 None => format!("it failed: {reason}{}", said(message)),
@@ -145,7 +150,6 @@ pub(crate) fn cause_text(cause: &Cause<'_>, pod: &Pod) -> String {
             format!("the kubelet on {node} cannot stop its containers: {text}")
         }
         Cause::ContainersNotStopped => {
-            let due = pod.metadata.deletion_timestamp;
             let due = due.map_or_else(String::new, |due| format!(", which was due at {due}"));
             format!("the kubelet on {node} has not stopped its containers{due}")
         }
@@ -229,7 +233,7 @@ fn nodes_missing(owner: &OwnerName, lacks: &Incomplete, others: &[Key]) -> Strin
 }
 
 /// Why a node does nothing for its pods, in a sentence without a full stop that follows the node's name and a colon.
-pub(crate) fn cause_of_node(cause: &Cause<'_>) -> String {
+pub(crate) fn cause_of_node(cause: &Cause) -> String {
     match cause {
         Cause::NodeNotReady { text, .. } => format!("is not ready{}", said(text)),
         _ => "is not ready: its kubelet has stopped reporting, and does nothing for pods until it responds"
@@ -238,21 +242,28 @@ pub(crate) fn cause_of_node(cause: &Cause<'_>) -> String {
 }
 
 /// What is wrong with a claim of `pod`.
-pub(crate) fn problem_text(problem: &Problem, pod: &Pod) -> String {
+fn problem_text(problem: &Problem, subject: &Subject) -> String {
     match problem {
-        Problem::TemplateMissing(template) => template_missing(template, &format!("pod/{}", pod.key())),
+        Problem::TemplateMissing(template) => template_missing(template, &subject.pod),
         Problem::NotCreated(why) => why.to_string(),
-        Problem::Missing(claim) => format!("claim/{claim} not found"),
-        Problem::Unusable { claim, why } => format!("claim/{claim} {why}: {}", why.consequence(pod)),
+        Problem::Missing(key) => format!("{} not found", claim(key)),
+        Problem::Unusable { claim: key, why } => {
+            format!("{} {why}: {}", claim(key), why.consequence(subject.may_run))
+        }
     }
 }
 
-/// That there is no template for claims of the pod.
-pub(crate) fn template_missing(template: &Key, pod: &str) -> String {
+/// That there is no template for claims of the pod; the empty key stands for the subject.
+pub(crate) fn template_missing(template: &Key, pod: &Key) -> String {
+    let pod = if *pod == Key::default() {
+        "the pod".to_owned()
+    } else {
+        format!("pod/{pod}")
+    };
     format!("resourceclaimtemplate/{template} not found; {pod} needs it for its claims")
 }
 
-fn attaching_text(device: &DeviceId, attaching: &Attaching<'_>) -> String {
+fn attaching_text(device: &DeviceId, attaching: &Attaching) -> String {
     let (words, missing) = match attaching {
         Attaching::Failed(condition) => {
             let said = said(&condition.message);
@@ -266,7 +277,7 @@ fn attaching_text(device: &DeviceId, attaching: &Attaching<'_>) -> String {
 }
 
 /// What shows why the pod is stuck.
-pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
+pub(super) fn evidence_text(evidence: &Evidence<'_>, subject: &Subject) -> String {
     match evidence {
         Evidence::ToBeGone(since) => format!("the pod should have been gone at {since}"),
         Evidence::ToEnd(since) => format!("the pod should have terminated at {since}"),
@@ -281,7 +292,7 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, pod: &Pod) -> String {
             format!("claim/{} lacks the condition for the device", claim.key())
         }
         Evidence::Heartbeat(node, heartbeat) => heartbeat_text(node, *heartbeat),
-        Evidence::Problem(problem) => problem_text(problem, pod),
+        Evidence::Problem(problem) => problem_text(problem, subject),
         Evidence::Event(event) => {
             let when = match (event.times(), event.first_timestamp, event.last_seen()) {
                 (times @ 2.., Some(first), Some(last)) => {
@@ -346,7 +357,7 @@ fn said(message: &str) -> String {
     }
 }
 
-fn waiting_text(waiting: &Waiting<'_>) -> String {
+fn waiting_text(waiting: &Waiting) -> String {
     format!("container {}: {}", waiting.container, waiting.reason)
 }
 
@@ -398,22 +409,19 @@ fn in_brackets(version: &str) -> String {
 }
 
 /// What is known of the driver's pod.
-fn of_plugin(plugin: &Plugin<'_>, node: &str) -> Option<String> {
+fn of_plugin(plugin: &Plugin, node: &str) -> Option<String> {
     Some(match plugin {
-        Plugin::Hidden(_) => return None,
+        Plugin::Hidden => return None,
         Plugin::None { elsewhere: None, .. } => format!("no pod on {node} appears to be the driver's"),
         Plugin::None {
-            elsewhere: Some(pod),
+            elsewhere: Some((pod, set)),
             kept_off,
-        } => {
-            let set = daemon_set_of(pod).cloned().unwrap_or_default();
-            no_pod(&Key::new(pod.metadata.namespace.clone(), set), kept_off.as_ref())
-        }
+        } => no_pod(&Key::new(pod.namespace.clone(), set.clone()), kept_off.as_ref()),
         Plugin::Crashing(pod, waiting) => {
-            let verb = crashing(waiting.reason);
+            let verb = crashing(&waiting.reason);
             format!("{} {verb} ({})", named(pod), waiting_text(waiting))
         }
-        Plugin::Pending(pod, message) => is_pending(&named(pod), message.map_or("", Str::as_str)),
+        Plugin::Pending(pod, message) => is_pending(&named(pod), message.as_deref().unwrap_or_default()),
         Plugin::NotReady(pod) => format!("{} is not ready", named(pod)),
         Plugin::OtherFolder(pod, own, other) => format!(
             "{} registers in {own}, but the kubelet looks for plugins in {other}, where other drivers register",
@@ -513,8 +521,8 @@ fn is_pending(pod: &str, message: &str) -> String {
 }
 
 /// The pod's name for messages.
-fn named(pod: &Pod) -> String {
-    format!("pod/{}", pod.key())
+fn named(pod: &Key) -> String {
+    format!("pod/{pod}")
 }
 
 /// Which devices of a pod reach no container of it, and why.

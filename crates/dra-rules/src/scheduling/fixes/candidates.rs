@@ -211,7 +211,8 @@ fn of_request(cluster: &Cluster, claim: &Key, request: &Str, spec: &DeviceReques
         }
     }
     if cluster.class(&spec.device_class_name).is_none() {
-        for class in cluster.classes() {
+        let classes = cluster.classes();
+        for class in classes.filter(|class| may_stand_for(&class.metadata.name, &spec.device_class_name)) {
             fixes.push(Fix::UseClass {
                 claim: claim.clone(),
                 request: request.clone(),
@@ -219,6 +220,18 @@ fn of_request(cluster: &Cluster, claim: &Key, request: &Str, spec: &DeviceReques
             });
         }
     }
+}
+
+/// Returns whether devices of class `name` may be what is meant by a class that is `missing`: classes of different vendors, and the channels
+/// and daemons of NVIDIA's ComputeDomains beside GPUs, have nothing in common.
+fn may_stand_for(name: &str, missing: &str) -> bool {
+    let vendor = |name: &'_ str| name.split_once('.').map(|(_, vendor)| vendor.to_owned());
+    let is_same_vendor = match (vendor(name), vendor(missing)) {
+        (Some(one), Some(other)) => one == other || one == missing || other == name,
+        _ => true,
+    };
+    let is_of_domain = |name: &str| name.starts_with("compute-domain");
+    is_same_vendor && is_of_domain(name) == is_of_domain(missing)
 }
 
 /// Terms that are false for devices without the attribute that they name, where they would fail.

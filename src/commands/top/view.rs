@@ -1,0 +1,460 @@
+//! The picture: the tab, its first row and the order of its rows; and what a key does. No terminal is needed for it.
+
+use super::data::{Data, Pane};
+use crate::commands::explain::Topic;
+use crate::output::{Input, Page, Span, Tone, folded, span, width_of};
+
+/// The space between columns.
+const GAP: usize = 2;
+
+/// Lines above the rows: the cluster, the tabs, the headers.
+const ABOVE: usize = 3;
+
+/// The tabs, in the order of the panes.
+const TABS: [&str; 4] = ["Nodes", "Use", "Pending", "Events"];
+
+/// Marks the selected row, and stands in front of the others.
+const MARK: &str = "> ";
+const NO_MARK: &str = "  ";
+
+const KEYS: &str = "Enter explain  Tab next  / filter  s sort  r reverse  ? keys  q quit";
+const KEYS_OF_TEXT: &str = "Esc back  Up/Down, PgUp/PgDn scroll  q quit";
+
+const HELP: &str = "\
+1 2 3 4, Tab      show nodes, use, pending objects or events
+Up, Down, k, j    select a row
+PgUp, PgDn        go a page up or down
+Home, End, g, G   go to the first or last row
+Enter             explain what is in the row
+/                 show only rows that contain a text; Esc shows all again
+s, S              sort by the next or previous column
+r                 reverse the order
+q, Ctrl-C         quit
+
+Devices: a letter for each holder, . free, - blocked, x tainted, ! unhealthy,
+? unknown, # several holders, + other holders";
+
+/// What a key makes the command do.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Nothing but to draw again.
+    Draw,
+    /// Show why: what the selected row is about.
+    Explain(Topic),
+    Quit,
+}
+
+/// Where a tab stands.
+#[derive(Debug, Default)]
+struct Place {
+    /// The selected row, among those that are shown.
+    row: usize,
+    /// The first row that the terminal shows.
+    top: usize,
+    /// The column to sort by.
+    column: Option<usize>,
+    is_reversed: bool,
+}
+
+/// A text that covers the tabs.
+#[derive(Debug)]
+struct Text {
+    title: String,
+    lines: Vec<String>,
+    top: usize,
+}
+
+/// What is shown.
+#[derive(Debug)]
+pub(super) struct View {
+    cluster: String,
+    data: Data,
+    tab: usize,
+    places: [Place; 4],
+    /// Only rows with this text, in lower case.
+    filter: String,
+    is_typing: bool,
+    text: Option<Text>,
+    /// The state of the connection, and its age.
+    pub(super) state: Span,
+    page: Page,
+    /// Columns, and lines for rows, as they were drawn last.
+    columns: usize,
+    room: usize,
+}
+
+impl View {
+    pub(super) fn new(cluster: String, page: Page) -> Self {
+        Self {
+            cluster,
+            data: Data::default(),
+            tab: 0,
+            places: Default::default(),
+            filter: String::new(),
+            is_typing: false,
+            text: None,
+            state: span(Tone::Plain, ""),
+            page,
+            columns: page.width(),
+            room: 1,
+        }
+    }
+
+    /// Shows other data. The selected row stays the same object's, if it still has one.
+    pub(super) fn update(&mut self, data: Data) {
+        let selected: Vec<Option<String>> = (0..self.places.len())
+            .map(|tab| Some(name_of(&self.data.panes[tab], self.selected(tab)?)))
+            .collect();
+        self.data = data;
+        for (tab, name) in selected.into_iter().enumerate() {
+            let rows = self.rows(tab);
+            let same = |row: &usize| name.as_ref() == Some(&name_of(&self.data.panes[tab], *row));
+            let found = rows.iter().position(same);
+            let place = &mut self.places[tab];
+            place.row = found.unwrap_or(place.row).min(rows.len().saturating_sub(1));
+        }
+    }
+
+    /// Shows sentences instead of the tabs, in lines as long as the terminal's.
+    pub(super) fn tell(&mut self, title: String, text: &str) {
+        self.show(title, &folded(text, self.columns, 0));
+    }
+
+    /// Shows a text instead of the tabs.
+    pub(super) fn show(&mut self, title: String, text: &str) {
+        self.text = Some(Text {
+            title,
+            lines: text.lines().map(str::to_owned).collect(),
+            top: 0,
+        });
+    }
+
+    /// The rows of a tab that are shown, in their order.
+    fn rows(&self, tab: usize) -> Vec<usize> {
+        let table = &self.data.panes[tab].table;
+        let is_shown = |row: &usize| {
+            self.filter.is_empty()
+                || table
+                    .row(*row)
+                    .any(|(_, text)| text.to_lowercase().contains(&self.filter))
+        };
+        let mut rows: Vec<usize> = (0..table.rows()).filter(is_shown).collect();
+        let Place {
+            column, is_reversed, ..
+        } = self.places[tab];
+        if let Some(column) = column {
+            let key = |row: &usize| table.row(*row).nth(column).map_or("", |(_, text)| text);
+            rows.sort_by(|a, b| compare(key(a), key(b)));
+        }
+        if is_reversed {
+            rows.reverse();
+        }
+        rows
+    }
+
+    /// The selected row of a tab, as a row of its table.
+    fn selected(&self, tab: usize) -> Option<usize> {
+        self.rows(tab).get(self.places[tab].row).copied()
+    }
+
+    /// Does what a key asks for.
+    pub(super) fn input(&mut self, input: Input) -> Action {
+        match input {
+            Input::Interrupt => return Action::Quit,
+            Input::Resize => {}
+            _ if self.is_typing => self.typed(input),
+            Input::Character('q') => return Action::Quit,
+            _ if self.text.is_some() => self.scroll(input),
+            Input::Enter => {
+                let row = self.selected(self.tab);
+                let opens = &self.data.panes[self.tab].opens;
+                return match row.and_then(|row| opens.get(row)).cloned().flatten() {
+                    Some(topic) => Action::Explain(topic),
+                    None => Action::Draw,
+                };
+            }
+            Input::Character('?') => self.help(),
+            Input::Character('/') => self.is_typing = true,
+            Input::Escape => self.filter_by(String::new()),
+            Input::Tab => self.tab = (self.tab + 1) % self.places.len(),
+            Input::BackTab => self.tab = (self.tab + self.places.len() - 1) % self.places.len(),
+            Input::Character(digit @ '1'..='4') => self.tab = digit as usize - '1' as usize,
+            Input::Character('s') => self.sort(1),
+            Input::Character('S') => self.sort(-1),
+            Input::Character('r') => {
+                let place = &mut self.places[self.tab];
+                place.is_reversed = !place.is_reversed;
+            }
+            _ => {
+                let last = self.rows(self.tab).len().saturating_sub(1);
+                let place = &mut self.places[self.tab];
+                place.row = moved(place.row, input, self.room, last);
+            }
+        }
+        Action::Draw
+    }
+
+    /// Shows the keys, and what is unknown.
+    fn help(&mut self) {
+        let mut text = HELP.to_owned();
+        if !self.data.unknown.is_empty() {
+            text.push_str("\n\nUnknown:\n");
+            text.push_str(&self.data.unknown.join("\n"));
+        }
+        self.tell("Keys".to_owned(), &text);
+    }
+
+    fn typed(&mut self, input: Input) {
+        let mut filter = self.filter.clone();
+        match input {
+            Input::Character(character) => filter.extend(character.to_lowercase()),
+            Input::Backspace => {
+                filter.pop();
+            }
+            Input::Enter => self.is_typing = false,
+            Input::Escape => {
+                self.is_typing = false;
+                filter.clear();
+            }
+            _ => {}
+        }
+        self.filter_by(filter);
+    }
+
+    fn filter_by(&mut self, filter: String) {
+        if filter != self.filter {
+            self.filter = filter;
+            for place in &mut self.places {
+                place.row = 0;
+            }
+        }
+    }
+
+    fn scroll(&mut self, input: Input) {
+        let Some(text) = &mut self.text else { return };
+        if matches!(input, Input::Escape | Input::Backspace | Input::Enter) {
+            self.text = None;
+            return;
+        }
+        let last = text.lines.len().saturating_sub(self.room);
+        text.top = moved(text.top, input, self.room, last);
+    }
+
+    /// Sorts by the next column that has a header, or by the order that the rows come in.
+    fn sort(&mut self, step: isize) {
+        let headers = self.data.panes[self.tab].table.headers();
+        let choices = headers
+            .iter()
+            .enumerate()
+            .filter(|(_, header)| !header.is_empty());
+        let choices: Vec<Option<usize>> = std::iter::once(None)
+            .chain(choices.map(|(column, _)| Some(column)))
+            .collect();
+        let place = &mut self.places[self.tab];
+        let now = choices
+            .iter()
+            .position(|choice| *choice == place.column)
+            .unwrap_or(0);
+        let next = (now as isize + step).rem_euclid(choices.len() as isize) as usize;
+        place.column = choices[next];
+        place.is_reversed = false;
+    }
+
+    /// The lines of a terminal of this size.
+    pub(super) fn draw(&mut self, columns: usize, lines: usize) -> Vec<Vec<Span>> {
+        self.columns = columns;
+        if let Some(text) = &mut self.text {
+            self.room = lines.saturating_sub(2).max(1);
+            text.top = text.top.min(text.lines.len().saturating_sub(self.room));
+            let mut drawn = vec![vec![span(Tone::Strong, &text.title)]];
+            let shown = text.lines.iter().skip(text.top).take(self.room);
+            drawn.extend(shown.map(|line| vec![span(Tone::Plain, line)]));
+            drawn.resize_with(self.room + 1, Vec::new);
+            let last = text.top + self.room.min(text.lines.len() - text.top);
+            let part = format!("   lines {}-{last} of {}", text.top + 1, text.lines.len());
+            let part = if text.lines.len() > self.room {
+                part
+            } else {
+                String::new()
+            };
+            drawn.push(vec![span(Tone::Plain, format!("{KEYS_OF_TEXT}{part}"))]);
+            return drawn;
+        }
+        self.room = lines.saturating_sub(ABOVE + 1).max(1);
+        let rows = self.rows(self.tab);
+        let place = &mut self.places[self.tab];
+        place.row = place.row.min(rows.len().saturating_sub(1));
+        place.top = place
+            .top
+            .min(place.row)
+            .max((place.row + 1).saturating_sub(self.room));
+        let (top, selected) = (place.top, rows.get(place.row).copied());
+        let mut headline = vec![span(Tone::Strong, &self.cluster), span(Tone::Plain, " ")];
+        headline.push(self.state.clone());
+        headline.extend(self.data.summary.iter().cloned());
+        let mut drawn = vec![headline, self.tabs(rows.len())];
+        let widths = self.widths(&rows, columns);
+        drawn.push(self.headers(&widths));
+        let table = &self.data.panes[self.tab].table;
+        drawn.extend(rows.iter().skip(top).take(self.room).map(|row| {
+            let is_selected = Some(*row) == selected;
+            let mut line = vec![span(Tone::Strong, if is_selected { MARK } else { NO_MARK })];
+            for (column, ((tone, text), width)) in table.row(*row).zip(&widths).enumerate() {
+                let tone = if is_selected { Tone::Strong } else { tone };
+                let text = if column + 1 == widths.len() {
+                    self.page.begin(text, *width)
+                } else {
+                    self.page.fit(text, *width)
+                };
+                line.extend(cell(tone, &text, *width));
+            }
+            line
+        }));
+        if rows.is_empty() {
+            let nothing = if self.filter.is_empty() {
+                self.data.nothing
+            } else {
+                "no row contains this text"
+            };
+            drawn.push(vec![span(Tone::Plain, format!("{NO_MARK}{nothing}"))]);
+        }
+        drawn.resize_with(self.room + ABOVE, Vec::new);
+        drawn.push(vec![span(Tone::Plain, self.footer())]);
+        drawn
+    }
+
+    /// The tabs with their numbers of rows. The shown one is in brackets.
+    fn tabs(&self, shown: usize) -> Vec<Span> {
+        let mut line = Vec::new();
+        for (tab, (pane, title)) in self.data.panes.iter().zip(TABS).enumerate() {
+            let all = pane.table.rows();
+            let count = if tab == self.tab && shown < all {
+                format!("{shown} of {all}")
+            } else {
+                all.to_string()
+            };
+            let name = format!("{} {title} {count}", tab + 1);
+            line.push(if tab == self.tab {
+                span(Tone::Strong, format!("[{name}]  "))
+            } else {
+                span(Tone::Plain, format!(" {name}   "))
+            });
+        }
+        line
+    }
+
+    fn headers(&self, widths: &[usize]) -> Vec<Span> {
+        let place = &self.places[self.tab];
+        let mut line = vec![span(Tone::Plain, NO_MARK)];
+        let headers = self.data.panes[self.tab].table.headers();
+        for (column, (header, width)) in headers.iter().zip(widths).enumerate() {
+            let is_sorted = place.column == Some(column);
+            let sign = match (is_sorted, place.is_reversed) {
+                (false, _) => "",
+                (true, false) => self.page.either("▲", "^"),
+                (true, true) => self.page.either("▼", "v"),
+            };
+            let header = format!("{header}{sign}");
+            line.extend(cell(Tone::Strong, &self.page.begin(&header, *width), *width));
+        }
+        line
+    }
+
+    /// The width of each column: as its widest cell needs, as long as there is room. Otherwise the last one, which has sentences, gets up to
+    /// two fifths of it, and the widest of the others become narrower. What is left over is the last one's.
+    fn widths(&self, rows: &[usize], columns: usize) -> Vec<usize> {
+        let table = &self.data.panes[self.tab].table;
+        // A sign behind the header shows the order.
+        let mut widths: Vec<usize> = table
+            .headers()
+            .iter()
+            .map(|header| width_of(header) + 1)
+            .collect();
+        for row in rows {
+            for (width, (_, text)) in widths.iter_mut().zip(table.row(*row)) {
+                *width = (*width).max(width_of(text));
+            }
+        }
+        let gaps = GAP * widths.len().saturating_sub(1);
+        let room = columns.saturating_sub(width_of(MARK) + gaps);
+        let Some((last, others)) = widths.split_last_mut() else {
+            return widths;
+        };
+        let room_of_others = room - (*last).min(room * 2 / 5);
+        while others.iter().sum::<usize>() > room_of_others
+            && let Some(widest) = others.iter_mut().max_by_key(|width| **width)
+        {
+            *widest -= 1;
+        }
+        *last = room.saturating_sub(others.iter().sum());
+        widths
+    }
+
+    fn footer(&self) -> String {
+        if self.is_typing {
+            return format!("/{}_   Enter keep  Esc show all", self.filter);
+        }
+        if self.filter.is_empty() {
+            return KEYS.to_owned();
+        }
+        format!("only rows with `{}`: Esc shows all   {KEYS}", self.filter)
+    }
+}
+
+/// A cell with the space up to the next one.
+fn cell(tone: Tone, text: &str, width: usize) -> [Span; 2] {
+    let rest = width.saturating_sub(width_of(text)) + GAP;
+    [span(tone, text), span(Tone::Plain, " ".repeat(rest))]
+}
+
+/// What distinguishes a row from others: its first two cells, in which names stand, without numbers.
+fn name_of(pane: &Pane, row: usize) -> String {
+    let cells = pane.table.row(row);
+    let names = cells.filter(|(_, text)| number(text).is_none());
+    names.take(2).map(|(_, text)| text).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns where a key goes from `at`, with `page` lines on a page, and `last` as the last place.
+fn moved(at: usize, input: Input, page: usize, last: usize) -> usize {
+    let to = match input {
+        Input::Up | Input::Character('k') => at.saturating_sub(1),
+        Input::Down | Input::Character('j') => at + 1,
+        Input::PageUp => at.saturating_sub(page),
+        Input::PageDown | Input::Character(' ') => at + page,
+        Input::Home | Input::Character('g') => 0,
+        Input::End | Input::Character('G') => last,
+        _ => at,
+    };
+    to.min(last)
+}
+
+/// The number that a cell begins with, in its smallest unit: `3/8`, `62%`, `5m10s`.
+fn number(text: &str) -> Option<f64> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let value: f64 = digits.parse().ok()?;
+    let unit = rest.chars().next();
+    let seconds = match unit {
+        Some('m') => 60.,
+        Some('h') => 3_600.,
+        Some('d') => 86_400.,
+        Some('y') => 31_536_000.,
+        None | Some('s' | '%' | '/') => 1.,
+        Some(_) => return None,
+    };
+    let rest = match unit {
+        Some('s' | 'm' | 'h' | 'd' | 'y') => number(&rest[1..]).unwrap_or(0.),
+        _ => 0.,
+    };
+    Some(value * seconds + rest)
+}
+
+/// Numbers by their value and before texts, and these as they are.
+fn compare(a: &str, b: &str) -> std::cmp::Ordering {
+    match (number(a), number(b)) {
+        (Some(one), Some(other)) => one.total_cmp(&other),
+        (one, other) => other.is_some().cmp(&one.is_some()).then_with(|| a.cmp(b)),
+    }
+}
