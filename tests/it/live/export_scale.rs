@@ -12,7 +12,7 @@ use super::operation::{Operated, PROBES, ask};
 use crate::support::cluster::objects::{
     Manifest, claim, claim_spec, gpu, gpu_class, gpu_slice, namespace, nic_class, nic_slice, pod, request,
 };
-use crate::support::cluster::{Cluster, Component, Options};
+use crate::support::cluster::{Cluster, Component, Options, free_port};
 use crate::support::command::isolated;
 use crate::support::process::Process;
 use crate::support::wait::{try_wait, wait_for};
@@ -251,17 +251,16 @@ fn measured(cluster: &Cluster, pods: usize, scraped: &Scraped, scrapes: u32) -> 
 }
 
 fn kube_state_metrics(cluster: &Cluster, program: &str) -> Scraped {
-    let free = || std::net::TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
-    let [address, telemetry] = [free(), free()].map(|address| address.expect("a port"));
+    let [port, telemetry] = [free_port(), free_port()];
     let process = isolated(program, &["--resources=pods,nodes", "--host=127.0.0.1"])
         .args([
             format!("--kubeconfig={}", cluster.kubeconfig().display()),
-            format!("--port={}", address.port()),
+            format!("--port={port}"),
             "--telemetry-host=127.0.0.1".to_owned(),
-            format!("--telemetry-port={}", telemetry.port()),
+            format!("--telemetry-port={telemetry}"),
         ])
         .start_unguarded();
-    let address = address.to_string();
+    let address = format!("127.0.0.1:{port}");
     wait_for("kube-state-metrics has its pods", || {
         std::net::TcpStream::connect(&address).ok()?;
         ask(&address, "/metrics")

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::cluster::free_port;
 use super::command::isolated;
 use super::process::Process;
 
@@ -43,9 +44,7 @@ impl Prometheus {
         let file = folder.path().join("prometheus.yml");
         std::fs::write(&file, config).expect("a file");
         // It reports no address that it has chosen itself.
-        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = free.local_addr().expect("an address").to_string();
-        drop(free);
+        let address = format!("127.0.0.1:{}", free_port());
         let process = isolated("prometheus", &[])
             .args([
                 format!("--config.file={}", file.display()),

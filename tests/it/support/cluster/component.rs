@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,24 +25,12 @@ pub(super) struct Ports {
 impl Ports {
     /// Picks free ports.
     ///
-    /// They lie below the range from which outgoing connections get theirs, so that a component which is
-    /// down for a moment finds its port free again. Two tests may pick the same one at the same time;
-    /// [`Cluster::start`](super::Cluster::start) then tries again.
+    /// Another process may take one meanwhile; [`Cluster::start`](super::Cluster::start) then tries again.
     pub(super) fn pick() -> Self {
-        let mut listeners = Vec::new();
-        while listeners.len() < 3 {
-            listeners.extend(TcpListener::bind(("127.0.0.1", random_port())));
-        }
-        let port = |index: usize| {
-            listeners[index]
-                .local_addr()
-                .expect("the listener is bound")
-                .port()
-        };
         Self {
-            api_server: port(0),
-            scheduler: port(1),
-            controller_manager: port(2),
+            api_server: free_port(),
+            scheduler: free_port(),
+            controller_manager: free_port(),
         }
     }
 
@@ -55,21 +44,19 @@ impl Ports {
     }
 }
 
-fn random_port() -> u16 {
-    20_000 + rand_u16() % 12_000
-}
-
-/// A port on which nobody listens.
-pub(super) fn free_port() -> u16 {
-    let ports = std::iter::repeat_with(random_port);
+/// A free port that this process has not picked before, so that a component which is down for a moment finds its port free again.
+///
+/// For the same reason it lies below the range from which outgoing connections get theirs.
+pub(crate) fn free_port() -> u16 {
+    const PORTS: std::ops::Range<u32> = 20_000..32_000;
+    static PICKED: AtomicU32 = AtomicU32::new(0);
     let is_free = |port: &u16| TcpListener::bind(("0.0.0.0", *port)).is_ok();
-    ports.into_iter().find(is_free).expect("some port is free")
-}
-
-/// A random number from the standard library's hash seeds, which is all that choosing a port needs.
-fn rand_u16() -> u16 {
-    use std::hash::{BuildHasher, RandomState};
-    (RandomState::new().hash_one(0_u8) & 0xffff) as u16
+    // Test programs that run at the same time begin far apart.
+    let begin = std::process::id().wrapping_mul(7_919);
+    std::iter::repeat_with(|| begin.wrapping_add(PICKED.fetch_add(1, Ordering::Relaxed)))
+        .filter_map(|number| u16::try_from(PORTS.start + number % PORTS.len() as u32).ok())
+        .find(is_free)
+        .expect("some port is free")
 }
 
 /// A running component. Dropping it kills it.

@@ -40,6 +40,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 pub(crate) use api::{path_of, reference, runtime};
+pub(crate) use component::free_port;
 pub(crate) use options::{Component, Options};
 pub(crate) use restore::Recorded;
 pub(crate) use user::User;
