@@ -327,6 +327,283 @@ const CASES: &[Case] = &[
         ],
         has_not: &[],
     },
+    // Its last consumer takes the claim with it, so that it has to be saved before.
+    Case {
+        args: &[
+            "explain",
+            "pod/trainer-b",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=claim-of-a-running-pod-deleted.yaml",
+        ],
+        code: 1,
+        has: &["yaml > resourceclaim.ml.shared-gpu.yaml && kubectl delete pod/trainer-a"],
+        has_not: &["replace --force -f -"],
+    },
+    // A pod on a node that does not answer never ends.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-m2n8s",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=node-lost-with-a-terminating-pod.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pod/ml/infer-6b8f9c7d5-x7k2d, which uses claim/ml/the-gpu, is stuck terminating: node/gpu-1 is not ready",
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/the-gpu",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=node-lost-with-a-terminating-pod.yaml",
+        ],
+        code: 0,
+        has: &["is stuck terminating: node/gpu-1 is not ready"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/job-new",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=node-lost-holds-a-shared-device.yaml",
+        ],
+        code: 1,
+        has: &["pod/ml/job-old, which uses claim/ml/job-old-gpu-x2v7q, is stuck terminating: node/host-1"],
+        has_not: &["no action needed"],
+    },
+    // A pod that runs, and is evicted.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=taint-evicts-after-seconds.yaml",
+        ],
+        code: 1,
+        has: &[
+            "has taint gpu.nvidia.com/xid=79:NoExecute from its driver, which evicts the pod",
+            "without tolerationSeconds",
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=rule-evicts-again-and-again.yaml",
+        ],
+        code: 1,
+        has: &[
+            "from devicetaintrule/drain-gpu-1, which evicts the pod",
+            "kubectl delete devicetaintrule/drain-gpu-1",
+        ],
+        has_not: &[],
+    },
+    // It does not finish by itself.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=cpu-held-by-a-deployment.yaml",
+        ],
+        code: 1,
+        has: &["deployment/ml/web keeps its pods running until it is scaled down or deleted"],
+        has_not: &[],
+    },
+    // Entries of pods that are gone.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=reservations-left-over.yaml",
+        ],
+        code: 1,
+        has: &[
+            "once the claim controller deallocates claim/ml/old-gpu: its pods are gone or have finished",
+            "which are gone or have finished (tested: fits on gpu-1)",
+        ],
+        has_not: &["Unknown whether waiting helps"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "claim/old-gpu",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=reservations-left-over.yaml",
+        ],
+        code: 0,
+        has: &["pod/ml/worker-0, pod/ml/worker-1 are gone or have finished"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=reservations-of-one-that-lives.yaml",
+        ],
+        code: 1,
+        has: &[
+            "Fits on gpu-1 once pod/ml/worker-live finishes",
+            "delete pod/ml/worker-live, which uses",
+        ],
+        has_not: &["worker-0"],
+    },
+    // The containers run, and the pod is not ready.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=readiness-probe-fails.yaml",
+        ],
+        code: 1,
+        has: &["is running on gpu-1, but it is not ready: Readiness probe failed"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/infer",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=readiness-gate-false.yaml",
+        ],
+        code: 1,
+        has: &[r#"but it is not ready: the status of pod readiness gate "gpu.example.com/warmed-up""#],
+        has_not: &[],
+    },
+    // The scheduler says itself what its gates are.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=alternatives-turned-off.yaml",
+        ],
+        code: 1,
+        has: &[
+            "pending: resource claim ml/train-gpu-x2v7q, request gpu: has subrequests, but the DRAPrioritizedList feature is disabled",
+            "assumed off in kube-scheduler",
+        ],
+        has_not: &["unknown bug"],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/gang-0",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=gang-cannot-be-placed.yaml",
+        ],
+        code: 1,
+        has: &["podgroup/ml/gang needs 2 of its pods together, but only 1 fits"],
+        has_not: &["unknown bug"],
+    },
+    // Names that no device has, beside those that devices have.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=capacity-of-another-domain.yaml",
+        ],
+        code: 1,
+        has: &[
+            r#"with `device.capacity["gpu.nvidia.com"].memory.compareTo(quantity("40Gi")) >= 0` in request gpu of template/ml/one-gpu (tested: fits on gpu-1"#,
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=attribute-spelled-differently.yaml",
+        ],
+        code: 1,
+        has: &[r#"with `device.attributes["gpu.nvidia.com"].productName == "NVIDIA H100 80GB HBM3"`"#],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=compared-in-another-domain.yaml",
+        ],
+        code: 1,
+        has: &[
+            "compares; they have gpu.nvidia.com/productName",
+            "to keep the alignment, compare gpu.nvidia.com/productName instead",
+        ],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/legacy",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=extended-resource-misspelled.yaml",
+        ],
+        code: 1,
+        has: &["did you mean deviceclass/gpu.nvidia.com?"],
+        has_not: &[],
+    },
+    Case {
+        args: &[
+            "explain",
+            "pod/legacy",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=extended-resource-too-many.yaml",
+        ],
+        code: 1,
+        has: &["gpu-1: too few devices for the extended resources of the pod"],
+        has_not: &["container-0-request-0", "()"],
+    },
 ];
 
 #[test]

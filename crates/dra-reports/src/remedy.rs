@@ -16,7 +16,7 @@ use dra_model::{
 };
 use dra_rules::owners::{Lineage, comes_back};
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, is_group};
+use dra_rules::reservation::{Origin, is_former, is_group};
 use dra_rules::scheduling::{change_of_claim, other_scheduler};
 
 /// What can be done.
@@ -266,17 +266,11 @@ pub(super) enum End {
 
 /// Returns how all pods among the consumers of the claim end without being deleted; nothing where one of them does not, or is unknown.
 pub(super) fn end_of(cluster: &Cluster, claim: &Claim, consumers: &[&ConsumerReference]) -> Option<End> {
-    if cluster.gap(Kind::Pod, &claim.metadata.namespace).is_some() {
-        return None;
-    }
     let mut end = End::Former;
-    for entry in consumers {
-        let pod = cluster.pod(&claim.metadata.beside(&entry.name));
-        let pod = pod.filter(|pod| pod.metadata.uid == entry.uid && !pod.is_terminal());
-        match pod {
+    for entry in consumers.iter().filter(|entry| !is_former(cluster, claim, entry)) {
+        match cluster.pod(&claim.metadata.beside(&entry.name)) {
             Some(pod) if pod.metadata.is_deleting() => end = End::Terminating,
-            Some(_) => return None,
-            None => {}
+            _ => return None,
         }
     }
     Some(end)

@@ -1,8 +1,8 @@
 //! The sentences of the reports that are one file each, and those that several reports share. Nothing reads them again.
 
 use dra_model::{
-    ConsumerReference, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference, Slice, Str,
-    TOO_MUCH_WORK,
+    ConsumerReference, DeviceId, Evidence, Gap, Gate, Key, Kind, Meta, NodeSelector, OwnerReference, Slice,
+    Str, TOO_MUCH_WORK, Taint,
 };
 
 use crate::listing::{selector_terms, some};
@@ -24,6 +24,20 @@ pub(crate) fn consumers<'e>(
     entries: impl IntoIterator<Item = &'e ConsumerReference>,
 ) -> String {
     some(entries.into_iter().map(|entry| consumer(namespace, entry)))
+}
+
+/// A device and its taint, with the rule that it is from, unless the driver published it.
+pub(crate) fn tainted(device: &DeviceId, taint: &Taint, rule: Option<&Str>) -> String {
+    let by = match rule {
+        Some(rule) => format!("devicetaintrule/{rule}"),
+        None => "its driver".to_owned(),
+    };
+    format!("{device} has taint {taint} from {by}")
+}
+
+/// That a rule is deleted.
+pub(crate) fn delete_rule(rule: &str) -> String {
+    format!("delete devicetaintrule/{rule}")
 }
 
 /// The controller of the object with `metadata`.

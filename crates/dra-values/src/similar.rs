@@ -1,8 +1,12 @@
 //! Names that were probably meant.
 
-/// Returns whether `written` is `right` with one slip of the fingers.
+/// Returns whether `written` is `right` with one slip of the fingers, or with other case and other signs between its words.
 pub fn is_similar(right: &str, written: &str) -> bool {
-    if right.eq_ignore_ascii_case(written) {
+    let letters = |name: &str| -> String {
+        let letters = name.chars().filter(|letter| letter.is_alphanumeric());
+        letters.map(|letter| letter.to_ascii_lowercase()).collect()
+    };
+    if !right.is_empty() && letters(right) == letters(written) {
         return true;
     }
     let (right, written) = (right.as_bytes(), written.as_bytes());
@@ -32,7 +36,7 @@ mod tests {
 
     #[test]
     fn one_letter_makes_a_name_similar() {
-        for written in ["pol", "pooll", "poll", "POOL", "opol"] {
+        for written in ["pol", "pooll", "poll", "POOL", "opol", "po_ol"] {
             assert!(is_similar("pool", written), "{written}");
         }
         for written in ["poolsss", "", "p", "tool2"] {

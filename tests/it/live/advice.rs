@@ -701,6 +701,14 @@ const KINDS: &[(&str, Build)] = &[
             pod("p").named_claim("gpu", "c"),
         ]);
     }),
+    ("CorrectSelector", |cluster| {
+        let selector = json!({"cel": {"expression": "device.capacity['gpu.exmaple.com'].memory.compareTo(quantity('1Gi')) > 0"}});
+        let selecting = gpu().with(json!({"exactly": {"selectors": [selector]}}));
+        cluster.create_all(&[
+            claim("c", claim_spec([selecting])),
+            pod("p").named_claim("gpu", "c"),
+        ]);
+    }),
     ("GuardSelector", without_attribute),
     ("RemoveGates", |cluster| {
         cluster

@@ -1,5 +1,5 @@
 //! Feature gates that objects prove to have been on: without the gate, the component that writes a field drops it or
-//! never writes it.
+//! never writes it. And those that kube-scheduler says itself to be on or off.
 //!
 //! The API server drops fields of features that are off, the scheduler grants nothing that needs one, and the claim
 //! controller makes no claims for groups. What is found is a [`Evidence::Objects`], which any evidence about the
@@ -24,14 +24,26 @@ impl Cluster {
     /// often left over from a newer release.
     pub fn learn_gates(&mut self) {
         let shown = self.gates_shown();
+        let said = self.gates_said();
         let environment = Arc::make_mut(&mut self.environment);
         environment
             .gates
             .retain(|(_, _, state)| !matches!(state.evidence, Evidence::Objects(_)));
         let (minor, compatible) = (environment.emulated_minor, environment.min_compatibility_minor);
+        for (gate, (enabled, what)) in &said {
+            let differs = gate.default_in(minor, compatible) == Some(!enabled);
+            if differs && !gate.is_locked_in(minor) {
+                let state = GateState {
+                    enabled: *enabled,
+                    evidence: Evidence::Objects(what.clone()),
+                };
+                environment.gates.push((Scheduler, *gate, state));
+            }
+        }
         for ((component, gate), what) in shown {
             let is_off = gate.default_in(minor, compatible) == Some(false);
-            if is_off && gate.stage_in(minor) != Some(Stage::Alpha) {
+            let is_said = component == Scheduler && said.contains_key(&gate);
+            if is_off && gate.stage_in(minor) != Some(Stage::Alpha) && !is_said {
                 let evidence = Evidence::Objects(what);
                 let enabled = true;
                 environment
@@ -63,6 +75,41 @@ impl Cluster {
     /// Gates that objects show to have been on once, by component, each with the first object by kind and name that does.
     pub fn gates_shown(&self) -> BTreeMap<(Component, Gate), String> {
         self.traces(groups_may_exist(self))
+    }
+
+    /// Gates whose value kube-scheduler gives away in what it says of pods that it cannot place, each with the value and the first
+    /// such pod.
+    ///
+    /// Mirrors `allocator_incubating.go`, `Allocate` of `k8s.io/dynamic-resource-allocation`, and `schedule_one_podgroup.go`,
+    /// `errPodGroupUnschedulable`, v1.37.2.
+    fn gates_said(&self) -> BTreeMap<Gate, (bool, String)> {
+        let mut said = BTreeMap::new();
+        for pod in self.pods() {
+            let mut conditions = pod.status.conditions.iter();
+            let Some(condition) =
+                conditions.find(|condition| condition.type_ == "PodScheduled" && condition.status == "False")
+            else {
+                continue;
+            };
+            let message = &condition.message;
+            let mut say = |gate, enabled| {
+                let what = || format!("kube-scheduler says so of pod/{}", pod.key());
+                said.entry(gate).or_insert_with(|| (enabled, what()));
+            };
+            if message.contains("pod group is unschedulable") {
+                say(Gate::GenericWorkload, true);
+            }
+            if message.contains("admin access is requested, but the feature is disabled") {
+                say(Gate::DRAAdminAccess, false);
+            }
+            if message.contains(" feature is disabled") {
+                let off = |gate: &Gate| message.contains(&format!("{} feature is disabled", gate.name()));
+                for gate in Gate::all().filter(off) {
+                    say(gate, false);
+                }
+            }
+        }
+        said
     }
 
     /// Gates that objects have traces of, be they left over or not: what the gates are set to may decide something.
@@ -347,6 +394,8 @@ impl Shown<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
     use crate::{ClusterBuilder, Environment, Gap, Object, Str};
 
     fn cluster(environment: Environment, objects: &[(Kind, &str)]) -> Cluster {
@@ -517,6 +566,32 @@ mod tests {
             ]
         );
         assert_eq!(learned(35), [""; 0]);
+    }
+
+    #[test]
+    fn the_words_of_kube_scheduler_tell_its_gates() {
+        let learned = |minor: u32, message: &str| {
+            let environment = Environment {
+                emulated_minor: minor,
+                ..Environment::default()
+            };
+            let condition = json!({"type": "PodScheduled", "status": "False", "message": message});
+            let pod =
+                json!({"metadata": {"namespace": "n", "name": "p"}, "status": {"conditions": [condition]}});
+            let cluster = cluster(environment, &[(Kind::Pod, &pod.to_string())]);
+            let gates = cluster.environment().gates.iter();
+            let texts = gates.map(|(component, gate, state)| format!("{component} {gate} {}", state.enabled));
+            texts.collect::<Vec<String>>()
+        };
+        let list = "claim n/c, request r: has subrequests, but the DRAPrioritizedList feature is disabled";
+        assert_eq!(learned(36, list), ["kube-scheduler DRAPrioritizedList false"]);
+        // Where the gate is locked, the words are of an earlier release.
+        assert_eq!(learned(37, list), [""; 0]);
+        let group = "pod group is unschedulable, minCount (2) cannot be satisfied";
+        assert_eq!(learned(37, group), ["kube-scheduler GenericWorkload true"]);
+        let access = "claim n/c, request r: admin access is requested, but the feature is disabled";
+        assert_eq!(learned(35, access), ["kube-scheduler DRAAdminAccess false"]);
+        assert_eq!(learned(37, "0/1 nodes are available"), [""; 0]);
     }
 
     #[test]

@@ -8,11 +8,12 @@ use super::items::{ClusterVerdict, FixItem, Holding};
 use super::{explain_pod, word, words};
 use crate::allocation::Settings;
 use crate::stage::{StageFact, StageItem, Subject, advise, cause_text, unknown_text, waits_text};
+use crate::words::tainted;
 use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
-use dra_rules::reservation::claim_names;
+use dra_rules::reservation::{claim_names, is_former};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected};
 
 impl Holding {
@@ -54,6 +55,32 @@ impl Diagnosis {
     }
 }
 
+/// The pods with the claim that are to end and do not, each in a sentence with what keeps it and what ends that.
+pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<String> {
+    let entries = claim.status.reserved_for.iter().filter(|entry| entry.is_pod());
+    let pods = entries.filter_map(|entry| {
+        let pod = cluster.pod(&claim.metadata.beside(&entry.name))?;
+        (pod.metadata.uid == entry.uid && pod.metadata.is_deleting()).then_some(pod)
+    });
+    let stages = Stages::of(cluster, now);
+    let found = pods.filter_map(|pod| stages.pod(pod));
+    let sentence = |found: PodStage<'_>| {
+        let pod = found.pod;
+        let why = cause_text(&found.stuck.as_ref()?.cause, &Subject::of(pod));
+        let how = advise(&stages, &found)?.message;
+        Some(words::stuck_user(&pod.key(), &claim.key(), &why, &how))
+    };
+    found.filter_map(sentence).collect()
+}
+
+/// That the claim is reserved for pods that are gone or have finished, where it is.
+pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
+    let entries = claim.status.reserved_for.iter();
+    let former = entries.filter(|entry| is_former(cluster, claim, entry));
+    let names: Vec<&Str> = former.map(|entry| &entry.name).collect();
+    (!names.is_empty()).then(|| words::former_users(&claim.key(), &names))
+}
+
 /// Says of a pod that has its node what may still keep its devices from it.
 pub(super) fn bound(
     report: &mut Diagnosis,
@@ -93,7 +120,7 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
     report.conclude(on_node(OnNode::Starts));
     let bugs = of_placed(cluster, Some(pod));
     report.has_known_bug = !bugs.is_empty();
-    let taint = bugs.first().and_then(|_| tainted(cluster, pod));
+    let taint = bugs.first().and_then(|_| evicting(cluster, pod));
     let texts = bugs.iter().map(|exposure| {
         let about = taint
             .as_ref()
@@ -145,11 +172,11 @@ fn on_node(report: &mut Diagnosis, cluster: &Cluster, pod: &Arc<Pod>, node: &Str
 }
 
 /// The first taint of the pod's devices that evicts it by what its allocation tolerates.
-fn tainted(cluster: &Cluster, pod: &Pod) -> Option<String> {
+fn evicting(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let taints = Taints::of(cluster);
     let mut claims = claim_names(pod).filter_map(|name| name.find(cluster));
     let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, &taints))?;
-    Some(words::tainted(&device, &taint, rule.as_ref()))
+    Some(tainted(&device, &taint, rule.as_ref()))
 }
 
 /// Says of a pod that has ended what keeps it from being gone.

@@ -138,8 +138,8 @@ pub(crate) struct Lacking {
     pub is_of_all: bool,
     /// The other drivers that publish it.
     pub others: Vec<Str>,
-    /// An attribute of the driver that may be meant, and a value that it has in common with the one compared.
-    pub similar: Option<(String, String)>,
+    /// An attribute of the driver that may be meant, and a value that it has in common with the one compared, unless no device has that.
+    pub similar: Option<(String, Option<String>)>,
 }
 
 /// Allowed amounts of a capacity.

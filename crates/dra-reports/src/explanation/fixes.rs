@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::bound::stuck_users;
 use super::diagnosis::{Answer, Cause, Diagnosis, Unserved};
 use super::fact::Fact;
 use super::items::{ClusterVerdict, FixChange, FixItem, KINDS};
@@ -15,13 +16,13 @@ use crate::script::{self, Command, Resource, delete, delete_in, lift_node_taint,
 use crate::stage::{look_at_link, mend_link};
 use dra_allocator::devices::says_unhealthy;
 use dra_model::{
-    AllocatedDevice, AllocationMode, Claim, Cluster, Component, ConsumerReference, Key, Kind, Pod, Str,
+    AllocatedDevice, AllocationMode, Claim, Cluster, Component, ConsumerReference, Key, Kind, Pod, Str, Time,
     lookup,
 };
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal};
-use dra_rules::reservation::{Origin, claim_names, manager};
+use dra_rules::reservation::{Origin, claim_names, is_former, manager};
 use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
 
 impl Diagnosis {
@@ -33,12 +34,14 @@ impl Diagnosis {
         made: &Arc<Pod>,
         fits: Vec<Str>,
         fixes: &Fixes,
+        now: Time,
     ) {
         let helped = Helped {
             cluster,
             pod: Some(made),
             is_recreated: true,
             is_new: made.metadata.is_of_manifest(),
+            now,
         };
         if !fits.is_empty() {
             let found = Found {
@@ -102,12 +105,14 @@ impl Diagnosis {
         pod: Option<&Arc<Pod>>,
         is_new: bool,
         fixes: &Fixes,
+        now: Time,
     ) {
         let helped = Helped {
             cluster,
             pod,
             is_recreated: false,
             is_new,
+            now,
         };
         let risks = Risks::of(cluster, fixes);
         let mut items: Vec<(bool, FixItem)> = Vec::new();
@@ -148,6 +153,22 @@ impl FixItem {
 }
 
 impl FixItem {
+    /// Has the claim controller remove what pods that are gone have left in the claim, where it is something.
+    pub(super) fn of_former(cluster: &Cluster, claim: &Claim) -> Option<Self> {
+        let entries = claim.status.reserved_for.iter();
+        let former = entries.filter(|entry| is_former(cluster, claim, entry));
+        let names: Vec<Str> = former.map(|entry| entry.name.clone()).collect();
+        let key = claim.key();
+        (!names.is_empty()).then(|| {
+            Self::unproven(
+                "ReleaseClaim",
+                format!("claim/{key}"),
+                words::release(&key, &Before::Former(names)),
+                Remedy::command(script::touch(Kind::ResourceClaim, &key)),
+            )
+        })
+    }
+
     /// Lets the users of a namespace ask for admin access.
     pub(super) fn allow_admin_access(namespace: &Str) -> Self {
         let label = Command::kubectl("label")
@@ -282,6 +303,7 @@ struct Helped<'a> {
     is_recreated: bool,
     /// A manifest has it: nothing that runs ends for what is not there.
     is_new: bool,
+    now: Time,
 }
 
 impl Helped<'_> {
@@ -434,7 +456,15 @@ impl Helped<'_> {
         let others = self.others(claim);
         if !others.is_empty() {
             if let Some(End::Terminating) = end_of(self.cluster, claim, &others) {
-                return Remedy::default().note(words::TERMINATING);
+                let stuck = stuck_users(self.cluster, claim, self.now);
+                return if stuck.is_empty() {
+                    Remedy::default().note(words::TERMINATING)
+                } else {
+                    stuck
+                        .into_iter()
+                        .map(Remedy::by_hand)
+                        .fold(Remedy::default(), Remedy::and)
+                };
             }
             if self.is_new {
                 return Remedy::by_hand(words::NOT_APPLIED);
@@ -451,7 +481,13 @@ impl Helped<'_> {
 
     /// The consumers of the claim that have to end for the pod to get what it holds.
     fn others<'c>(&self, claim: &'c Claim) -> Vec<&'c ConsumerReference> {
-        remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim)
+        let mut others = remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim);
+        // With the last of those that are there the claim controller removes all.
+        let is_there = |entry: &&ConsumerReference| !is_former(self.cluster, claim, entry);
+        if others.iter().any(is_there) {
+            others.retain(is_there);
+        }
+        others
     }
 
     /// The claims that kube-scheduler deallocates, where there is nothing to do but wait for that.
@@ -515,13 +551,18 @@ impl Helped<'_> {
                 "RelaxSelector",
                 format!("{} selector #{selector}", of_request(claim, request)),
             ),
-            Fix::GuardTerm {
+            Fix::ReplaceTerm {
                 claim,
                 request,
                 selector,
+                is_renamed,
                 ..
             } => (
-                "GuardSelector",
+                if *is_renamed {
+                    "CorrectSelector"
+                } else {
+                    "GuardSelector"
+                },
                 format!("{} selector #{selector}", of_request(claim, request)),
             ),
             Fix::DropConstraint { claim, place, .. } => {

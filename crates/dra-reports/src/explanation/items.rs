@@ -208,6 +208,7 @@ pub(super) const KINDS: &[&str] = &[
     "AwaitGate",
     "AwaitKubelet",
     "ChangeStrategy",
+    "CorrectSelector",
     "CreateClaim",
     "CreateClass",
     "CreateTemplate",

@@ -25,7 +25,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use self::absence::Absence;
-use self::bound::{attaching, bound, ended};
+use self::bound::{attaching, bound, ended, former_users, stuck_users};
 use self::diagnosis::{Answer, Cause, NodeGroup, Reason, Warning};
 use self::fact::{Brief, Evidence, Fact, Often};
 use super::allocation::{
@@ -35,17 +35,17 @@ use super::allocation::{
 use super::remedy::{Remedy, end_consumers};
 use super::stage::unlisted_text;
 
-use crate::script::{Command, no_finalizers, remake_with};
+use crate::script::{Command, replace_saved, save_without_finalizers};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Claim, Cluster, Event, Gap, Key, Kind, Meta, Node, Pod, Str, Time};
 use dra_rules::kubelet::started_since;
 use dra_rules::owners::Queued;
 use dra_rules::quota::Quotas;
-use dra_rules::reservation::{Origin, unlisted, users};
+use dra_rules::reservation::{Origin, claim_names, unlisted, users};
 use dra_rules::scheduling::{
     ClaimProblem, Cycle, Effort, Fixes, GenerateError, Obstacle, RequestProblem, Scheduler, Start, Subject,
-    Verdict, foreign_scheduler, generate_claims, judge_all, message, message_of_obstacle, not_simulated,
-    other_scheduler, smallest, spared,
+    Verdict, foreign_scheduler, generate_claims, implicit_class, judge_all, message, message_of_obstacle,
+    not_simulated, other_scheduler, smallest, spared,
 };
 
 pub use super::remedy::Remake;
@@ -174,6 +174,12 @@ fn with_quotas(
             Start::Cycle(_) | Start::Obstacle(_) | Start::Unknown(_) => {}
         }
         attaching(&mut report, cluster, pod, settings.now);
+        if report.verdict() == ClusterVerdict::DoesNotFit {
+            let claims = claim_names(pod).filter_map(|name| name.find(cluster));
+            report
+                .notes
+                .extend(claims.flat_map(|claim| stuck_users(cluster, claim, settings.now)));
+        }
         waiting::add_waiting(&mut report, cluster, pod);
         undecided(&mut report, cluster, &key.namespace);
     }
@@ -214,8 +220,11 @@ pub fn explain_claims(cluster: &Cluster, claims: &[Arc<Claim>], settings: &Setti
     if let [claim] = claims
         && claim.status.allocation.is_some()
     {
-        let state = dra_rules::reservation::ClaimState::of(claim);
-        report.notes.push(words::claim_is(state));
+        if claim.metadata.is_deleting() {
+            report.notes.push(words::CLAIM_IS_DELETED.to_owned());
+        }
+        report.notes.extend(stuck_users(cluster, claim, settings.now));
+        report.notes.extend(former_users(cluster, claim));
     }
     explained.start(&mut report, &start);
     explained.otherwise(&mut report, cluster, || Units::Claims(claims.to_vec()));
@@ -447,7 +456,9 @@ impl<'e> Explained<'e> {
             .map(|claim| (claim, Origin::of(self.cluster(), claim)));
         let (message, remedy) = match origin {
             Some((claim, Origin::Made)) => {
-                let again = remake_with(Kind::ResourceClaim, key, &no_finalizers());
+                // With the end of its last consumer the claim is gone: it is saved before.
+                let saved = Remedy::command(save_without_finalizers(Kind::ResourceClaim, key));
+                let again = Remedy::command(replace_saved(Kind::ResourceClaim, key));
                 let group = self.pod.and_then(|pod| pod.pod_group());
                 let mut entries = claim.status.reserved_for.iter();
                 let end = if claim.status.reserved_for.is_empty() {
@@ -467,7 +478,7 @@ impl<'e> Explained<'e> {
                 let ends: Vec<String> = ends.iter().map(|pod| format!("pod/{}", pod.key())).collect();
                 (
                     words::fixes::wait_and_create(&target, &ends),
-                    end.and(Remedy::command(again)),
+                    saved.and(end).and(again),
                 )
             }
             _ => (
@@ -527,7 +538,7 @@ impl<'e> Explained<'e> {
         } else {
             Fixes::default()
         };
-        report.add_recreation(&cluster, &made, fits, &fixes);
+        report.add_recreation(&cluster, &made, fits, &fixes, self.settings.now);
     }
 
     fn nodes(&self, report: &mut Diagnosis, cycle: &Cycle<'_>, trust: &mut Trust) {
@@ -587,6 +598,7 @@ impl<'e> Explained<'e> {
                 Some(full) => {
                     report.conclude(Answer::Full(fits, nodes.len(), full.key()));
                     report.cause = Some(Cause::TooManyConsumers(full.key()));
+                    report.fixes.extend(FixItem::of_former(self.cluster(), full));
                 }
                 None => report.conclude(Answer::Fits(fits, nodes.len())),
             }
@@ -627,6 +639,9 @@ impl<'e> Explained<'e> {
             {
                 if let Cause::Unoffered(resource, _) = &cause {
                     waiting::add_unoffered(report, resource);
+                    if let Some(class) = implicit_class(resource) {
+                        report.tell_namesake(self.cluster(), Kind::DeviceClass, &Key::new("", class));
+                    }
                 }
                 report.cause = Some(cause);
             }
@@ -683,7 +698,7 @@ impl<'e> Explained<'e> {
                 claims.any(|claim| claim.metadata.is_of_manifest())
             }
         };
-        report.add_fixes(self.cluster(), self.pod, is_new, &fixes);
+        report.add_fixes(self.cluster(), self.pod, is_new, &fixes, self.settings.now);
     }
 }
 

@@ -422,12 +422,15 @@ fn lacking(cluster: &Cluster, driver: &Str, constraint: ConstraintName, looks: &
     let local = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
     let wanted = local(&constraint.attribute);
     let candidates = own.into_iter().filter_map(|(name, own)| {
-        let common = own.intersection(&values).next()?.clone();
         let is_similar = is_similar(&wanted, &local(&name));
+        if values.is_empty() {
+            return is_similar.then_some((false, name, None));
+        }
+        let common = own.intersection(&values).next()?.clone();
         // Small numbers and flags have values in common with anything.
         let is_telling =
             common.chars().any(char::is_alphabetic) && common.chars().any(|one| one.is_ascii_digit());
-        (is_similar || is_telling).then_some((!is_similar, name, common))
+        (is_similar || is_telling).then_some((!is_similar, name, Some(common)))
     });
     let found = Lacking {
         constraint: key.1.clone(),

@@ -10,10 +10,12 @@ use super::reasons::Limit;
 use super::words;
 use super::{Explained, diagnosis, groups, reasons};
 use crate::allocation::{Units, hanging_on};
+use crate::remedy::top_owner;
+use crate::words::controller;
 use dra_allocator::devices::{ClassSelectors, Features};
 use dra_allocator::{ConstraintName, Failure, Together, attribute_of};
 use dra_model::{AttributeValue, Claim, Cluster, Constraint, DeviceRequest, Key, Node, Pod, Slice, Str};
-use dra_rules::owners::waiting_for;
+use dra_rules::owners::{Replacing, waiting_for};
 use dra_rules::scheduling::{
     Consumer, Cycle, GroupResult, Kept, Lack, Scheduler, Start, Subject, Uncertain, Waiting, emptied, waiting,
 };
@@ -138,6 +140,10 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             }
         }
         Waiting::Unknown(why) => unknown(&words::why_unknown(&why)),
+        Waiting::Deallocated { claims, nodes } => WaitingItem {
+            nodes: nodes.clone(),
+            ..item(Helps::WhenDeallocated, words::when_released(&claims, &nodes))
+        },
         Waiting::Untainted(nodes) => WaitingItem {
             nodes: nodes.clone(),
             ..item(Helps::WhenUntainted, words::when_untainted(&nodes))
@@ -160,7 +166,23 @@ pub(super) fn add(report: &mut Diagnosis, explained: &Explained<'_>) {
             nodes,
             complete,
             lacks,
-        } => ends(&consumers, count, nodes, complete, &lacks),
+            kept: own,
+        } => {
+            if let Some(Waiting::Kept {
+                consumers,
+                owner,
+                why,
+                nodes,
+            }) = own.as_deref()
+                && let Some(pod) = explained.pod
+            {
+                report.notes.push(words::keeps_own(consumers, owner, *why));
+                let fix = FixItem::of_strategy(explained.cluster(), pod, nodes);
+                report.fixes.extend(fix);
+            }
+            let kept = kept_running(explained.cluster(), &consumers);
+            ends(&consumers, count, nodes, complete, &lacks, &kept)
+        }
     };
     report.waiting = Some(new);
 }
@@ -224,13 +246,14 @@ fn ends(
     nodes: Vec<Str>,
     complete: bool,
     lacks: &[Lack],
+    kept: &BTreeSet<String>,
 ) -> WaitingItem {
     let helps = if count == 1 {
         Helps::WhenOneEnds
     } else {
         Helps::WhenEnd
     };
-    let summary = words::when_finished(consumers, count, &nodes, complete, lacks);
+    let summary = words::when_finished(consumers, count, &nodes, complete, lacks, kept);
     WaitingItem {
         count: Some(count),
         consumers: consumers.iter().map(ToString::to_string).collect(),
@@ -238,6 +261,19 @@ fn ends(
         bounded: !complete,
         ..item(helps, summary)
     }
+}
+
+/// The owners that keep some of the consumers running.
+fn kept_running(cluster: &Cluster, consumers: &[Consumer]) -> BTreeSet<String> {
+    let owner = |consumer: &Consumer| {
+        let Consumer::Pod(key) = consumer else { return None };
+        let pod = cluster.pod(key)?;
+        let is_job = pod.metadata.controller()?.kind == "Job";
+        let comes_again = matches!(Replacing::of(pod), Replacing::AtOnce | Replacing::OnceGone);
+        let owner = top_owner(cluster, pod).filter(|_| comes_again && !is_job)?;
+        Some(controller(&pod.metadata, &owner))
+    };
+    consumers.iter().filter_map(owner).collect()
 }
 
 /// Names pods that wait for this one, which has no node: what gathers their nodes lets none of them start before.

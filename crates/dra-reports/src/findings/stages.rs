@@ -146,6 +146,8 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
+        | Cause::ToBeEvicted { .. }
+        | Cause::NotReady { .. }
         // Reported for the node, with all its pods.
         | Cause::NodeSilent { .. }
         | Cause::NodeNotReady { .. }

@@ -72,18 +72,9 @@ pub fn change(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, N
 /// With `--dry-run=client` kubectl patches what it has read and asks the API server for nothing (`patch/patch.go`, `RunPatch`, v1.37.2).
 /// Where a `test` among the operations fails it prints nothing, and `replace` ends before it deletes anything.
 pub fn remake(kind: Kind, key: &Key, operations: Vec<Value>) -> Result<Script, NoCommand> {
-    remade(kind, key, "--type=json", &Value::Array(operations))
-}
-
-/// The same with a merge patch.
-pub fn remake_with(kind: Kind, key: &Key, patch: &Value) -> Result<Script, NoCommand> {
-    remade(kind, key, "--type=merge", patch)
-}
-
-fn remade(kind: Kind, key: &Key, type_: &'static str, patch: &Value) -> Result<Script, NoCommand> {
     let read = about(Command::kubectl("patch"), kind, key)
-        .arg(type_)
-        .patch(patch)
+        .arg("--type=json")
+        .patch(&Value::Array(operations))
         .args(&["--dry-run=client", "-o", "yaml"])
         .done()?;
     let replace = Command::kubectl("replace").args(&["--force", "-f", "-"]).done()?;
@@ -145,17 +136,42 @@ pub fn save_and_delete(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
 
 /// The object is saved into a file.
 pub fn save(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    // Names may hold dots and hyphens, namespaces hyphens only: behind the first dot the namespace ends at the next one, so that no two
-    // objects of a runbook share a file.
+    let (file, end) = saved(kind, key);
+    about(Command::kubectl("get"), kind, key)
+        .args(&["-o", "yaml"])
+        .into_file(kind, &file, end)
+        .done()
+}
+
+/// The object is saved into a file without its finalizers, which [`replace_saved`] would set again.
+pub fn save_without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
+    let (file, end) = saved(kind, key);
+    about(Command::kubectl("patch"), kind, key)
+        .arg("--type=merge")
+        .patch(&no_finalizers())
+        .args(&["--dry-run=client", "-o", "yaml"])
+        .into_file(kind, &file, end)
+        .done()
+}
+
+/// A saved object is created, once it is deleted, which it may be already (`replace/replace.go`, `Complete`, v1.37.2).
+pub fn replace_saved(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
+    let (file, end) = saved(kind, key);
+    Command::kubectl("replace")
+        .arg("--force")
+        .option("--filename", &format!("{}{file}{end}", Resource::from(kind)))
+        .done()
+}
+
+/// The name of the file of an object behind its kind. Names may hold dots and hyphens, namespaces hyphens only: behind the first dot the
+/// namespace ends at the next one, so that no two objects of a runbook share a file.
+fn saved(kind: Kind, key: &Key) -> (String, &'static str) {
     let file = if kind.is_namespaced() {
         format!(".{}.{}", key.namespace, key.name)
     } else {
         format!("-{}", key.name)
     };
-    about(Command::kubectl("get"), kind, key)
-        .args(&["-o", "yaml"])
-        .into_file(kind, &file, ".yaml")
-        .done()
+    (file, ".yaml")
 }
 
 /// A merge patch, or with `type_` `json` a list of operations.

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub use kubectl::{
     change, convert_claim, delete, delete_in, delete_pods, describe_device, describe_pool, evict_from_device,
     field_selector, keep_off_device, lift_node_taint, no_finalizers, patch, recreate_pod, recreate_strategy,
-    remake, remake_with, save, save_and_delete, taint_device, taint_driver, touch,
+    remake, replace_saved, save, save_and_delete, save_without_finalizers, taint_device, taint_driver, touch,
 };
 
 use dra_model::{Kind, go_quote};

@@ -214,7 +214,7 @@ fn with_word(word: &str) -> Vec<Result<Script, NoCommand>> {
             &key(word),
             vec![serde_json::json!({"value": word})],
         ),
-        remake_with(Kind::ResourceClaim, &key(word), &no_finalizers()),
+        save_without_finalizers(Kind::ResourceClaim, &key(word)),
         patch(
             Resource::called("jobs.batch"),
             Some(word),

@@ -116,6 +116,7 @@ impl StageFact {
                 }
                 devices.dedup();
             }
+            Cause::ToBeEvicted { at, .. } => *at = None,
             Cause::ContainerEnds(_, Some(end)) => end.finished_at = None,
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();
@@ -132,6 +133,7 @@ impl StageFact {
             | Cause::SandboxFails { text }
             | Cause::RuntimeDown { text }
             | Cause::ProbeFails { text }
+            | Cause::NotReady { text }
             | Cause::KillFails { text }
             | Cause::Unrecognized { text } => *text = without_ids(text, &pod.name),
             Cause::DriverNotRegistered { .. }

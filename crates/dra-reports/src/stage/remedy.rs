@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::words::advice::{self as words, Restore, Text, Unprepared};
 use crate::remedy::{Remedy, UNATTACHABLE, can_taint, drop_finalizers, end_pods, place_again, replace_pods};
 use crate::script::{
-    Command, NoCommand, Resource, Script, describe_device, field_selector, keep_off_device, patch,
+    Command, NoCommand, Resource, Script, delete, describe_device, field_selector, keep_off_device, patch,
 };
+use crate::words::delete_rule;
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread, has_logs,
@@ -121,7 +122,7 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::KillFails { .. } => Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node))
             .look(describe(&pod.key())),
-        Cause::ProbeFails { .. } => {
+        Cause::ProbeFails { .. } | Cause::NotReady { .. } => {
             Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(&pod.key()))
         }
         Cause::ContainerNotStarted(container, _) => {
@@ -166,6 +167,21 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
             Advice::by_hand("RestoreDriver", target, words::publish(driver, node)).look(pods_on(node))
         }
         Cause::DeviceUnhealthy { device, .. } => again(pod, Remedy::by_hand(words::unhealthy(device))),
+        Cause::ToBeEvicted {
+            rule: Some(rule),
+            taint,
+            ..
+        } => Advice::new(
+            "LiftTaint",
+            format!("devicetaintrule/{rule}"),
+            delete_rule(rule),
+            Remedy::command(delete(Kind::DeviceTaintRule, [rule])).note(words::or_tolerate(taint)),
+        ),
+        Cause::ToBeEvicted { device, taint, .. } => Advice::by_hand(
+            "LiftTaint",
+            format!("device/{device}"),
+            words::lift_taint(device, taint),
+        ),
         Cause::NodeSilent { .. } => {
             Advice::by_hand("RestoreNode", of_node(), words::recover(node)).look(describe_node())
         }

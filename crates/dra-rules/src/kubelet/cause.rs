@@ -9,7 +9,7 @@ use super::problems::Problem;
 use super::said::Unread;
 use crate::owners::{Incomplete, OwnerName};
 use dra_model::{
-    Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Str, Time,
+    Claim, Condition, ContainerEnd, ContainerStatus, ContainerWaiting, DeviceId, Event, Key, Str, Taint, Time,
 };
 
 /// Party that has to act.
@@ -191,6 +191,22 @@ pub enum Cause {
         /// In the reporter's words.
         text: String,
     },
+    /// The pod runs with a device whose taint evicts it.
+    ToBeEvicted {
+        /// The device.
+        device: DeviceId,
+        /// The first of its taints that evicts the pod.
+        taint: Taint,
+        /// The rule that the taint is from, unless the driver published it.
+        rule: Option<Str>,
+        /// When the pod is to be gone, unless that is now.
+        at: Option<Time>,
+    },
+    /// The containers of the pod run, and it is not ready.
+    NotReady {
+        /// In the kubelet's words.
+        text: String,
+    },
     /// The containers have ended, and a driver does not take its devices back.
     UnprepareFails {
         /// Candidate drivers with their pods: the kubelet only logs which one.
@@ -253,6 +269,8 @@ impl Cause {
             Self::ClaimUnreadable { .. } => "ClaimUnreadable",
             Self::DeviceNotPublished { .. } => "DeviceNotPublished",
             Self::DeviceUnhealthy { .. } => "DeviceUnhealthy",
+            Self::ToBeEvicted { .. } => "ToBeEvicted",
+            Self::NotReady { .. } => "NotReady",
             Self::UnprepareFails { .. } => "UnprepareFails",
             Self::NodeSilent { .. } => "NodeSilent",
             Self::NodeNotReady { .. } => "NodeNotReady",
@@ -270,7 +288,10 @@ impl Cause {
     pub fn holds_up(&self) -> bool {
         !matches!(
             self,
-            Self::DeviceNotPublished { .. } | Self::DeviceUnhealthy { .. }
+            Self::DeviceNotPublished { .. }
+                | Self::DeviceUnhealthy { .. }
+                | Self::ToBeEvicted { .. }
+                | Self::NotReady { .. }
         )
     }
 
@@ -307,6 +328,8 @@ impl Cause {
             | Self::ContainerEnds(..)
             | Self::DeviceNotPublished { .. }
             | Self::DeviceUnhealthy { .. }
+            | Self::ToBeEvicted { .. }
+            | Self::NotReady { .. }
             | Self::UnprepareFails { .. }
             | Self::Finalizers(_)
             | Self::Binding { .. }
@@ -344,6 +367,7 @@ impl Cause {
             | Self::ProbeFails { .. }
             | Self::ContainerNotStarted(..)
             | Self::ContainerEnds(..)
+            | Self::NotReady { .. }
             | Self::PodFailed { .. } => Party::User,
             Self::EarlierClaim { lasts, .. }
             | Self::BeingUnprepared { lasts, .. }
@@ -361,6 +385,7 @@ impl Cause {
             | Self::ContainersNotStopped
             | Self::KubeletTooOld { .. }
             | Self::ClaimUnreadable { .. }
+            | Self::ToBeEvicted { .. }
             | Self::NodeSilent { .. }
             | Self::NodeNotReady { .. }
             | Self::Finalizers(_)
@@ -402,4 +427,6 @@ pub enum Evidence<'c> {
     Condition(&'c Claim, &'c Condition),
     /// No ResourceSlice of the newest generation has it.
     NoSlice,
+    /// The condition `Ready` of the pod is not true.
+    Unready(&'c Condition),
 }

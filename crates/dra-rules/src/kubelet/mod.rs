@@ -27,6 +27,7 @@ use self::said::Said;
 use crate::owners::{OwnerName, gathered_with, gathering, incomplete};
 use crate::reservation::{ClaimName, PodGroups, claim_names, is_reserved_for, owning_group};
 use crate::scheduling::{DeviceBinding, binding_timed_out};
+use dra_allocator::devices::Taints;
 use dra_model::{
     AllocatedDevice, Claim, Cluster, ContainerStatus, ContainerWaiting, DeviceId, Event, Gap, Gate, Key,
     Kind, Node, Pod, Str, Time,
@@ -244,6 +245,7 @@ pub struct Stages<'c> {
     drivers: OnceCell<Drivers<'c>>,
     unpublished: OnceCell<HashSet<DeviceId>>,
     claims: OnceCell<HashSet<&'c Str>>,
+    taints: OnceCell<Taints<'c>>,
     /// Service accounts, and whether they may not create slices.
     refused: RefCell<BTreeMap<Key, bool>>,
 }
@@ -258,6 +260,7 @@ impl<'c> Stages<'c> {
             drivers: OnceCell::new(),
             unpublished: OnceCell::new(),
             claims: OnceCell::new(),
+            taints: OnceCell::new(),
             refused: RefCell::new(BTreeMap::new()),
         }
     }
@@ -407,7 +410,7 @@ impl<'c> Stages<'c> {
             found.unknown.push(Unknown::Gap(gap));
         }
         if found.stage == Stage::Running {
-            found.stuck = self.endangered(pod);
+            found.stuck = self.endangered(pod, node);
             return;
         }
         if let Some(stuck) = self.unresolvable(pod, node) {

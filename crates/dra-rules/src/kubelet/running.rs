@@ -2,15 +2,77 @@
 
 use super::cause::{Cause, Evidence};
 use super::drivers::republishing;
-use super::{Stages, Stuck};
+use super::{MOUNTING_SECONDS, Stages, Stuck, said};
+use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
-use dra_allocator::devices::Inventory;
-use dra_model::{AllocatedDevice, DeviceId, Kind, Pod};
+use dra_allocator::devices::{Inventory, Taints};
+use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Str};
 
 impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
-    pub(super) fn endangered(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
-        self.unhealthy(pod).or_else(|| self.unlisted(pod))
+    pub(super) fn endangered(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
+        self.unhealthy(pod)
+            .or_else(|| self.evicted(pod))
+            .or_else(|| self.unready(pod, node))
+            .or_else(|| self.unlisted(pod))
+    }
+
+    /// Returns that a taint of a device of the pod evicts it.
+    fn evicted(&self, pod: &'c Pod) -> Option<Stuck<'c>> {
+        let release = Release::of(self.cluster.environment());
+        if !release.evicts {
+            return None;
+        }
+        let taints = self
+            .taints
+            .get_or_init(|| Taints::of(self.cluster).where_rules_are(release.rules));
+        let eviction = pod_eviction(self.cluster, pod, release, |claim| {
+            claim_eviction(claim, taints, self.now)
+        })?;
+        let mut claims = evicting_claims(self.cluster, pod, release);
+        let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, taints))?;
+        let since = taint.time_added;
+        let cause = Cause::ToBeEvicted {
+            device,
+            taint,
+            rule,
+            at: (eviction.at > self.now).then_some(eviction.at),
+        };
+        let evidence = Vec::new();
+        Some(Stuck {
+            cause,
+            since,
+            evidence,
+        })
+    }
+
+    /// Returns that the pod is not ready, for longer than containers need to start.
+    fn unready(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
+        let mut conditions = pod.status.conditions.iter();
+        let ready = conditions.find(|condition| condition.type_ == "Ready" && condition.status != "True")?;
+        let since = ready.last_transition_time?;
+        if self.now.since(since).as_secs() < MOUNTING_SECONDS {
+            return None;
+        }
+        // A node that is not ready makes its pods unready.
+        if let Some(of_node) = self.not_ready(node, self.heartbeat(node)) {
+            return Some(of_node);
+        }
+        let events = self.cluster.events_of(Kind::Pod, &pod.metadata).into_iter();
+        let of_probe = events
+            .filter(|event| event.reason == said::UNHEALTHY && event.involved_object.uid == pod.metadata.uid)
+            .filter(|event| event.last_seen().is_some_and(|seen| seen >= since));
+        let told = of_probe.max_by_key(|event| event.last_seen());
+        Some(match told {
+            Some(event) => {
+                let text = event.message.to_string();
+                Stuck::told(Cause::NotReady { text }, event)
+            }
+            None => {
+                let text = ready.message.to_string();
+                Stuck::new(Cause::NotReady { text }, Some(since), Evidence::Unready(ready))
+            }
+        })
     }
 
     /// Returns that a device of the pod is reported to be broken, by the kubelet or by a driver.

@@ -119,6 +119,8 @@ pub(super) const PREPARE: &str = "FailedPrepareDynamicResources";
 /// The reason of the controller that attaches volumes.
 pub(super) const ATTACH: &str = "FailedAttachVolume";
 pub(super) const SANDBOX: &str = "FailedCreatePodSandBox";
+/// Event of a probe that fails.
+pub(super) const UNHEALTHY: &str = "Unhealthy";
 
 /// Reasons of the kubelet's events about starting a pod, in the order in which it gets to them.
 const STEPS: [&str; 16] = [
@@ -136,7 +138,7 @@ const STEPS: [&str; 16] = [
     "Failed",
     "Created",
     "Started",
-    "Unhealthy",
+    UNHEALTHY,
     "BackOff",
 ];
 
@@ -183,7 +185,7 @@ impl<'e> Said<'e> {
         match event.reason.as_str() {
             SANDBOX => return Some(Self::NoSandbox { text }),
             "NetworkNotReady" => return Some(Self::NoNetwork { text }),
-            "Unhealthy" => return Some(Self::Unhealthy { text }),
+            UNHEALTHY => return Some(Self::Unhealthy { text }),
             "FailedValidation" => return Some(Self::Else { text }),
             ATTACH | "FailedMount" | "FailedMapVolume" => return Some(Self::NotMounted { text }),
             _ => {}

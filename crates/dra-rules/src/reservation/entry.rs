@@ -142,6 +142,15 @@ pub fn status_of<'a>(
     }
 }
 
+/// Returns whether `entry` of `claim` is of a pod that has ended or is gone: the claim controller removes it at its next sync of the claim.
+pub fn is_former(cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) -> bool {
+    let status = entry.is_pod().then(|| status_of(cluster, claim, entry));
+    matches!(
+        status,
+        Some(Ok(EntryStatus::Done | EntryStatus::Gone | EntryStatus::OtherUid))
+    )
+}
+
 /// The entry's object, when it exists, is known and has the entry's UID.
 fn named_pod<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference) -> Option<&'a Arc<Pod>> {
     cluster.pod(&key_of(claim, entry))

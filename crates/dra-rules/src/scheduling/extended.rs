@@ -22,7 +22,7 @@ const ANNOTATION: &str = "resource.kubernetes.io/extended-resource-claim";
 /// The class that provides a resource. Of several with that name the newest counts, and of equally old ones the first by
 /// name. In old releases a class that names a resource does not provide the one of its own name.
 pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a Arc<Class>> {
-    if let Some(class) = resource.strip_prefix(CLASS_RESOURCE) {
+    if let Some(class) = implicit_class(resource) {
         let replaces = cluster.environment().release().explicit_name_replaces;
         return cluster
             .class(class)
@@ -36,6 +36,11 @@ pub(super) fn class_of<'a>(cluster: &'a Cluster, resource: &str) -> Option<&'a A
             .is_some_and(|name| name == resource)
     });
     named.max_by(|a, b| rank(a).cmp(&rank(b)))
+}
+
+/// The class that the resource is named after, whether or not there is one.
+pub fn implicit_class(resource: &str) -> Option<&str> {
+    resource.strip_prefix(CLASS_RESOURCE)
 }
 
 /// Of classes with one extended resource that with the greatest rank provides it.
@@ -59,7 +64,7 @@ pub fn classes_of_resources(cluster: &Cluster) -> BTreeMap<&Str, Vec<&Arc<Class>
 
 /// Returns whether a DeviceClass may provide a resource. Mirrors `scheduler/util/utils.go`, `IsDRAExtendedResourceName`.
 pub fn is_extended(name: &str) -> bool {
-    name.starts_with(CLASS_RESOURCE)
+    implicit_class(name).is_some()
         || (name.contains('/') && !name.contains("kubernetes.io/") && !name.starts_with("requests."))
 }
 

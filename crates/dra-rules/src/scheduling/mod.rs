@@ -58,7 +58,9 @@ pub use crowded::{TooManyCpus, too_many_cpus};
 pub use cycle::{Cycle, Scheduler, Start};
 pub use daemons::{daemon_pods, daemon_tolerations};
 pub use doubts::{disagreeing_pools, doubts, orders};
-pub use extended::{IN_MEMORY_CLAIM, Unoffered, classes_of_resources, drivers_named, is_extended, unoffered};
+pub use extended::{
+    IN_MEMORY_CLAIM, Unoffered, classes_of_resources, drivers_named, implicit_class, is_extended, unoffered,
+};
 pub use fixes::{
     ClassOfFix, Edited, Effort, Fix, Fixes, Found, Subject, change_of_claim, change_of_pod, smallest,
 };

@@ -22,11 +22,11 @@ use super::profiles::other_scheduler;
 use super::spared::{Spared, Sparing};
 use super::verdict::{Judgment, Refusal, Verdict};
 use crate::owners::{OwnerName, Replacing, Rollout, waiting_for};
-use crate::reservation::claim_names;
+use crate::reservation::{claim_names, is_former};
 use dra_allocator::devices::PoolStatus;
 use dra_model::{
-    Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, Object, Pod, PoolId, Slice,
-    Str,
+    AllocatedDevice, Change, Claim, ClaimStatus, Cluster, ClusterBuilder, Gap, Key, Kind, Node, Object, Pod,
+    PoolId, Slice, Str,
 };
 
 /// Maximum number of nodes searched for sufficient pods: those judged first, fewest consumers first.
@@ -62,6 +62,8 @@ pub enum Waiting {
         complete: bool,
         /// Shortages on the first of these nodes, besides devices.
         lacks: Vec<Lack>,
+        /// That it fits, too, once the rollout of its owner ends one of its old pods, as [`Waiting::Kept`].
+        kept: Option<Box<Waiting>>,
     },
     /// It fits once these have ended, whom their owner, which is that of the subject too, does not end for it.
     Kept {
@@ -80,6 +82,13 @@ pub enum Waiting {
         consumers: Vec<Consumer>,
         /// The owner.
         owner: OwnerName,
+        /// Nodes it then fits on.
+        nodes: Vec<Str>,
+    },
+    /// It fits once the claim controller has deallocated claims whose consumers are gone.
+    Deallocated {
+        /// The claims, by name.
+        claims: Vec<Key>,
         /// Nodes it then fits on.
         nodes: Vec<Str>,
     },
@@ -348,8 +357,9 @@ pub fn waiting(
         };
     }
     search
-        .ends(&fitting, are_all)
-        .map(|ends| search.lacking(ends))
+        .deallocated()
+        .or_else(|| search.ends(&fitting, are_all).map(|ends| search.lacking(ends)))
+        .map(|found| search.beside_own(found, &fitting))
         .or_else(|| search.untainted(emptied.cluster(), &fitting))
         .or_else(|| search.changed(&fitting, uncordoned).map(Waiting::Uncordoned))
         .or_else(|| search.changed(&fitting, restored).map(Waiting::Restored))
@@ -465,6 +475,7 @@ impl Search<'_> {
                 nodes: freed.into_iter().collect(),
                 complete,
                 lacks: Vec::new(),
+                kept: None,
             });
         }
         let mut best: Option<(BTreeSet<Consumer>, &Around)> = None;
@@ -492,6 +503,7 @@ impl Search<'_> {
             nodes,
             complete,
             lacks: Vec::new(),
+            kept: None,
         })
     }
 
@@ -506,6 +518,59 @@ impl Search<'_> {
             *known = lacks(self.cluster(), pod, node);
         }
         ends
+    }
+
+    /// The same with the old pods of the subject's own rollout, one of which would do, too.
+    fn beside_own(&self, mut found: Waiting, fitting: &[Str]) -> Waiting {
+        if let Waiting::Ends { kept, .. } = &mut found
+            && let Some(pod) = self.subject.pod()
+            && let Some((_, Rollout::Keeps { .. } | Rollout::Paused)) = Rollout::of(self.cluster(), pod)
+        {
+            let is_old = |found: &Waiting| {
+                let Waiting::Kept { why, .. } = found else { return false };
+                matches!(why, Kept::Rollout { .. } | Kept::Paused)
+            };
+            *kept = self.own_alike(fitting).filter(is_old).map(Box::new);
+        }
+        found
+    }
+
+    /// The old pods of the subject's own rollout whose end alone would let it fit.
+    fn own_alike(&self, fitting: &[Str]) -> Option<Waiting> {
+        let search = Search {
+            sparing: Sparing::of(self.cluster(), self.subject.pod(), &self.own),
+            own: self.own.clone(),
+            localities: Localities::of(self.cluster()),
+            spares: false,
+            trials: Cell::new(0),
+            ..*self
+        };
+        let mut own = BTreeSet::new();
+        let mut freed = BTreeSet::new();
+        for around in fitting
+            .iter()
+            .take(MOST_NODES)
+            .filter_map(|node| search.around(node))
+        {
+            for consumer in around.consumers() {
+                let ended = BTreeSet::from([consumer]);
+                let is_own = |consumer| matches!(search.why(consumer), Some(Spared::Kin(_)));
+                if !search.is_spent()
+                    && ended.iter().all(is_own)
+                    && search.fits_around(&around, &ended)
+                    && let Some(nodes) = search.fits(&ended)
+                {
+                    freed.extend(nodes);
+                    own.extend(ended);
+                }
+            }
+        }
+        let (own, freed): (Vec<Consumer>, Vec<Str>) =
+            (own.into_iter().collect(), freed.into_iter().collect());
+        if own.is_empty() {
+            return None;
+        }
+        search.kept(&own, 1, &freed)
     }
 
     /// Returns whose end would let the subject fit, if they were not spared.
@@ -710,12 +775,11 @@ impl Search<'_> {
         for entry in self.sparing.consumers(claim) {
             let key = claim.metadata.beside(&entry.name);
             if entry.is_pod() {
-                let pod = self.cluster().pod(&key)?;
-                // What has ended gave its devices back, if it ever does.
-                if pod.metadata.uid != entry.uid || pod.is_terminal() {
-                    return None;
+                // The claim controller removes the entries of pods that are gone with that of the last one.
+                if !is_former(self.cluster(), claim, entry) {
+                    self.cluster().pod(&key)?;
+                    consumers.insert(Consumer::Pod(key));
                 }
-                consumers.insert(Consumer::Pod(key));
             } else if entry.is_pod_group() {
                 self.cluster().pod_group(&key)?;
                 consumers.insert(Consumer::PodGroup(key));
@@ -785,6 +849,30 @@ impl Search<'_> {
         let fits = fitting(&answers);
         let is_known = error(&answers).is_none() && !cycle.meter().is_exhausted();
         (is_known && !fits.is_empty()).then_some(fits)
+    }
+
+    /// Returns whether the subject fits when no pod finishes but the claim controller deallocates what only pods that are gone hold.
+    fn deallocated(&self) -> Option<Waiting> {
+        let is_left = |claim: &&Arc<Claim>| {
+            let consumers = self.sparing.consumers(claim);
+            let mut former = consumers
+                .iter()
+                .map(|entry| is_former(self.cluster(), claim, entry));
+            !consumers.is_empty()
+                && claim.results().iter().any(AllocatedDevice::takes)
+                && former.all(|is_former| is_former)
+        };
+        let left = self.cluster().claims().filter(is_left);
+        let claims: Vec<Key> = left.map(|claim| claim.key()).collect();
+        if claims.is_empty() {
+            return None;
+        }
+        let mut cluster = self.cluster().clone();
+        for claim in &claims {
+            release(&mut cluster, claim);
+        }
+        let nodes = self.fits_in(&cluster)?;
+        Some(Waiting::Deallocated { claims, nodes })
     }
 
     /// Returns whether the subject fits when no pod finishes but devices lose their taints.

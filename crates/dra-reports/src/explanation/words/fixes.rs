@@ -5,6 +5,7 @@ use dra_rules::scheduling::Fix;
 
 use super::super::items::GetsItem;
 use crate::listing::some;
+use crate::words::delete_rule;
 
 /// The state that a change replaces.
 pub(in super::super) enum Before {
@@ -68,12 +69,12 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
             before,
         ),
         Fix::DropTerm { request, term, .. } => format!("remove `{term}` from {}", of(request)),
-        Fix::GuardTerm {
+        Fix::ReplaceTerm {
             request,
             term,
-            guarded,
+            replacement,
             ..
-        } => format!("replace `{term}` with `{guarded}` in {}", of(request)),
+        } => format!("replace `{term}` with `{replacement}` in {}", of(request)),
         Fix::DropConstraint { attribute, .. } => format!(
             "remove the constraint on {attribute} from {object}, which gives up {}",
             if matches!(before, Before::Distinct) {
@@ -88,7 +89,7 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         Fix::LiftTaint { pool, key, effect } => {
             format!("ask the driver's owner to remove taint {key}:{effect} from the devices of pool {pool}")
         }
-        Fix::DeleteRule { rule } => format!("delete devicetaintrule/{rule}"),
+        Fix::DeleteRule { rule } => delete_rule(rule),
         Fix::OfferResource { class, resource } => {
             format!("set extendedResourceName of deviceclass/{class} to {resource}")
         }
@@ -106,11 +107,9 @@ fn reduce(what: &str, to: &str, before: &Before) -> String {
     }
 }
 
-fn release(claim: &Key, before: &Before) -> String {
-    let named = |pods: &[Str]| {
-        let pods = pods.iter().map(|name| format!("pod/{}/{name}", claim.namespace));
-        pods.collect::<Vec<_>>().join(", ")
-    };
+/// What releases a claim.
+pub(in super::super) fn release(claim: &Key, before: &Before) -> String {
+    let named = |pods: &[Str]| some(pods.iter().map(|name| format!("pod/{}/{name}", claim.namespace)));
     match before {
         Before::Pods(pods) => {
             let use_it = if pods.len() == 1 { "uses" } else { "use" };
@@ -120,10 +119,17 @@ fn release(claim: &Key, before: &Before) -> String {
             let have = if pods.len() == 1 { "uses" } else { "use" };
             format!("wait for the end of {}, which {have} claim/{claim}", named(pods))
         }
-        Before::Former(pods) => format!(
-            "have the claim controller remove the reservation of claim/{claim} for {}, which is gone or has finished",
-            named(pods)
-        ),
+        Before::Former(pods) => {
+            let (reservation, are) = if pods.len() == 1 {
+                ("reservation", "is gone or has finished")
+            } else {
+                ("reservations", "are gone or have finished")
+            };
+            format!(
+                "have the claim controller remove the {reservation} of claim/{claim} for {}, which {are}",
+                named(pods)
+            )
+        }
         Before::Deallocated => {
             format!("wait until kube-scheduler deallocates claim/{claim}, which no other pod uses")
         }

@@ -1,9 +1,9 @@
 //! The sentences of answers and causes.
 
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
-use dra_model::{DeviceId, Gate, Key, Str, Taint};
+use dra_model::{Gate, Key};
 use dra_rules::owners::{OwnerName, Queued, Retry};
-use dra_rules::scheduling::Spared;
+use dra_rules::scheduling::{IN_MEMORY_CLAIM, Spared};
 
 use super::super::absence::{Absence, ForNodes, Nearest};
 use super::super::diagnosis::{
@@ -11,7 +11,7 @@ use super::super::diagnosis::{
     NotAll, OnNode, Outdated, Place, Republishing, RequestsTogether, StatusProblem, Unserved, Why,
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
-use super::super::items::Holding;
+use super::super::items::{DeviceCount, Holding};
 use super::reasons::{brief, fact, failing, not_made, of_lacking, of_obstacle, refused};
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
@@ -122,7 +122,7 @@ fn of_group(group: &NodeGroup) -> String {
         ([], Some(reason)) => brief(reason),
         ([], None) => "unknown".to_owned(),
         ([first, ..], _) if first.matching + first.unknown == 0 => {
-            format!("no device for request {}", first.request)
+            format!("no device for {}", wanted(first))
         }
         ([first, ..], _) => {
             let lost = [
@@ -132,14 +132,24 @@ fn of_group(group: &NodeGroup) -> String {
             ];
             let lost = lost.iter().filter(|(count, _)| *count > 0);
             let lost: Vec<String> = lost.map(|(count, how)| format!("{count} {how}")).collect();
-            format!(
-                "too few devices for request {} ({})",
-                first.request,
-                lost.join(", ")
-            )
+            let lost = if lost.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", lost.join(", "))
+            };
+            format!("too few devices for {}{lost}", wanted(first))
         }
     };
     format!("{}: {why}", some(&group.nodes))
+}
+
+/// What wants the devices. Requests for extended resources have names that people never see.
+fn wanted(count: &DeviceCount) -> String {
+    if count.claim.name == IN_MEMORY_CLAIM {
+        "the extended resources of the pod".to_owned()
+    } else {
+        format!("request {}", count.request)
+    }
 }
 
 fn nowhere(nodes: usize) -> String {
@@ -176,15 +186,6 @@ fn allocated(holding: &Holding) -> String {
     let node = holding.node.as_ref();
     let place = node.map_or_else(String::new, |node| format!(" on {node}"));
     format!("allocated{place} ({devices}), reserved for {consumers}")
-}
-
-/// A device and its taint, with the rule that it is from, unless the driver published it.
-pub(in super::super) fn tainted(device: &DeviceId, taint: &Taint, rule: Option<&Str>) -> String {
-    let by = match rule {
-        Some(rule) => format!("devicetaintrule/{rule}"),
-        None => "its driver".to_owned(),
-    };
-    format!("{device} has taint {taint} from {by}")
 }
 
 /// Why something waits.

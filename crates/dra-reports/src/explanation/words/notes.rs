@@ -1,11 +1,12 @@
 //! The sentences of notes: what else is known of the answer.
 
-use dra_model::{Gap, Key, Kind};
-use dra_rules::reservation::ClaimState;
+use dra_model::{Gap, Key, Kind, Str};
 
 use super::super::fact::Speaker;
 use super::super::namesake::Namesake;
 use super::speaker;
+use crate::allocation::words::pod;
+use crate::listing::some;
 use crate::script::Resource;
 
 /// Which pod of a manifest is explained.
@@ -37,9 +38,32 @@ pub(in super::super) fn claim_from(template: &Key) -> String {
     format!("the claim from template/{template}")
 }
 
-/// The state of an allocated claim.
-pub(in super::super) fn claim_is(state: ClaimState) -> String {
-    format!("the claim is {state}")
+/// That an allocated claim is being deleted.
+pub(in super::super) const CLAIM_IS_DELETED: &str = "the claim is being deleted";
+
+/// That a pod with the claim does not end; `why` says what keeps it, and `how` what ends that.
+pub(in super::super) fn stuck_user(key: &Key, claim: &Key, why: &str, how: &str) -> String {
+    format!(
+        "{}, which uses claim/{claim}, is stuck terminating: {why}; {how}",
+        pod(key)
+    )
+}
+
+/// That the claim is reserved for pods that are gone or have finished.
+pub(in super::super) fn former_users(claim: &Key, names: &[&Str]) -> String {
+    let names: Vec<Key> = names
+        .iter()
+        .map(|name| Key::new(claim.namespace.clone(), (*name).clone()))
+        .collect();
+    let (are, it) = if names.len() == 1 {
+        ("is gone or has finished", "this reservation")
+    } else {
+        ("are gone or have finished", "these reservations")
+    };
+    format!(
+        "{} {are}: the claim controller should remove {it}",
+        some(names.iter().map(pod))
+    )
 }
 
 /// That every attempt fails where gates have their defaults; `gate` says which gate contradicts that.
@@ -109,6 +133,7 @@ pub(in super::super) fn upcoming(next: &Upcoming<'_>) -> String {
 pub(in super::super) fn may_be_meant(kind: Kind, found: &Namesake) -> String {
     let resource = Resource::from(kind);
     match found {
+        Namesake::Similar(key) if !kind.is_namespaced() => format!("did you mean {resource}/{}?", key.name),
         Namesake::Similar(key) => format!("did you mean {resource}/{key}?"),
         Namesake::Elsewhere(key) => {
             format!("{resource}/{key} exists, but a pod can only use those of its own namespace")

@@ -184,15 +184,21 @@ pub(super) fn of_lacking(lacking: &Lacking) -> String {
         [] => String::new(),
         others => format!(" with those of {}", some(others)),
     };
-    let similar = similar.as_ref().map_or_else(String::new, |(name, value)| {
-        format!("; they have {name}, which shares values such as {value}")
-    });
+    let similar = similar
+        .as_ref()
+        .map_or_else(String::new, |(name, value)| match value {
+            Some(value) => format!("; they have {name}, which shares values such as {value}"),
+            None => format!("; they have {name}"),
+        });
     format!("{who}, which {} compares{others}{similar}", rule(constraint))
 }
 
 /// How the devices of a driver could meet a constraint whose attribute they lack.
 pub(in super::super) fn keeps_alignment(lacking: &Lacking) -> Option<String> {
-    let (name, _) = lacking.similar.as_ref()?;
+    let (name, value) = lacking.similar.as_ref()?;
+    if value.is_none() {
+        return Some(format!("to keep the alignment, compare {name} instead"));
+    }
     Some(format!(
         "to keep the alignment, use a release of driver {} that publishes {} ({name} seems to be the same), or compare an attribute that \
          all devices have",
@@ -356,9 +362,14 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
                 let Lacking {
                     constraint, similar, ..
                 } = lacking;
-                let similar = similar.as_ref().map_or_else(String::new, |(name, value)| {
-                    format!("; it has {name}, whose values other devices have too ({value})")
-                });
+                let similar = similar
+                    .as_ref()
+                    .map_or_else(String::new, |(name, value)| match value {
+                        Some(value) => {
+                            format!("; it has {name}, whose values other devices have too ({value})")
+                        }
+                        None => format!("; it has {name}"),
+                    });
                 format!(
                     "has no attribute {}, which {} compares{similar}",
                     constraint.attribute,

@@ -1,5 +1,7 @@
 //! The sentences about whether waiting helps.
 
+use std::collections::BTreeSet;
+
 use dra_allocator::{AttemptError, ErrorSubject, Failure};
 use dra_model::{Event, Key, PoolId, Str};
 use dra_rules::owners::OwnerName;
@@ -10,6 +12,7 @@ use super::headline::{held, never_alike, not_enough};
 use super::reasons::{brief, short_of};
 use super::{NAMED, listed_names, several, which};
 use crate::allocation::words::pod;
+use crate::listing::some;
 
 /// That waiting will not help, for this reason.
 pub(in super::super) fn never(why: &Never) -> String {
@@ -152,6 +155,24 @@ pub(in super::super) fn spared(consumers: &[Consumer], why: &Spared, others: boo
     unknown_wait(&text)
 }
 
+/// That the rollout of the subject's owner keeps old pods that have what it needs, too.
+pub(in super::super) fn keeps_own(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
+    let (hold, it) = if consumers.len() == 1 {
+        ("holds", "it")
+    } else {
+        ("hold", "them")
+    };
+    let how = if why == Kept::Paused {
+        format!("is paused, which keeps {it}")
+    } else {
+        format!("keeps {it} until this pod is ready")
+    };
+    format!(
+        "{} {hold} what it needs, too, and the rollout of {owner} {how}",
+        some(consumers)
+    )
+}
+
 /// That the owner of the subject keeps those who have what it needs.
 pub(in super::super) fn kept(consumers: &[Consumer], owner: &OwnerName, why: Kept) -> String {
     let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
@@ -193,13 +214,15 @@ pub(in super::super) fn rolled_out(consumers: &[Consumer], owner: &OwnerName, no
     )
 }
 
-/// That it fits once so many of these finish; `complete` says whether no others would help.
+/// That it fits once so many of these finish; `complete` says whether no others would help, and `kept` has the owners that keep some of
+/// them running.
 pub(in super::super) fn when_finished(
     consumers: &[Consumer],
     count: usize,
     nodes: &[Str],
     complete: bool,
     lacks: &[Lack],
+    kept: &BTreeSet<String>,
 ) -> String {
     let names: Vec<String> = consumers.iter().map(ToString::to_string).collect();
     let names = |last| listed_names(&names, last);
@@ -215,7 +238,12 @@ pub(in super::super) fn when_finished(
     } else {
         "; other pods may do as well, but were not tried"
     };
-    format!("fits on {} once {who}{}{others}", some_of(nodes), lacking(lacks))
+    format!(
+        "fits on {} once {who}{}{others}{}",
+        some_of(nodes),
+        lacking(lacks),
+        kept_running(kept)
+    )
 }
 
 /// That it fits once kube-scheduler deallocates these claims.
@@ -225,6 +253,32 @@ pub(in super::super) fn when_deallocated(claims: &[&Key], nodes: &[Str]) -> Stri
         "fits on {} once kube-scheduler deallocates {}, which it does automatically",
         some_of(nodes),
         listed_names(&names, "and")
+    )
+}
+
+/// That it fits once the claim controller deallocates these claims.
+pub(in super::super) fn when_released(claims: &[Key], nodes: &[Str]) -> String {
+    let names = some(claims.iter().map(|key| format!("claim/{key}")));
+    let whose = if claims.len() == 1 { "its" } else { "their" };
+    format!(
+        "fits on {} once the claim controller deallocates {names}: {whose} pods are gone or have finished",
+        some_of(nodes)
+    )
+}
+
+/// That owners keep pods running for whose end something waits.
+fn kept_running(owners: &BTreeSet<String>) -> String {
+    if owners.is_empty() {
+        return String::new();
+    }
+    let (keeps, it) = if owners.len() == 1 {
+        ("keeps its pods", "it is")
+    } else {
+        ("keep their pods", "they are")
+    };
+    format!(
+        "; {} {keeps} running until {it} scaled down or deleted",
+        some(owners)
     )
 }
 

@@ -151,6 +151,25 @@ pub(in super::super) fn probe() -> Text {
     )
 }
 
+/// How the pod stays in spite of the taint.
+pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
+    format!(
+        "a request that tolerates {}:{} without tolerationSeconds keeps its pods on the device",
+        taint.key, taint.effect
+    )
+}
+
+/// That the driver's owner has to remove a taint that evicts a pod.
+pub(in super::super) fn lift_taint(device: &DeviceId, taint: &Taint) -> Text {
+    Text::new(
+        format!(
+            "ask the owner of driver {} to remove taint {taint} from {device}",
+            device.driver
+        ),
+        format!("only the driver can remove it; {}", or_tolerate(taint)),
+    )
+}
+
 /// A container that keeps exiting.
 pub(in super::super) fn keeps_exiting(container: &str) -> Text {
     Text::new(
@@ -232,7 +251,8 @@ pub(in super::super) fn publish(driver: &str, node: &str) -> Text {
 pub(in super::super) fn recover(node: &str) -> Text {
     Text::new(
         format!("ask an administrator why the kubelet of node/{node} stopped reporting"),
-        "the node recovers once its kubelet reports again",
+        "the node recovers once its kubelet reports again; if it is shut down for good, taint node.kubernetes.io/out-of-service:NoExecute \
+         lets Kubernetes delete its pods",
     )
 }
 

@@ -6,6 +6,7 @@ use super::fact::{StageFact, Subject};
 use crate::allocation::words::claim;
 use crate::listing::some;
 use crate::warnings::missing;
+use crate::words::tainted;
 use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Unknown,
@@ -183,6 +184,19 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             format!("{device} is reported unhealthy")
         }
         Cause::DeviceUnhealthy { device, text } => format!("{device} is reported unhealthy: {text}"),
+        Cause::ToBeEvicted {
+            device,
+            taint,
+            rule,
+            at,
+        } => {
+            let when = at.map_or_else(String::new, |at| format!(" at {at}"));
+            format!(
+                "{}, which evicts the pod{when}",
+                tainted(device, taint, rule.as_ref())
+            )
+        }
+        Cause::NotReady { text } => format!("it is not ready{}", said(text)),
         Cause::UnprepareFails { drivers } => format!(
             "its containers have exited, but {} does not unprepare its devices; only the logs of the kubelet and the driver report why",
             either(drivers.iter().map(|(driver, _)| format!("driver {driver}")))
@@ -314,6 +328,7 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, subject: &Subject) -> Strin
         Evidence::Condition(claim, condition) => {
             format!("claim/{} reports {}=False for it", claim.key(), condition.type_)
         }
+        Evidence::Unready(condition) => format!("the pod has condition Ready={}", condition.status),
         Evidence::NoSlice => "no ResourceSlice of the newest generation lists it".to_owned(),
     }
 }

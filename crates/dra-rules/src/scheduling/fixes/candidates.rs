@@ -1,5 +1,6 @@
 //! Changes that can matter for a node.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -9,9 +10,12 @@ use crate::scheduling::extended::{Unoffered, class_of, unoffered};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
+use dra_allocator::devices::slice_device;
 use dra_allocator::devices::{keeps_off, rule_matches_pool, rules_of_scheduler};
-use dra_cel::{Terms, guarded};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
+use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
+use dra_model::{
+    AllocationMode, Claim, Cluster, Device, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup,
+};
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
 pub(super) const MOST_CANDIDATES: usize = 10_000;
@@ -153,6 +157,7 @@ fn specs(claim: &Claim) -> impl Iterator<Item = (Str, &DeviceRequest)> {
 /// Changes of what the claims ask for, wherever that is.
 pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -> Vec<Fix> {
     let mut fixes = Vec::new();
+    let known = OnceCell::new();
     for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
         let key = claim.key();
         for (name, spec) in specs(claim) {
@@ -161,8 +166,16 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
             }
             of_request(cluster, &key, &name, spec, &mut fixes);
             if fails {
-                guards(&key, &name, spec, &mut fixes);
+                replaced(&key, &name, spec, false, guarded, &mut fixes);
             }
+            replaced(
+                &key,
+                &name,
+                spec,
+                true,
+                |term| renamed(cluster, &known, term),
+                &mut fixes,
+            );
         }
         for (place, constraint) in claim.spec.devices.constraints.iter().enumerate() {
             let attribute = constraint
@@ -234,26 +247,82 @@ fn may_stand_for(name: &str, missing: &str) -> bool {
     is_same_vendor && is_of_domain(name) == is_of_domain(missing)
 }
 
-/// Terms that are false for devices without the attribute that they name, where they would fail.
-fn guards(claim: &Key, request: &Str, spec: &DeviceRequest, fixes: &mut Vec<Fix>) {
+/// Terms that `other` has something else for.
+fn replaced(
+    claim: &Key,
+    request: &Str,
+    spec: &DeviceRequest,
+    is_renamed: bool,
+    other: impl Fn(&str) -> Option<String>,
+    fixes: &mut Vec<Fix>,
+) {
     for (selector, found) in spec.selectors.iter().enumerate() {
         let Some(cel) = &found.cel else { continue };
         let terms = Terms::of(&cel.expression);
         for (place, term) in terms.iter().enumerate() {
-            let Some(guarded) = guarded(term) else { continue };
-            let Some(expression) = terms.with(place, &guarded) else {
+            let Some(replacement) = other(term) else { continue };
+            let Some(expression) = terms.with(place, &replacement) else {
                 continue;
             };
-            fixes.push(Fix::GuardTerm {
+            fixes.push(Fix::ReplaceTerm {
                 claim: claim.clone(),
                 request: request.clone(),
                 selector,
                 term: term.to_owned(),
-                guarded,
+                replacement,
+                is_renamed,
                 expression: expression.into(),
             });
         }
     }
+}
+
+/// The term with the names that devices have, where it has others that no device has.
+fn renamed(cluster: &Cluster, known: &OnceCell<Known>, term: &str) -> Option<String> {
+    const NAMES: [Mistake; 5] = [
+        Mistake::CapacityAsAttribute,
+        Mistake::AttributeAsCapacity,
+        Mistake::DomainLeftOut,
+        Mistake::WrongDomain,
+        Mistake::Misspelt,
+    ];
+    let known = known.get_or_init(|| names(cluster));
+    let mut repairs = repairs(term, known, &BTreeSet::new()).into_iter();
+    let repair = repairs.find(|repair| repair.found.iter().all(|found| NAMES.contains(&found.mistake)))?;
+    Some(repair.expression)
+}
+
+/// The names of attributes and capacities that devices have.
+fn names(cluster: &Cluster) -> Known {
+    let mut known = Known::default();
+    for slice in cluster.slices() {
+        // Those of one slice mostly have the same.
+        let mut last: Option<&Device> = None;
+        for device in &slice.spec.devices {
+            let has_same = |last: &Device| {
+                let attributes = |device: &Device| {
+                    device
+                        .attributes
+                        .iter()
+                        .map(|(name, _)| name.clone())
+                        .collect::<Vec<Str>>()
+                };
+                let capacities = |device: &Device| {
+                    device
+                        .capacity
+                        .iter()
+                        .map(|(name, _)| name.clone())
+                        .collect::<Vec<Str>>()
+                };
+                attributes(last) == attributes(device) && capacities(last) == capacities(device)
+            };
+            if !last.is_some_and(has_same) {
+                known.add(&DeviceInput::of(slice_device(&slice.spec.driver, device)));
+            }
+            last = Some(device);
+        }
+    }
+    known
 }
 
 /// Less of extended resources that classes stand behind.

@@ -80,8 +80,9 @@ pub enum Fix {
         /// The term.
         term: String,
     },
-    /// A request has a term of a selector that is false, where it failed, for devices without an attribute.
-    GuardTerm {
+    /// A request has another term in a selector: one that is false, where it failed, for devices without an attribute, or one with the
+    /// names that devices have.
+    ReplaceTerm {
         /// The claim.
         claim: Key,
         /// `request` or `request/subrequest`.
@@ -91,7 +92,9 @@ pub enum Fix {
         /// The term.
         term: String,
         /// Replacement text.
-        guarded: String,
+        replacement: String,
+        /// True if it has other names.
+        is_renamed: bool,
         /// The whole selector then.
         expression: Str,
     },
@@ -189,7 +192,7 @@ impl Fix {
             Self::Release { in_use: false, .. } | Self::Uncordon { .. } => ClassOfFix::Idle,
             Self::Tolerate { .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
-            Self::GuardTerm { .. } => ClassOfFix::Same,
+            Self::ReplaceTerm { .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }
@@ -245,13 +248,13 @@ impl Fix {
             ) => claim == c && request == r && capacity == n,
             // Both write the whole selector.
             (
-                Self::GuardTerm {
+                Self::ReplaceTerm {
                     claim,
                     request,
                     selector,
                     ..
                 },
-                Self::GuardTerm {
+                Self::ReplaceTerm {
                     claim: c,
                     request: r,
                     selector: s,
@@ -271,7 +274,7 @@ impl Fix {
                     selector,
                     ..
                 },
-                Self::GuardTerm {
+                Self::ReplaceTerm {
                     claim: c,
                     request: r,
                     selector: s,
@@ -356,7 +359,7 @@ impl Fix {
             } => {
                 change_request(cluster, claim, request, |spec| drop_term(spec, *selector, *place));
             }
-            Self::GuardTerm {
+            Self::ReplaceTerm {
                 claim,
                 request,
                 selector,

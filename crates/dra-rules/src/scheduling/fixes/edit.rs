@@ -53,7 +53,7 @@ impl Fix {
             | Self::Fewer { claim, .. }
             | Self::LessCapacity { claim, .. }
             | Self::DropTerm { claim, .. }
-            | Self::GuardTerm { claim, .. }
+            | Self::ReplaceTerm { claim, .. }
             | Self::DropConstraint { claim, .. }
             | Self::UseClass { claim, .. } => Some(claim),
             _ => None,
