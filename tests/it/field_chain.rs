@@ -333,12 +333,13 @@ const CASES: &[Case] = &[
             "explain",
             "pod/trainer-b",
             "-n=ml",
+            "--emit-fix=1",
             "--complete",
             "--now=2026-11-28T10:00:00Z",
             "--from=claim-of-a-running-pod-deleted.yaml",
         ],
-        code: 1,
-        has: &["yaml > resourceclaim.ml.shared-gpu.yaml && kubectl delete pod/trainer-a"],
+        code: 0,
+        has: &["> resourceclaim.ml.shared-gpu.yaml && kubectl delete pod/trainer-a"],
         has_not: &["replace --force -f -"],
     },
     // A pod on a node that does not answer never ends.
@@ -353,7 +354,7 @@ const CASES: &[Case] = &[
         ],
         code: 1,
         has: &[
-            "pod/ml/infer-6b8f9c7d5-x7k2d, which uses claim/ml/the-gpu, is stuck terminating: node/gpu-1 is not ready",
+            "pod/ml/infer-6b8f9c7d5-x7k2d, which uses claim/ml/the-gpu, is being deleted, but does not end: node/gpu-1 is not ready",
         ],
         has_not: &[],
     },
@@ -367,7 +368,7 @@ const CASES: &[Case] = &[
             "--from=node-lost-with-a-terminating-pod.yaml",
         ],
         code: 0,
-        has: &["is stuck terminating: node/gpu-1 is not ready"],
+        has: &["is being deleted, but does not end: node/gpu-1 is not ready"],
         has_not: &[],
     },
     Case {
@@ -380,7 +381,9 @@ const CASES: &[Case] = &[
             "--from=node-lost-holds-a-shared-device.yaml",
         ],
         code: 1,
-        has: &["pod/ml/job-old, which uses claim/ml/job-old-gpu-x2v7q, is stuck terminating: node/host-1"],
+        has: &[
+            "pod/ml/job-old, which uses claim/ml/job-old-gpu-x2v7q, is being deleted, but does not end: node/host-1",
+        ],
         has_not: &["no action needed"],
     },
     // A pod that runs, and is evicted.

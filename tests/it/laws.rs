@@ -215,7 +215,8 @@ fn a_gate_is_named_exactly_if_its_other_value_changes_the_verdict_or_the_cause()
             assert!(is_told || !differs, "{what}: it is not named");
         }
     }
-    assert!(changed > 0);
+    // A few pods may all be without a claim that a gate decides about.
+    assert!(changed >= by_effort(0, 1, 1));
 }
 
 /// Whether something other than the default tells how kube-scheduler has the gate.

@@ -33,6 +33,9 @@ fn a_claim_is_described() {
     Reserved For:
       KIND   NAME            UID                                    STATUS    CONSUMER
       pod    tolerates-20s   bc8484e5-e227-4623-9b0a-a3bbf90261b6   Running   yes
+    Stuck Pods:
+      POD                     STAGE     CAUSE         MESSAGE
+      default/tolerates-20s   Running   ToBeEvicted   gpu.example.com/gpu-node-2/gpu-1 has taint example.com/unhealthy=xid-79:NoExecute from its driver, which evicts the pod
     Eviction:
       At:       2026-11-21T10:13:42Z (46m ago)
       Reasons:  slice/gpu-node-2-gpu.example.com gpu.example.com/gpu-node-2/gpu-1 example.com/unhealthy
@@ -210,7 +213,12 @@ fn a_pod_is_described() {
           At:       2026-11-21T11:13:22Z (in 13m)
           Reasons:  slice/gpu-node-1-gpu.example.com gpu.example.com/gpu-node-1/gpu-2 example.com/unhealthy
     Devices On The Node:
-      Stage:  Running
+      Stage:     Running
+      Cause:     ToBeEvicted: gpu.example.com/gpu-node-1/gpu-2 has taint example.com/unhealthy=xid-79:NoExecute from its driver, which evicts the pod at 2026-11-21T11:13:22Z
+      Since:     2026-11-21T10:13:22Z (46m ago)
+      Next:      an administrator
+      Evidence:  the device has had the taint since 2026-11-21T10:13:22Z
+      Note:      only the driver can remove it; a request that tolerates example.com/unhealthy:NoExecute without tolerationSeconds keeps its pods on the device
     Containers:
       main:  gpu
     Events:

@@ -77,11 +77,9 @@ impl Cluster {
         self.traces(groups_may_exist(self))
     }
 
-    /// Gates whose value kube-scheduler gives away in what it says of pods that it cannot place, each with the value and the first
-    /// such pod.
+    /// Gates whose value shows in what kube-scheduler says of pods that it cannot place, each with the value and the first such pod.
     ///
-    /// Mirrors `allocator_incubating.go`, `Allocate` of `k8s.io/dynamic-resource-allocation`, and `schedule_one_podgroup.go`,
-    /// `errPodGroupUnschedulable`, v1.37.2.
+    /// The texts are those of the allocator's errors and of `schedule_one_podgroup.go`, `errPodGroupUnschedulable`, v1.37.2.
     fn gates_said(&self) -> BTreeMap<Gate, (bool, String)> {
         let mut said = BTreeMap::new();
         for pod in self.pods() {

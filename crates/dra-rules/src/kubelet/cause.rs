@@ -427,6 +427,8 @@ pub enum Evidence<'c> {
     Condition(&'c Claim, &'c Condition),
     /// No ResourceSlice of the newest generation has it.
     NoSlice,
+    /// A slice or a rule has the taint, since then.
+    Tainted(Option<Time>),
     /// The condition `Ready` of the pod is not true.
     Unready(&'c Condition),
 }

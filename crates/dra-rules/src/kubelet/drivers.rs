@@ -282,6 +282,11 @@ pub fn is_ready(pod: &Pod) -> bool {
     ready_condition(pod).is_some_and(|ready| ready.status == "True")
 }
 
+/// The condition of the pod, where it is not ready.
+pub(super) fn unready(pod: &Pod) -> Option<&Condition> {
+    ready_condition(pod).filter(|ready| ready.status != "True")
+}
+
 /// Since when the pod is ready.
 fn ready_since(pod: &Pod) -> Option<Time> {
     let ready = ready_condition(pod).filter(|ready| ready.status == "True")?;

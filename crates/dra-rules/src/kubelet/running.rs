@@ -1,7 +1,7 @@
 //! Pods that run, and what their devices are in danger of.
 
 use super::cause::{Cause, Evidence};
-use super::drivers::republishing;
+use super::drivers::{republishing, unready};
 use super::{MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
@@ -38,18 +38,12 @@ impl<'c> Stages<'c> {
             rule,
             at: (eviction.at > self.now).then_some(eviction.at),
         };
-        let evidence = Vec::new();
-        Some(Stuck {
-            cause,
-            since,
-            evidence,
-        })
+        Some(Stuck::new(cause, since, Evidence::Tainted(since)))
     }
 
     /// Returns that the pod is not ready, for longer than containers need to start.
     fn unready(&self, pod: &'c Pod, node: &Str) -> Option<Stuck<'c>> {
-        let mut conditions = pod.status.conditions.iter();
-        let ready = conditions.find(|condition| condition.type_ == "Ready" && condition.status != "True")?;
+        let ready = unready(pod)?;
         let since = ready.last_transition_time?;
         if self.now.since(since).as_secs() < MOUNTING_SECONDS {
             return None;

@@ -520,14 +520,16 @@ impl Search<'_> {
         ends
     }
 
-    /// The same with the old pods of the subject's own rollout, one of which would do, too.
+    /// The same with the old pods of the subject's own rollout, each of them enough.
     fn beside_own(&self, mut found: Waiting, fitting: &[Str]) -> Waiting {
         if let Waiting::Ends { kept, .. } = &mut found
             && let Some(pod) = self.subject.pod()
             && let Some((_, Rollout::Keeps { .. } | Rollout::Paused)) = Rollout::of(self.cluster(), pod)
         {
             let is_old = |found: &Waiting| {
-                let Waiting::Kept { why, .. } = found else { return false };
+                let Waiting::Kept { why, .. } = found else {
+                    return false;
+                };
                 matches!(why, Kept::Rollout { .. } | Kept::Paused)
             };
             *kept = self.own_alike(fitting).filter(is_old).map(Box::new);

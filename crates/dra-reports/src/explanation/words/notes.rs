@@ -44,7 +44,7 @@ pub(in super::super) const CLAIM_IS_DELETED: &str = "the claim is being deleted"
 /// That a pod with the claim does not end; `why` says what keeps it, and `how` what ends that.
 pub(in super::super) fn stuck_user(key: &Key, claim: &Key, why: &str, how: &str) -> String {
     format!(
-        "{}, which uses claim/{claim}, is stuck terminating: {why}; {how}",
+        "{}, which uses claim/{claim}, is being deleted, but does not end: {why}; {how}",
         pod(key)
     )
 }

@@ -328,6 +328,8 @@ pub(super) fn evidence_text(evidence: &Evidence<'_>, subject: &Subject) -> Strin
         Evidence::Condition(claim, condition) => {
             format!("claim/{} reports {}=False for it", claim.key(), condition.type_)
         }
+        Evidence::Tainted(Some(since)) => format!("the device has had the taint since {since}"),
+        Evidence::Tainted(None) => "the device has the taint".to_owned(),
         Evidence::Unready(condition) => format!("the pod has condition Ready={}", condition.status),
         Evidence::NoSlice => "no ResourceSlice of the newest generation lists it".to_owned(),
     }
