@@ -122,6 +122,14 @@ impl Known {
         }
     }
 
+    /// Returns whether a device has each attribute and capacity that `expression` looks up by domain and name.
+    pub fn has_all(&self, expression: &str) -> bool {
+        accesses(expression).iter().all(|access| {
+            let name = access.second.as_deref();
+            name.is_some_and(|name| self.has(access.map, &access.first, name))
+        })
+    }
+
     fn type_of(&self, domain: &str, name: &str) -> Option<Type> {
         let domains = self.attributes.get(name)?;
         domains

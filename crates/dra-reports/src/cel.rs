@@ -9,11 +9,10 @@ use serde::Serialize;
 use super::Warnings;
 use super::claim_filter::names_device;
 use dra_allocator::devices::{
-    ClassSelectors, DeviceNode, Match, WantedNode, expressions_of_new_objects, node_of, slice_device,
+    ClassSelectors, DeviceNode, Match, WantedNode, expressions_of_new_objects, known_names, node_of,
+    slice_device,
 };
-use dra_cel::{
-    DeviceInput, Environment, FailingTerm, Found, Known, Mistake, Program, Refusal, Repair, repairs,
-};
+use dra_cel::{DeviceInput, Environment, FailingTerm, Found, Mistake, Program, Refusal, Repair, repairs};
 use dra_model::{Cluster, DeviceId, Kind, Str};
 
 /// The report.
@@ -244,12 +243,7 @@ fn hints(
     failing: &BTreeSet<String>,
     meant: impl Fn(&Found) -> bool,
 ) -> Vec<SelectorHint> {
-    let mut known = Known::default();
-    for pool in cluster.pools() {
-        for (slice, device) in pool.devices() {
-            known.add(&DeviceInput::of(slice_device(&slice.spec.driver, device)));
-        }
-    }
+    let known = known_names(cluster);
     let server = expressions_of_new_objects(cluster.environment());
     // What matches something is rather meant.
     let mut hints = [Hints::default(), Hints::default()];

@@ -46,6 +46,6 @@ pub use reach::{DeviceNode, Nodes, WantedNode, node_of};
 pub use rules::{
     Rules, bare_rule_is_about_all, rule_matches, rule_matches_in_pool, rule_matches_pool, rules_of_scheduler,
 };
-pub use selectors::{CachedSelector, SelectorError, first_unmatched, slice_device};
+pub use selectors::{CachedSelector, SelectorError, first_unmatched, known_names, slice_device};
 pub(crate) use selectors::{ExpressionId, Expressions};
 pub use taints::{DeviceTaint, Origin, RuleSupport, Taints, keeps_off, says_unhealthy};

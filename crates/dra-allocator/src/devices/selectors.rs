@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use foldhash::fast::RandomState;
 
-use dra_cel::{CompileError, DeviceInput, Environment, KeptReadings, Mode, Program, Readings, SliceDevice};
-use dra_model::{AttributeValue, Capacity, Device, Meter, Slice, Str, TOO_MUCH_WORK};
+use dra_cel::{
+    CompileError, DeviceInput, Environment, KeptReadings, Known, Mode, Program, Readings, SliceDevice,
+};
+use dra_model::{AttributeValue, Capacity, Cluster, Device, Meter, Slice, Str, TOO_MUCH_WORK};
 
 /// The reason why an expression has no value, in the words of kube-scheduler.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,6 +143,17 @@ pub fn slice_device<'a>(driver: &'a str, device: &'a Device) -> SliceDevice<'a, 
         capacity: &device.capacity,
         allow_multiple_allocations: device.allow_multiple_allocations,
     }
+}
+
+/// The names of attributes and capacities that published devices have.
+pub fn known_names(cluster: &Cluster) -> Known {
+    let mut known = Known::default();
+    for pool in cluster.pools() {
+        for (slice, device) in pool.devices() {
+            known.add(&DeviceInput::of(slice_device(&slice.spec.driver, device)));
+        }
+    }
+    known
 }
 
 impl<'a> Numbered<'a> {

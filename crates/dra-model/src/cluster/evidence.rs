@@ -1,5 +1,5 @@
 //! Feature gates that objects prove to have been on: without the gate, the component that writes a field drops it or
-//! never writes it. And those that kube-scheduler says itself to be on or off.
+//! never writes it. Messages of kube-scheduler tell whether others are on or off.
 //!
 //! The API server drops fields of features that are off, the scheduler grants nothing that needs one, and the claim
 //! controller makes no claims for groups. What is found is a [`Evidence::Objects`], which any evidence about the

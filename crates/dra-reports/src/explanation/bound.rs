@@ -13,7 +13,7 @@ use dra_allocator::devices::Taints;
 use dra_model::{Claim, Cluster, Kind, Pod, Str, Time};
 use dra_rules::eviction::evicting_taint;
 use dra_rules::kubelet::{Cause, PodStage, Problems, Stage, Stages, Stuck, problems};
-use dra_rules::reservation::{claim_names, is_former};
+use dra_rules::reservation::{claim_names, former_pods};
 use dra_rules::scheduling::{of_kubelet, of_placed, of_rejected};
 
 impl Holding {
@@ -75,9 +75,7 @@ pub(super) fn stuck_users(cluster: &Cluster, claim: &Claim, now: Time) -> Vec<St
 
 /// That the claim is reserved for pods that are gone or have finished, where it is.
 pub(super) fn former_users(cluster: &Cluster, claim: &Claim) -> Option<String> {
-    let entries = claim.status.reserved_for.iter();
-    let former = entries.filter(|entry| is_former(cluster, claim, entry));
-    let names: Vec<&Str> = former.map(|entry| &entry.name).collect();
+    let names = former_pods(cluster, claim);
     (!names.is_empty()).then(|| words::former_users(&claim.key(), &names))
 }
 

@@ -22,7 +22,7 @@ use dra_model::{
 use dra_rules::health::{Health, HealthIndex};
 use dra_rules::owners::Rollout;
 use dra_rules::quota::{Quotas, Refusal};
-use dra_rules::reservation::{Origin, claim_names, is_former, manager};
+use dra_rules::reservation::{Origin, claim_names, former_pods, is_former, manager};
 use dra_rules::scheduling::{Edited, Fix, Fixes, Found, Readiness, change_of_pod, remaining_consumers};
 
 impl Diagnosis {
@@ -155,9 +155,7 @@ impl FixItem {
 impl FixItem {
     /// Has the claim controller remove what pods that are gone have left in the claim, where it is something.
     pub(super) fn of_former(cluster: &Cluster, claim: &Claim) -> Option<Self> {
-        let entries = claim.status.reserved_for.iter();
-        let former = entries.filter(|entry| is_former(cluster, claim, entry));
-        let names: Vec<Str> = former.map(|entry| entry.name.clone()).collect();
+        let names = former_pods(cluster, claim);
         let key = claim.key();
         (!names.is_empty()).then(|| {
             Self::unproven(

@@ -136,43 +136,45 @@ pub fn save_and_delete(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
 
 /// The object is saved into a file.
 pub fn save(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    let (file, end) = saved(kind, key);
     about(Command::kubectl("get"), kind, key)
         .args(&["-o", "yaml"])
-        .into_file(kind, &file, end)
+        .into_file(kind, &saved(kind, key), YAML)
         .done()
 }
 
 /// The object is saved into a file without its finalizers, which [`replace_saved`] would set again.
 pub fn save_without_finalizers(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    let (file, end) = saved(kind, key);
     about(Command::kubectl("patch"), kind, key)
         .arg("--type=merge")
         .patch(&no_finalizers())
         .args(&["--dry-run=client", "-o", "yaml"])
-        .into_file(kind, &file, end)
+        .into_file(kind, &saved(kind, key), YAML)
         .done()
 }
 
 /// A saved object is created, once it is deleted, which it may be already (`replace/replace.go`, `Complete`, v1.37.2).
 pub fn replace_saved(kind: Kind, key: &Key) -> Result<Script, NoCommand> {
-    let (file, end) = saved(kind, key);
     Command::kubectl("replace")
         .arg("--force")
-        .option("--filename", &format!("{}{file}{end}", Resource::from(kind)))
+        .option(
+            "--filename",
+            &format!("{}{}{YAML}", Resource::from(kind), saved(kind, key)),
+        )
         .done()
 }
 
-/// The name of the file of an object behind its kind. Names may hold dots and hyphens, namespaces hyphens only: behind the first dot the
+/// The name of the file of an object, between its kind and its end. Names may hold dots and hyphens, namespaces hyphens only: behind the first dot the
 /// namespace ends at the next one, so that no two objects of a runbook share a file.
-fn saved(kind: Kind, key: &Key) -> (String, &'static str) {
-    let file = if kind.is_namespaced() {
+fn saved(kind: Kind, key: &Key) -> String {
+    if kind.is_namespaced() {
         format!(".{}.{}", key.namespace, key.name)
     } else {
         format!("-{}", key.name)
-    };
-    (file, ".yaml")
+    }
 }
+
+/// The end of that name.
+const YAML: &str = ".yaml";
 
 /// A merge patch, or with `type_` `json` a list of operations.
 pub fn patch(

@@ -26,11 +26,11 @@ impl<'c> Stages<'c> {
         let taints = self
             .taints
             .get_or_init(|| Taints::of(self.cluster).where_rules_are(release.rules));
+        let mut claims = evicting_claims(self.cluster, pod, release);
+        let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, taints))?;
         let eviction = pod_eviction(self.cluster, pod, release, |claim| {
             claim_eviction(claim, taints, self.now)
         })?;
-        let mut claims = evicting_claims(self.cluster, pod, release);
-        let (device, taint, rule) = claims.find_map(|claim| evicting_taint(claim, taints))?;
         let since = taint.time_added;
         let cause = Cause::ToBeEvicted {
             device,

@@ -151,6 +151,13 @@ pub fn is_former(cluster: &Cluster, claim: &Claim, entry: &ConsumerReference) ->
     )
 }
 
+/// The pods of entries that are left over in `claim`, as [`is_former`] says.
+pub fn former_pods(cluster: &Cluster, claim: &Claim) -> Vec<Str> {
+    let entries = claim.status.reserved_for.iter();
+    let former = entries.filter(|entry| is_former(cluster, claim, entry));
+    former.map(|entry| entry.name.clone()).collect()
+}
+
 /// The entry's object, when it exists, is known and has the entry's UID.
 fn named_pod<'a>(cluster: &'a Cluster, claim: &Claim, entry: &ConsumerReference) -> Option<&'a Arc<Pod>> {
     cluster.pod(&key_of(claim, entry))

@@ -21,8 +21,8 @@ pub use binding::asks_for_binding;
 pub use claim_name::{ClaimName, ClaimNameError, GroupClaimNameError, claim_name, group_claim_name};
 pub use consumers::{claim_names, has_consumer, is_consumer, is_done, resolves_to, users};
 pub use entry::{
-    Entry, EntryStatus, GroupsIgnored, GroupsKnown, consumers_of_entry, groups_are_ignored, groups_are_known,
-    is_former, is_kept, judge, looked_up_kind, status_of,
+    Entry, EntryStatus, GroupsIgnored, GroupsKnown, consumers_of_entry, former_pods, groups_are_ignored,
+    groups_are_known, is_former, is_kept, judge, looked_up_kind, status_of,
 };
 use entry::{Meant, meant_by};
 pub use origin::{EXTENDED, Origin, manager};

@@ -356,11 +356,14 @@ pub fn waiting(
             })
         };
     }
-    search
+    let by_pods = search
         .deallocated()
-        .or_else(|| search.ends(&fitting, are_all).map(|ends| search.lacking(ends)))
-        .map(|found| search.beside_own(found, &fitting))
-        .or_else(|| search.untainted(emptied.cluster(), &fitting))
+        .or_else(|| search.ends(&fitting, are_all).map(|ends| search.lacking(ends)));
+    if let Some(found) = by_pods {
+        return search.beside_own(found, &fitting);
+    }
+    search
+        .untainted(emptied.cluster(), &fitting)
         .or_else(|| search.changed(&fitting, uncordoned).map(Waiting::Uncordoned))
         .or_else(|| search.changed(&fitting, restored).map(Waiting::Restored))
         .or_else(|| search.changed(&fitting, bare).map(Waiting::NodesUntainted))
@@ -520,59 +523,48 @@ impl Search<'_> {
         ends
     }
 
-    /// The same with the old pods of the subject's own rollout, each of them enough.
-    fn beside_own(&self, mut found: Waiting, fitting: &[Str]) -> Waiting {
+    /// Adds that the end of an old pod of the subject's own rollout would do, too, which the rollout keeps.
+    fn beside_own(self, mut found: Waiting, fitting: &[Str]) -> Waiting {
         if let Waiting::Ends { kept, .. } = &mut found
             && let Some(pod) = self.subject.pod()
             && let Some((_, Rollout::Keeps { .. } | Rollout::Paused)) = Rollout::of(self.cluster(), pod)
         {
-            let is_old = |found: &Waiting| {
-                let Waiting::Kept { why, .. } = found else {
-                    return false;
-                };
-                matches!(why, Kept::Rollout { .. } | Kept::Paused)
-            };
-            *kept = self.own_alike(fitting).filter(is_old).map(Box::new);
+            *kept = self.own_alike(fitting).map(Box::new);
         }
         found
     }
 
-    /// The old pods of the subject's own rollout whose end alone would let it fit.
-    fn own_alike(&self, fitting: &[Str]) -> Option<Waiting> {
-        let search = Search {
-            sparing: Sparing::of(self.cluster(), self.subject.pod(), &self.own),
-            own: self.own.clone(),
-            localities: Localities::of(self.cluster()),
-            spares: false,
-            trials: Cell::new(0),
-            ..*self
-        };
-        let mut own = BTreeSet::new();
-        let mut freed = BTreeSet::new();
-        for around in fitting
-            .iter()
-            .take(MOST_NODES)
-            .filter_map(|node| search.around(node))
-        {
-            for consumer in around.consumers() {
+    /// The old pods of the subject's own rollout whose end alone would let it fit, as [`Waiting::Kept`].
+    fn own_alike(mut self, fitting: &[Str]) -> Option<Waiting> {
+        self.spares = false;
+        self.trials = Cell::new(0);
+        let (mut own, mut freed) = (BTreeSet::new(), BTreeSet::new());
+        let nodes = fitting.iter().take(MOST_NODES);
+        for around in nodes.filter_map(|node| self.around(node)) {
+            let is_own = |consumer: &Consumer| matches!(self.why(consumer), Some(Spared::Kin(_)));
+            for consumer in around.consumers().into_iter().filter(is_own) {
                 let ended = BTreeSet::from([consumer]);
-                let is_own = |consumer| matches!(search.why(consumer), Some(Spared::Kin(_)));
-                if !search.is_spent()
-                    && ended.iter().all(is_own)
-                    && search.fits_around(&around, &ended)
-                    && let Some(nodes) = search.fits(&ended)
+                if !self.is_spent()
+                    && self.fits_around(&around, &ended)
+                    && let Some(nodes) = self.fits(&ended)
                 {
                     freed.extend(nodes);
                     own.extend(ended);
                 }
             }
         }
-        let (own, freed): (Vec<Consumer>, Vec<Str>) =
-            (own.into_iter().collect(), freed.into_iter().collect());
-        if own.is_empty() {
-            return None;
-        }
-        search.kept(&own, 1, &freed)
+        let own: Vec<Consumer> = own.into_iter().collect();
+        let freed: Vec<Str> = freed.into_iter().collect();
+        let found = (!own.is_empty()).then(|| self.kept(&own, 1, &freed)).flatten()?;
+        // A pod that its owner wants beside the subject does not end for it.
+        let is_old = matches!(
+            found,
+            Waiting::Kept {
+                why: Kept::Rollout { .. } | Kept::Paused,
+                ..
+            }
+        );
+        is_old.then_some(found)
     }
 
     /// Returns whose end would let the subject fit, if they were not spared.

@@ -50,10 +50,10 @@ pub(in super::super) fn stuck_user(key: &Key, claim: &Key, why: &str, how: &str)
 }
 
 /// That the claim is reserved for pods that are gone or have finished.
-pub(in super::super) fn former_users(claim: &Key, names: &[&Str]) -> String {
+pub(in super::super) fn former_users(claim: &Key, names: &[Str]) -> String {
     let names: Vec<Key> = names
         .iter()
-        .map(|name| Key::new(claim.namespace.clone(), (*name).clone()))
+        .map(|name| Key::new(claim.namespace.clone(), name.clone()))
         .collect();
     let (are, it) = if names.len() == 1 {
         ("is gone or has finished", "this reservation")

@@ -10,12 +10,9 @@ use crate::scheduling::extended::{Unoffered, class_of, unoffered};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
-use dra_allocator::devices::slice_device;
-use dra_allocator::devices::{keeps_off, rule_matches_pool, rules_of_scheduler};
+use dra_allocator::devices::{keeps_off, known_names, rule_matches_pool, rules_of_scheduler, slice_device};
 use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
-use dra_model::{
-    AllocationMode, Claim, Cluster, Device, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup,
-};
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
 pub(super) const MOST_CANDIDATES: usize = 10_000;
@@ -157,7 +154,7 @@ fn specs(claim: &Claim) -> impl Iterator<Item = (Str, &DeviceRequest)> {
 /// Changes of what the claims ask for, wherever that is.
 pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -> Vec<Fix> {
     let mut fixes = Vec::new();
-    let known = OnceCell::new();
+    let names = Names::default();
     for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
         let key = claim.key();
         for (name, spec) in specs(claim) {
@@ -173,7 +170,7 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
                 &name,
                 spec,
                 true,
-                |term| renamed(cluster, &known, term),
+                |term| renamed(cluster, &names, term),
                 &mut fixes,
             );
         }
@@ -278,7 +275,7 @@ fn replaced(
 }
 
 /// The term with the names that devices have, where it has others that no device has.
-fn renamed(cluster: &Cluster, known: &OnceCell<Known>, term: &str) -> Option<String> {
+fn renamed(cluster: &Cluster, names: &Names, term: &str) -> Option<String> {
     const NAMES: [Mistake; 5] = [
         Mistake::CapacityAsAttribute,
         Mistake::AttributeAsCapacity,
@@ -286,43 +283,42 @@ fn renamed(cluster: &Cluster, known: &OnceCell<Known>, term: &str) -> Option<Str
         Mistake::WrongDomain,
         Mistake::Misspelt,
     ];
-    let known = known.get_or_init(|| names(cluster));
-    let mut repairs = repairs(term, known, &BTreeSet::new()).into_iter();
+    if names.first(cluster).has_all(term) {
+        return None;
+    }
+    let mut repairs = repairs(term, names.all(cluster), &BTreeSet::new()).into_iter();
     let repair = repairs.find(|repair| repair.found.iter().all(|found| NAMES.contains(&found.mistake)))?;
     Some(repair.expression)
 }
 
-/// The names of attributes and capacities that devices have.
-fn names(cluster: &Cluster) -> Known {
-    let mut known = Known::default();
-    for slice in cluster.slices() {
-        // Those of one slice mostly have the same.
-        let mut last: Option<&Device> = None;
-        for device in &slice.spec.devices {
-            let has_same = |last: &Device| {
-                let attributes = |device: &Device| {
-                    device
-                        .attributes
-                        .iter()
-                        .map(|(name, _)| name.clone())
-                        .collect::<Vec<Str>>()
-                };
-                let capacities = |device: &Device| {
-                    device
-                        .capacity
-                        .iter()
-                        .map(|(name, _)| name.clone())
-                        .collect::<Vec<Str>>()
-                };
-                attributes(last) == attributes(device) && capacities(last) == capacities(device)
-            };
-            if !last.is_some_and(has_same) {
-                known.add(&DeviceInput::of(slice_device(&slice.spec.driver, device)));
+/// The names that devices have. Those of all devices are only needed where the first ones lack a name.
+#[derive(Default)]
+struct Names {
+    first: OnceCell<Known>,
+    all: OnceCell<Known>,
+}
+
+impl Names {
+    /// Those of one device of each driver.
+    fn first(&self, cluster: &Cluster) -> &Known {
+        self.first.get_or_init(|| {
+            let mut drivers = BTreeSet::new();
+            let mut known = Known::default();
+            for slice in cluster.slices() {
+                let driver = &slice.spec.driver;
+                if let Some(device) = slice.spec.devices.first()
+                    && drivers.insert(driver)
+                {
+                    known.add(&DeviceInput::of(slice_device(driver, device)));
+                }
             }
-            last = Some(device);
-        }
+            known
+        })
     }
-    known
+
+    fn all(&self, cluster: &Cluster) -> &Known {
+        self.all.get_or_init(|| known_names(cluster))
+    }
 }
 
 /// Less of extended resources that classes stand behind.
