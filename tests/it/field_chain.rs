@@ -448,7 +448,7 @@ const CASES: &[Case] = &[
             "once the claim controller deallocates claim/ml/old-gpu: its pods are gone or have finished",
             "which are gone or have finished (tested: fits on gpu-1)",
         ],
-        has_not: &["Unknown whether waiting helps"],
+        has_not: &["Unknown whether waiting helps", "claim/ml/far-nic"],
     },
     Case {
         args: &[
@@ -504,7 +504,7 @@ const CASES: &[Case] = &[
         ],
         code: 1,
         has: &[r#"but it is not ready: the status of pod readiness gate "gpu.example.com/warmed-up""#],
-        has_not: &[],
+        has_not: &["failing probe"],
     },
     // The scheduler says itself what its gates are.
     Case {

@@ -12,7 +12,8 @@ use crate::script::{
 use crate::words::delete_rule;
 use dra_model::{DeviceId, Key, Kind, Pod, Str, Taint};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread, has_logs,
+    Attaching, BrokenLink, Cause, Evidence, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread,
+    has_logs,
 };
 use dra_rules::reservation::{Lacks, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
@@ -122,6 +123,14 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
         }
         Cause::KillFails { .. } => Advice::by_hand("RepairRuntime", of_node(), words::stop_containers(node))
             .look(describe(&pod.key())),
+        Cause::NotReady { .. }
+            if !stuck
+                .evidence
+                .iter()
+                .any(|found| matches!(found, Evidence::Event(_))) =>
+        {
+            Advice::by_hand("RepairContainer", of_pod(), words::make_pod_ready()).look(describe(&pod.key()))
+        }
         Cause::ProbeFails { .. } | Cause::NotReady { .. } => {
             Advice::by_hand("RepairContainer", of_pod(), words::probe()).look(describe(&pod.key()))
         }

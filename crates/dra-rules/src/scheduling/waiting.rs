@@ -857,7 +857,7 @@ impl Search<'_> {
                 && former.all(|is_former| is_former)
         };
         let left = self.cluster().claims().filter(is_left);
-        let claims: Vec<Key> = left.map(|claim| claim.key()).collect();
+        let mut claims: Vec<Key> = left.map(|claim| claim.key()).collect();
         if claims.is_empty() {
             return None;
         }
@@ -866,6 +866,13 @@ impl Search<'_> {
             release(&mut cluster, claim);
         }
         let nodes = self.fits_in(&cluster)?;
+        // What is left over elsewhere has nothing to do with it.
+        let near = nodes
+            .iter()
+            .flat_map(|node| self.localities.holders(self.cluster(), node));
+        let mut near: BTreeSet<Key> = near.collect();
+        near.extend(self.own.iter().map(|claim| claim.key()));
+        claims.retain(|claim| near.contains(claim));
         Some(Waiting::Deallocated { claims, nodes })
     }
 

@@ -159,6 +159,11 @@ pub(in super::super) fn or_tolerate(taint: &Taint) -> String {
     )
 }
 
+/// A pod that is not ready, without a probe that fails.
+pub(in super::super) fn make_pod_ready() -> Text {
+    Text::new("make the pod ready", "its condition Ready names the reason")
+}
+
 /// That the driver's owner has to remove a taint that evicts a pod.
 pub(in super::super) fn lift_taint(device: &DeviceId, taint: &Taint) -> Text {
     Text::new(
