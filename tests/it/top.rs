@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::path::Path;
 
 use insta::assert_snapshot;
 
 use crate::support::command::isolated;
-use crate::support::process::{Process, Run, resize};
+use crate::support::process::{Invocation, Process, Run, resize};
 use crate::support::wait::try_wait;
 
 /// A user at a terminal with the live view.
@@ -18,17 +19,38 @@ pub(crate) struct User {
 
 impl User {
     /// Starts `top` on a terminal of so many columns and lines.
-    pub(crate) fn at(args: &[&str], columns: u16, lines: u16) -> Self {
-        let command = ["--ctty", "--wait", env!("CARGO_BIN_EXE_kubectl-dra"), "top"];
-        let invocation = isolated("setsid", &[&command, args].concat())
+    fn at(args: &[&str], columns: u16, lines: u16) -> Self {
+        Self::with(
+            Self::invocation(env!("CARGO_BIN_EXE_kubectl-dra"), args),
+            columns,
+            lines,
+        )
+    }
+
+    /// Starts `top` of `program` on the cluster of a kubeconfig.
+    pub(crate) fn of_cluster(program: &str, kubeconfig: &Path, columns: u16, lines: u16) -> Self {
+        let invocation = Self::invocation(program, &[]).env("KUBECONFIG", kubeconfig);
+        Self::with(invocation, columns, lines)
+    }
+
+    fn invocation(program: &str, args: &[&str]) -> Invocation {
+        isolated("setsid", &[&["--ctty", "--wait", program, "top"], args].concat())
             .env("TERM", "xterm-256color")
-            .env("LANG", "C.UTF-8");
+            .env("LANG", "C.UTF-8")
+    }
+
+    fn with(invocation: Invocation, columns: u16, lines: u16) -> Self {
         let (process, keyboard) = invocation.start_full_screen(columns, lines);
         Self {
             process,
             keyboard,
             size: (columns, lines),
         }
+    }
+
+    /// The program.
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
     }
 
     pub(crate) fn types(&mut self, keys: &str) {

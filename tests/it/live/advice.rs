@@ -349,6 +349,10 @@ const ORDINARY: &[Case] = &[
         cluster.create(&taint_rule("r", json!({"pool": "nowhere"}), taint("k", "", "None")));
     })
     .asked(&["--fail-on", "info"]),
+    case("DRA089", |cluster| {
+        used(cluster, "c", &["gpu-0"], &["p"]);
+        cluster.create(&taint_rule("r", json!({"pool": "gpu-node-1"}), taint("k", "", "NoExecute")));
+    }),
     case("DRA050", |cluster| {
         runs(cluster, "p", "c");
         allocate(cluster, "c", "gpu-node-1", &["gpu-0"], &[group_entry("g", None)], |_| {});

@@ -16,6 +16,7 @@ use crate::support::cluster::{Cluster, Component, Options, free_port};
 use crate::support::command::isolated;
 use crate::support::process::Process;
 use crate::support::wait::{try_wait, wait_for};
+use crate::top::User;
 
 /// Threads that write.
 const WRITERS: usize = 16;
@@ -250,6 +251,28 @@ fn measured(cluster: &Cluster, pods: usize, scraped: &Scraped, scrapes: u32) -> 
     [rest, busy]
 }
 
+/// Shows the live view, and returns how much of a processor it takes while nothing changes.
+fn top_at_rest(cluster: &Cluster, program: &str, time: Duration) -> f64 {
+    let begun = Instant::now();
+    let user = User::of_cluster(program, cluster.kubeconfig(), 100, 30);
+    let screen = user.sees("as of");
+    let first = begun.elapsed();
+    // What the start has left to compute is over then.
+    std::thread::sleep(SCRAPES);
+    let (begun, before) = (Instant::now(), user.process().processor_time());
+    std::thread::sleep(time);
+    let used = user.process().processor_time().saturating_sub(before);
+    let cpu = used.as_secs_f64() / begun.elapsed().as_secs_f64();
+    let memory = user.process().resident() as f64 / f64::from(1 << 20);
+    eprintln!(
+        "| `kubectl dra top` | at rest | {:.1} % | {memory:.0} MiB | | | |\n{screen}\nthere after {:.1} s",
+        cpu * 100.0,
+        first.as_secs_f64()
+    );
+    user.leaves();
+    cpu
+}
+
 fn kube_state_metrics(cluster: &Cluster, program: &str) -> Scraped {
     let [port, telemetry] = [free_port(), free_port()];
     let process = isolated(program, &["--resources=pods,nodes", "--host=127.0.0.1"])
@@ -320,6 +343,7 @@ fn an_exporter_at_rest_takes_less_than_a_twentieth_of_a_processor() {
     };
     let [rest, busy] = measured(&cluster, pods, &exporter, scrapes);
     drop(exporter);
+    let of_top = top_at_rest(&cluster, &program, SCRAPES * scrapes);
     if let Ok(program) = std::env::var("KUBECTL_DRA_KUBE_STATE_METRICS") {
         measured(&cluster, pods, &kube_state_metrics(&cluster, &program), scrapes);
     }
@@ -329,6 +353,7 @@ fn an_exporter_at_rest_takes_less_than_a_twentieth_of_a_processor() {
         parts.join(", ")
     );
     assert!(rest.cpu < 0.05, "{}", rest.cpu);
+    assert!(of_top < 0.05, "{of_top}");
     let longest = [rest, busy].iter().flat_map(|cost| cost.times.clone()).max();
     assert!(longest < Some(Duration::from_secs(5)), "{longest:?}");
 }

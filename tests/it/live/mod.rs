@@ -42,3 +42,4 @@ mod supplement;
 mod take_over;
 mod take_over_clock;
 mod take_over_faults;
+mod top;

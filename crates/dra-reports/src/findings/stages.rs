@@ -11,7 +11,7 @@ use dra_rules::kubelet::{Cause, Plugin, PodStage, Stage, Stages, is_refusal};
 use dra_rules::reservation::{Unlisted, unlisted};
 
 /// The codes of this family.
-const CODES: [Code; 10] = [
+const CODES: [Code; 11] = [
     Code::DriverNotRegistered,
     Code::PrepareRefused,
     Code::ClaimStillPrepared,
@@ -22,6 +22,7 @@ const CODES: [Code; 10] = [
     Code::NodeNotReady,
     Code::ContainerNotRunning,
     Code::DeletionStuck,
+    Code::PodToBeEvicted,
 ];
 
 pub(super) fn look(look: &mut Look<'_>) {
@@ -140,13 +141,13 @@ fn code_of(found: &PodStage<'_>) -> Option<Code> {
         | Cause::Unrecognized { .. } => Code::StartUnexplained,
         Cause::PodFailed { reason, .. } if is_refusal(reason) => Code::StartUnexplained,
         Cause::Finalizers(_) => Code::DeletionStuck,
+        Cause::ToBeEvicted { .. } => Code::PodToBeEvicted,
         Cause::ContainerNotStarted(..) | Cause::ContainerEnds(..) | Cause::ProbeFails { .. } => Code::ContainerNotRunning,
         // It has ended, and its owner knows.
         Cause::PodFailed { .. }
         | Cause::Claim(_)
         | Cause::DeviceNotPublished { .. }
         | Cause::DeviceUnhealthy { .. }
-        | Cause::ToBeEvicted { .. }
         | Cause::NotReady { .. }
         // Reported for the node, with all its pods.
         | Cause::NodeSilent { .. }

@@ -1144,6 +1144,7 @@ pub(super) fn pod_is_stuck(found: &PodStage<'_>, stuck: &Stuck<'_>, has_failed: 
     let what = match found.stage {
         Stage::Gone if has_failed => format!("failed on node/{node}"),
         Stage::Gone => "is not gone".to_owned(),
+        Stage::Running if !stuck.cause.holds_up() => format!("runs on node/{node}"),
         Stage::Unpreparing | Stage::Running => format!("does not terminate on node/{node}"),
         _ => format!("does not start on node/{node}"),
     };

@@ -1,7 +1,7 @@
 //! Why a pod is stuck at its stage, as a fact. `words` has the sentences.
 
 use dra_model::{Key, Pod, Str, Time};
-use dra_rules::kubelet::{Cause, Problem, Stuck};
+use dra_rules::kubelet::{Cause, Due, Problem, Stuck};
 use dra_rules::reservation::may_run;
 
 /// What sentences about a stuck pod say of the pod itself.
@@ -116,7 +116,11 @@ impl StageFact {
                 }
                 devices.dedup();
             }
-            Cause::ToBeEvicted { at, .. } => *at = None,
+            Cause::ToBeEvicted { due, .. } => {
+                if matches!(due, Due::Later(_)) {
+                    *due = Due::Now;
+                }
+            }
             Cause::ContainerEnds(_, Some(end)) => end.finished_at = None,
             Cause::ContainerNotStarted(_, waiting) => {
                 waiting.message = without_ids(&waiting.message, &pod.name).into();

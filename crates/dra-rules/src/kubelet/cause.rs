@@ -199,8 +199,8 @@ pub enum Cause {
         taint: Taint,
         /// The rule that the taint is from, unless the driver published it.
         rule: Option<Str>,
-        /// When the pod is to be gone, unless that is now.
-        at: Option<Time>,
+        /// When the pod is to be gone.
+        due: Due,
     },
     /// The containers of the pod run, and it is not ready.
     NotReady {
@@ -238,6 +238,17 @@ pub enum Cause {
         /// In the kubelet's words.
         text: String,
     },
+}
+
+/// When the device taint eviction controller deletes a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Due {
+    /// It tolerates the taint until then.
+    Later(Time),
+    /// The controller is about to.
+    Now,
+    /// It should have done so then.
+    Overdue(Time),
 }
 
 impl Cause {

@@ -33,7 +33,7 @@ use dra_model::{
     Kind, Node, Pod, Str, Time,
 };
 
-pub use cause::{Attaching, Cause, Evidence, Party};
+pub use cause::{Attaching, Cause, Due, Evidence, Party};
 use drivers::Drivers;
 pub use drivers::{
     KeptOff, Plugin, daemon_set_of, is_called_like, is_called_plugin, is_ready, kept_off, republishing,
@@ -93,6 +93,9 @@ const SILENT_SECONDS: u64 = 300;
 
 /// Time that the kubelet needs to mount the volumes of a pod.
 const MOUNTING_SECONDS: u64 = 60;
+
+/// Time that the device taint eviction controller needs to delete a pod.
+const EVICTING_SECONDS: u64 = 60;
 
 /// Time that a driver's pod needs to become ready, and then to publish.
 pub const STARTING_SECONDS: u64 = 300;

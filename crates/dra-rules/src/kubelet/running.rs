@@ -1,12 +1,12 @@
 //! Pods that run, and what their devices are in danger of.
 
-use super::cause::{Cause, Evidence};
+use super::cause::{Cause, Due, Evidence};
 use super::drivers::{republishing, unready};
-use super::{MOUNTING_SECONDS, Stages, Stuck, said};
+use super::{EVICTING_SECONDS, MOUNTING_SECONDS, Stages, Stuck, said};
 use crate::eviction::{Release, claim_eviction, evicting_claims, evicting_taint, pod_eviction};
 use crate::health::{Health, HealthIndex, health_of_claims};
 use dra_allocator::devices::{Inventory, Taints};
-use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Str};
+use dra_model::{AllocatedDevice, DeviceId, Kind, Pod, Str, Time};
 
 impl<'c> Stages<'c> {
     /// Returns what a pod that runs has to fear.
@@ -36,9 +36,20 @@ impl<'c> Stages<'c> {
             device,
             taint,
             rule,
-            at: (eviction.at > self.now).then_some(eviction.at),
+            due: self.due(eviction.at.max(pod.status.start_time.unwrap_or(eviction.at))),
         };
         Some(Stuck::new(cause, since, Evidence::Tainted(since)))
+    }
+
+    /// Returns what becomes of an eviction that is due then. The controller evicts within seconds.
+    fn due(&self, at: Time) -> Due {
+        if at > self.now {
+            Due::Later(at)
+        } else if self.now.since(at).as_secs() < EVICTING_SECONDS {
+            Due::Now
+        } else {
+            Due::Overdue(at)
+        }
     }
 
     /// Returns that the pod is not ready, for longer than containers need to start.

@@ -722,6 +722,19 @@ pub(super) fn worlds(code: Code) -> (World, World) {
                 with(&json!({"running": {}})),
             )
         }
+        Code::PodToBeEvicted => {
+            let with = |effect: &str| {
+                let taint = json!({"key": "k", "effect": effect, "timeAdded": "2026-01-01T00:00:00Z"});
+                let world = world()
+                    .node("node-1", &json!({}))
+                    .claim("c", &json!({}), &holding(&["x"], &["p"]))
+                    .slice("node-1", &json!([{"name": "x", "taints": [taint]}]));
+                let status = json!({"phase": "Running",
+                    "containerStatuses": [{"name": "main", "state": {"running": {}}}]});
+                pod_from(world, "p", &one_container(), &json!({"status": status}))
+            };
+            (with("NoExecute"), with("NoSchedule"))
+        }
         Code::DriverAwaited => {
             let with = |phase: &str| on_node(&json!({"phase": phase}));
             (with("Pending"), with("Running"))

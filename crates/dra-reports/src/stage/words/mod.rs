@@ -9,8 +9,8 @@ use crate::warnings::missing;
 use crate::words::tainted;
 use dra_model::{ContainerEnd, DeviceId, Key, Pod, Str, Time};
 use dra_rules::kubelet::{
-    Attaching, BrokenLink, Cause, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused, Unknown,
-    Unread, Waiting, Waits, has_logs,
+    Attaching, BrokenLink, Cause, Due, Evidence, Heartbeat, KeptOff, Party, Plugin, Problem, Refused,
+    Unknown, Unread, Waiting, Waits, has_logs,
 };
 use dra_rules::owners::{Incomplete, OwnerName};
 use dra_rules::reservation::{Unlisted, UnlistedDevices};
@@ -188,14 +188,12 @@ pub(crate) fn cause_text(cause: &Cause, subject: &Subject) -> String {
             device,
             taint,
             rule,
-            at,
-        } => {
-            let when = at.map_or_else(String::new, |at| format!(" at {at}"));
-            format!(
-                "{}, which evicts the pod{when}",
-                tainted(device, taint, rule.as_ref())
-            )
-        }
+            due,
+        } => format!(
+            "{}, which {}",
+            tainted(device, taint, rule.as_ref()),
+            evicts(*due)
+        ),
         Cause::NotReady { text } => format!("it is not ready{}", said(text)),
         Cause::UnprepareFails { drivers } => format!(
             "its containers have exited, but {} does not unprepare its devices; only the logs of the kubelet and the driver report why",
@@ -252,6 +250,16 @@ pub(crate) fn cause_of_node(cause: &Cause) -> String {
         Cause::NodeNotReady { text, .. } => format!("is not ready{}", said(text)),
         _ => "is not ready: its kubelet has stopped reporting, and does nothing for pods until it responds"
             .to_owned(),
+    }
+}
+
+fn evicts(due: Due) -> String {
+    match due {
+        Due::Later(at) => format!("evicts the pod at {at}"),
+        Due::Now => "evicts the pod".to_owned(),
+        Due::Overdue(at) => format!(
+            "was due to evict the pod at {at}: the device-taint-eviction-controller of kube-controller-manager may not be running"
+        ),
     }
 }
 
