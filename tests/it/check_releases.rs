@@ -146,7 +146,7 @@ fn a_capacity_with_another_name_is_reported_with_the_name_to_write() {
             &[],
             &["other.example.com/m"],
             "m",
-            Some("has no capacity m"),
+            Some("has no capacity m (did you mean other.example.com/m?)"),
             false,
         ),
         (
@@ -154,7 +154,7 @@ fn a_capacity_with_another_name_is_reported_with_the_name_to_write() {
             &[],
             &["m"],
             "other.example.com/m",
-            Some("has no capacity other.example.com/m"),
+            Some("has no capacity other.example.com/m (did you mean m?)"),
             false,
         ),
     ] {

@@ -607,6 +607,191 @@ const CASES: &[Case] = &[
         has: &["gpu-1: too few devices for the extended resources of the pod"],
         has_not: &["container-0-request-0", "()"],
     },
+    // The old pod of a restart ends: the next one has to wait for it, and for nothing else.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-m2n8s",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=predecessor-terminating.yaml",
+        ],
+        code: 1,
+        has: &[
+            "Fits on gpu-1 once pod/ml/infer-6b8f9c7d5-x7k2d finishes",
+            "wait for the end of pod/ml/infer-6b8f9c7d5-x7k2d",
+        ],
+        has_not: &["aiting will not help", "use fewer replicas"],
+    },
+    // The same with a DaemonSet, and with a claim that a drained node holds.
+    Case {
+        args: &[
+            "explain",
+            "pod/render-bbbbb",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=daemon-pod-terminating.yaml",
+        ],
+        code: 1,
+        has: &["wait for the end of pod/ml/render-aaaaa"],
+        has_not: &["aiting will not help", "maxSurge"],
+    },
+    // The same with a claim that a drained node holds.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-m2n8s",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=drained-with-a-named-claim.yaml",
+        ],
+        code: 1,
+        has: &[
+            "Fits on gpu-2 once pod/ml/infer-6b8f9c7d5-x7k2d finishes",
+            "1. wait for the end of pod/ml/infer-6b8f9c7d5-x7k2d",
+        ],
+        has_not: &["1. uncordon"],
+    },
+    // A claim asks for what its template no longer does.
+    Case {
+        args: &[
+            "explain",
+            "pod/train-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=template-changed-since.yaml",
+        ],
+        code: 1,
+        has: &[
+            "1. delete claim/ml/",
+            "requests what template/ml/one-gpu no longer does",
+            "kubectl delete resourceclaim",
+        ],
+        has_not: &["reduce request gpu of template"],
+    },
+    // A toleration has another value than the taint.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=toleration-of-another-value.yaml",
+        ],
+        code: 1,
+        has: &[
+            "1. tolerate device taint gpu.nvidia.com/reserved:NoSchedule",
+            "whose toleration of this key does not match the taint",
+        ],
+        has_not: &["1. delete pod"],
+    },
+    // Values that read alike are of two types.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=attribute-of-another-type.yaml",
+        ],
+        code: 1,
+        has: &["eth0 has 0 of another type"],
+        has_not: &[],
+    },
+    // A driver refuses what the template configures.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=configuration-refused.yaml",
+        ],
+        code: 1,
+        has: &["correct the configuration in template/ml/one-gpu if the driver's message is about that"],
+        has_not: &[],
+    },
+    // A RuntimeClass puts a node selector back that was removed.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=selector-of-a-runtime-class.yaml",
+        ],
+        code: 1,
+        has: &[
+            "(not tested",
+            "the RuntimeClass of the pod may add it to the new pod again",
+        ],
+        has_not: &["tested: fits"],
+    },
+    // No device has a capacity of that name.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=capacity-misnamed.yaml",
+        ],
+        code: 1,
+        has: &["no device has capacity vram (did you mean memory?)"],
+        has_not: &["is pending: has no"],
+    },
+    // A selector wants more than the most that there is.
+    Case {
+        args: &[
+            "explain",
+            "pod/train",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=selector-for-more.yaml",
+        ],
+        code: 1,
+        has: &["this is not true: device.capacity"],
+        has_not: &[],
+    },
+    // No component evicts a pod whose eviction is due.
+    Case {
+        args: &[
+            "explain",
+            "pod/infer-6b8f9c7d5-x7k2d",
+            "-n=ml",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=eviction-overdue.yaml",
+        ],
+        code: 1,
+        has: &[
+            "was due to evict the pod at 2026-11-28T09:30",
+            "device-taint-eviction-controller of kube-controller-manager may not be running",
+        ],
+        has_not: &[],
+    },
+    // What `explain` says of it, `check` reports.
+    Case {
+        args: &[
+            "check",
+            "--complete",
+            "--now=2026-11-28T10:00:00Z",
+            "--from=eviction-overdue.yaml",
+        ],
+        code: 1,
+        has: &["DRA089", "pod/ml/infer-6b8f9c7d5-x7k2d"],
+        has_not: &["No findings"],
+    },
 ];
 
 #[test]

@@ -94,6 +94,8 @@ pub struct PodSpec {
     /// True if there are rules of spreading over the topology.
     #[serde(rename = "topologySpreadConstraints", deserialize_with = "is_filled")]
     pub has_topology_spread: bool,
+    /// Present if a RuntimeClass may have added its node selector and tolerations to those of the pod.
+    pub runtime_class_name: Option<serde::de::IgnoredAny>,
     /// Relevant facts about its volumes.
     #[serde(deserialize_with = "volumes")]
     pub volumes: Volumes,

@@ -724,6 +724,11 @@ const KINDS: &[(&str, Build)] = &[
         cluster.delete("claim/c");
         cluster.create(&pod("p").named_claim("gpu", "c"));
     }),
+    ("RenewClaim", |cluster| {
+        from_template(cluster, gpu().count(9), json!({}));
+        cluster.delete("template/t");
+        cluster.create(&template("t", claim_spec([gpu()])));
+    }),
     ("RaiseQuota", |cluster| {
         limit(cluster);
         cluster.create_all(&[

@@ -375,7 +375,7 @@ mod tests {
                 World::default().slice("node-1", &json!([device("b", "large", "24Gi")])),
                 vec!["device.capacity['d'].memory.compareTo(quantity('24Gi')) > 0"],
                 Some(
-                    "the request selects none of 1 device of class d; for d/node-1/b, device.capacity['d'].memory.compareTo(quantity('24Gi')) \
+                    "the request selects none of 1 device of class d; for d/node-1/b, this is not true: device.capacity['d'].memory.compareTo(quantity('24Gi')) \
                      > 0 (device.capacity[\"d\"].memory is quantity(\"24Gi\"))",
                 ),
             ),
@@ -391,7 +391,7 @@ mod tests {
                     "device.attributes['d'].model.startsWith('la') && device.attributes['d'].model.endsWith('x')",
                 ],
                 Some(
-                    "the request selects none of 2 devices of class d; for d/node-1/b, device.attributes['d'].model.endsWith('x') \
+                    "the request selects none of 2 devices of class d; for d/node-1/b, this is not true: device.attributes['d'].model.endsWith('x') \
                      (device.attributes[\"d\"].model is \"large\")",
                 ),
             ),

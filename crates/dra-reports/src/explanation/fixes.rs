@@ -339,7 +339,13 @@ impl Helped<'_> {
         if changes.len() == 1 {
             changes.clear();
         }
-        let remedy = self.remedy(&found.changes, self.is_recreated);
+        let mut remedy = self.remedy(&found.changes, self.is_recreated);
+        let is_selector = |fix: &Fix| matches!(fix, Fix::DropNodeLabel { .. });
+        let may_be_undone = self.pod.is_some_and(|pod| pod.spec.runtime_class_name.is_some())
+            && found.changes.iter().any(is_selector);
+        if may_be_undone {
+            remedy = remedy.note(words::OF_RUNTIME_CLASS);
+        }
         FixItem {
             kind,
             target,
@@ -347,7 +353,7 @@ impl Helped<'_> {
             note: remedy.text(),
             command: remedy.command,
             look: None,
-            proven: true,
+            proven: !may_be_undone,
             minimal: found.smallest,
             changes,
             nodes: found.nodes.clone(),
@@ -430,6 +436,9 @@ impl Helped<'_> {
     fn other(&self, fix: &Fix) -> Remedy {
         match fix {
             Fix::Release { claim, .. } => self.release(claim),
+            Fix::RenewClaim { claim, .. } => {
+                Remedy::command(delete_in(&claim.namespace, Kind::ResourceClaim, [&claim.name]))
+            }
             Fix::LiftTaint { pool, key, .. } => Remedy::by_hand(words::taint_of_driver(pool, key)),
             Fix::DeleteRule { rule } => Remedy::command(delete(Kind::DeviceTaintRule, [rule])),
             Fix::OfferResource { class, resource } => {
@@ -533,6 +542,7 @@ impl Helped<'_> {
         };
         match fix {
             Fix::Release { claim, .. } => ("ReleaseClaim", format!("claim/{claim}")),
+            Fix::RenewClaim { claim, .. } => ("RenewClaim", format!("claim/{claim}")),
             Fix::Tolerate { claim, request, .. } => ("TolerateTaint", of_request(claim, request)),
             Fix::TolerateNode { .. } => ("TolerateNodeTaint", own()),
             Fix::Fewer { claim, request, .. } => ("FewerDevices", of_request(claim, request)),

@@ -231,6 +231,7 @@ pub(super) const KINDS: &[&str] = &[
     "ReleaseClaim",
     "RemoveFinalizer",
     "RemoveGates",
+    "RenewClaim",
     "RepairContainer",
     "RepairDriver",
     "RepairRuntime",

@@ -15,7 +15,7 @@ use dra_rules::kubelet::{
     Attaching, BrokenLink, Cause, Evidence, KeptOff, Maker, Plugin, PodStage, Problem, Stages, Unread,
     has_logs,
 };
-use dra_rules::reservation::{Lacks, may_run, unmade, users};
+use dra_rules::reservation::{Lacks, Origin, may_run, unmade, users};
 use dra_rules::scheduling::daemon_tolerations;
 
 /// Advice for a stuck pod.
@@ -67,7 +67,9 @@ pub(crate) fn advise(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<Advice
     Some(match &stuck.cause {
         Cause::DriverNotRegistered { driver, plugin } => of_plugin(stages, driver, plugin, node),
         Cause::DriverFails { .. } | Cause::PrepareRefused { .. } => {
-            of_driver(stages, stage, node, Unprepared::Refused)
+            let configured = configured(stages, stage);
+            let why = configured.map_or(Unprepared::Refused, Unprepared::Configured);
+            of_driver(stages, stage, node, why)
         }
         Cause::NodesMissing { owner, others, .. } => {
             let target = format!(
@@ -288,6 +290,18 @@ fn attach(stages: &Stages<'_>, pod: &Arc<Pod>, device: &DeviceId, attaching: &At
 }
 
 /// The driver has to prepare the devices.
+/// The object with the configuration that users have written for the drivers of the pod's devices, as messages call it.
+fn configured(stages: &Stages<'_>, stage: &PodStage<'_>) -> Option<String> {
+    stages.claims(stage.pod).find_map(|claim| {
+        let mut drivers = claim.results().iter().map(|result| &result.driver);
+        let of_claim = claim.spec.devices.config.iter();
+        let mut configs = of_claim.filter_map(|config| config.opaque.as_ref());
+        configs
+            .any(|config| drivers.any(|driver| *driver == config.driver))
+            .then(|| Origin::of(stages.cluster(), claim).object(&claim.key()))
+    })
+}
+
 fn of_driver(stages: &Stages<'_>, stage: &PodStage<'_>, node: &str, why: Unprepared) -> Advice {
     let drivers = stages.claims(stage.pod).flat_map(|claim| claim.results());
     let drivers: std::collections::BTreeSet<&Str> = drivers.map(|result| &result.driver).collect();

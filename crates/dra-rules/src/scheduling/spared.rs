@@ -69,8 +69,11 @@ impl<'c> Sparing<'c> {
         remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim)
     }
 
-    /// Returns why the pod may not be ended for the subject, if so.
+    /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends, whoever replaces it.
     pub(super) fn pod(&self, pod: &Pod) -> Option<Spared> {
+        if pod.metadata.is_deleting() {
+            return None;
+        }
         let group = pod.pod_group().map(|group| pod.metadata.beside(group));
         if let Some(group) = group.filter(|group| self.own_group().as_ref() == Some(group)) {
             return Some(Spared::Group(group));

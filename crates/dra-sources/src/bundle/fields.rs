@@ -277,6 +277,7 @@ spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.prefe
 spec.affinity.{podAffinity?, podAntiAffinity?}
 spec.tolerations.{key, operator, value, effect, tolerationSeconds}
 spec.topologySpreadConstraints?
+spec.runtimeClassName?
 spec.volumes.{persistentVolumeClaim?, ephemeral?}
 status.{phase, startTime, reason, message}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}

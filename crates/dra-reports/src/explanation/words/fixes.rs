@@ -44,9 +44,24 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
     let of = |request: &str| format!("request {request} of {object}");
     match fix {
         Fix::Release { claim, .. } => release(claim, before),
+        Fix::RenewClaim { claim, template } => format!(
+            "delete claim/{claim}, which requests what template/{template} no longer does: it is created again from the template"
+        ),
         Fix::Tolerate {
-            request, key, effect, ..
-        } => format!("tolerate device taint {key}:{effect} in {}", of(request)),
+            request,
+            key,
+            effect,
+            has_other,
+            ..
+        } => format!(
+            "tolerate device taint {key}:{effect} in {}{}",
+            of(request),
+            if *has_other {
+                ", whose toleration of this key does not match the taint"
+            } else {
+                ""
+            }
+        ),
         Fix::TolerateNode { key, effect } => format!("tolerate node taint {key}:{effect} in {pod}"),
         Fix::Fewer { request, count, .. } => reduce(&of(request), &count.to_string(), before),
         Fix::FewerExtended {
@@ -98,6 +113,11 @@ pub(in super::super) fn change(fix: &Fix, About { pod, object, before }: &About)
         Fix::LiftNodeTaint { node, key, effect } => format!("remove taint {key}:{effect} from node/{node}"),
     }
 }
+
+/// That the admission of a pod may add again what was removed. Mirrors `plugin/pkg/admission/runtimeclass/admission.go`, `setScheduling`,
+/// v1.37.2.
+pub(in super::super) const OF_RUNTIME_CLASS: &str = "the RuntimeClass of the pod may add it to the new pod again: if it does, use another \
+     runtimeClassName, or label a node";
 
 fn reduce(what: &str, to: &str, before: &Before) -> String {
     match before {

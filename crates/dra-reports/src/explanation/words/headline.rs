@@ -12,7 +12,7 @@ use super::super::diagnosis::{
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{brief, fact, failing, not_made, of_lacking, of_obstacle, refused};
+use super::reasons::{brief, fact, failing, no_capacity, not_made, of_lacking, of_obstacle, refused};
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -225,6 +225,9 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
             format!("{} is allocated on node/{node}, {why}", claim(key))
         }
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
+        Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::NoCapacity(name, meant)))) => {
+            format!("no device {}", no_capacity(name, meant.as_ref()))
+        }
         Cause::Alike(brief @ (Brief::Fact(Fact::Plain(_)) | Brief::Lacks(..))) => {
             format!("no node can take the pod: {}", self::brief(brief))
         }
@@ -432,7 +435,7 @@ pub(in super::super) fn absent(absence: &Absence) -> String {
                     format!("none of {all} of class {class} has {name} {wanted}; published values: {there}")
                 }
                 Some(Nearest::Term { device, term, seen }) => format!(
-                    "the request selects none of {all} of class {class}; for {device}, {}",
+                    "the request selects none of {all} of class {class}; for {device}, this is not true: {}",
                     failing(term, seen)
                 ),
                 None => format!("the request selects none of {all} of class {class}"),

@@ -229,7 +229,8 @@ fn of_together(together: &Together) -> String {
             let clash = values
                 .as_ref()
                 .map_or_else(String::new, |[(taken, value), (refused, other)]| {
-                    format!(": {taken} has {value}, {refused} has {other}")
+                    let of_type = if value == other { " of another type" } else { "" };
+                    format!(": {taken} has {value}, {refused} has {other}{of_type}")
                 });
             format!(
                 "the remaining devices do not meet {}{clash}; without {} the claims fit",
@@ -312,10 +313,7 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
         RuledOut::RequestSelector => not_selected("of the request", evidence),
         RuledOut::OtherNode => "belongs to other nodes".to_owned(),
         RuledOut::NoSuchCapacity => match evidence {
-            Evidence::NoCapacity(name, Some(meant)) => {
-                format!("has no capacity {name} (did you mean {meant}?)")
-            }
-            Evidence::NoCapacity(name, None) => format!("has no capacity {name}"),
+            Evidence::NoCapacity(name, meant) => no_capacity(name, meant.as_ref()),
             _ => "has no such capacity".to_owned(),
         },
         RuledOut::CapacityPolicy => match evidence {
@@ -380,6 +378,11 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
         },
         RuledOut::Constraint => "does not meet a constraint".to_owned(),
     }
+}
+
+pub(super) fn no_capacity(name: &Str, meant: Option<&Str>) -> String {
+    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean {meant}?)"));
+    format!("has no capacity {name}{meant}")
 }
 
 /// The terms of the selector that are not true, with what they see.

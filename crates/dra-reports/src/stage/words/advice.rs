@@ -29,6 +29,15 @@ fn ask_owner(driver: &str, what: &str) -> String {
 pub(in super::super) fn prepare(driver: Option<&Str>, why: Unprepared) -> Text {
     let driver = driver.map_or_else(|| "the driver".to_owned(), |driver| format!("driver {driver}"));
     let (what, how) = match why {
+        Unprepared::Configured(object) => {
+            return Text::new(
+                format!(
+                    "correct the configuration in {object} if the driver's message is about that; otherwise {}",
+                    ask_owner(&driver, "act on it")
+                ),
+                "the kubelet retries automatically with the configuration that the claim was created with: a corrected one needs a new claim and pod",
+            );
+        }
         Unprepared::Refused => (
             "act on the driver's message",
             "it has to prepare the devices; the kubelet retries automatically",
@@ -61,10 +70,11 @@ pub(in super::super) fn gather(owner: &str, others: &[String]) -> Text {
 }
 
 /// Why devices are not prepared.
-#[derive(Clone, Copy)]
 pub(in super::super) enum Unprepared {
     /// The driver refuses.
     Refused,
+    /// The same, and the object with this name has configuration for it.
+    Configured(String),
     /// The container runtime finds no CDI file of the driver.
     NoFile,
     /// The driver still has the devices of an earlier claim.

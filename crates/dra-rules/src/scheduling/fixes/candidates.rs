@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::change::Fix;
-use crate::reservation::has_consumer;
+use super::edit::change_of_claim;
+use crate::reservation::{Origin, has_consumer};
 use crate::scheduling::extended::{Unoffered, class_of, unoffered};
 use crate::scheduling::locality::Localities;
 use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
 use dra_allocator::devices::{keeps_off, known_names, rule_matches_pool, rules_of_scheduler, slice_device};
 use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
-use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
+use dra_model::{
+    AllocationMode, Claim, Cluster, ConsumerReference, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup,
+};
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
 pub(super) const MOST_CANDIDATES: usize = 10_000;
@@ -83,8 +86,18 @@ fn releases(
     let fix = |key: Key| {
         let claim = cluster.claim(&key)?;
         let takes = claim.results().iter().any(|result| result.takes());
-        // Devices count as in use unless they are known to be idle.
-        let in_use = !sparing.consumers(claim).is_empty() || has_consumer(cluster, claim).unwrap_or(true);
+        let consumers = sparing.consumers(claim);
+        let ends = |entry: &&ConsumerReference| {
+            let pod = cluster.pod(&claim.metadata.beside(&entry.name));
+            entry.is_pod()
+                && pod.is_some_and(|pod| pod.metadata.uid == entry.uid && pod.metadata.is_deleting())
+        };
+        // Devices count as in use unless they are known to be idle, or soon are.
+        let in_use = if consumers.is_empty() {
+            has_consumer(cluster, claim).unwrap_or(true)
+        } else {
+            !consumers.iter().all(ends)
+        };
         (takes && sparing.claim(claim).is_none()).then_some(Fix::Release { claim: key, in_use })
     };
     keys.into_iter().filter_map(fix).collect()
@@ -124,7 +137,7 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
         }
     }
     for claim in own.iter().filter(|claim| claim.status.allocation.is_none()) {
-        for (request, _) in specs(claim) {
+        for (request, spec) in specs(claim) {
             if fixes.len() > MOST_CANDIDATES {
                 break;
             }
@@ -134,6 +147,7 @@ fn taints(cluster: &Cluster, localities: &Localities, node: &Node, own: &[Arc<Cl
                     request: request.clone(),
                     key: key.clone(),
                     effect: effect.clone(),
+                    has_other: spec.tolerations.iter().any(|known| known.key == *key),
                 });
             }
         }
@@ -157,6 +171,14 @@ pub(super) fn of_claims(cluster: &Cluster, claims: &[Arc<Claim>], fails: bool) -
     let names = Names::default();
     for claim in claims.iter().filter(|claim| claim.status.allocation.is_none()) {
         let key = claim.key();
+        if let Origin::Template(template) = Origin::of(cluster, claim)
+            && change_of_claim("", &claim.spec, &template.spec.spec).is_none_or(|change| !change.is_empty())
+        {
+            fixes.push(Fix::RenewClaim {
+                claim: key.clone(),
+                template: template.metadata.key(),
+            });
+        }
         for (name, spec) in specs(claim) {
             if fixes.len() > MOST_CANDIDATES {
                 break;

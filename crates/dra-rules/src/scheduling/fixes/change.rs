@@ -20,6 +20,13 @@ pub enum Fix {
         /// True if it is in use.
         in_use: bool,
     },
+    /// A claim is created again from its template, which requests something else by now.
+    RenewClaim {
+        /// The claim.
+        claim: Key,
+        /// The template.
+        template: Key,
+    },
     /// A request tolerates a device taint.
     Tolerate {
         /// The claim.
@@ -30,6 +37,8 @@ pub enum Fix {
         key: Str,
         /// Effect of the taint.
         effect: Str,
+        /// True if the request has a toleration of the key, which does not tolerate the taint.
+        has_other: bool,
     },
     /// The pod tolerates a taint of nodes.
     TolerateNode {
@@ -169,7 +178,7 @@ pub enum Fix {
 /// last objects that were marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassOfFix {
-    /// The owner of the pod: the same request in a form that does not fail.
+    /// The owner of the pod: what is meant, in a form that does not fail, or as the template has it by now.
     Same,
     /// The owner of the pod: a smaller request.
     Less,
@@ -190,9 +199,10 @@ impl Fix {
     pub fn class(&self) -> ClassOfFix {
         match self {
             Self::Release { in_use: false, .. } | Self::Uncordon { .. } => ClassOfFix::Idle,
+            Self::Tolerate { has_other: true, .. } => ClassOfFix::Same,
             Self::Tolerate { .. } | Self::TolerateNode { .. } => ClassOfFix::Tolerate,
             Self::Fewer { .. } | Self::FewerExtended { .. } | Self::LessCapacity { .. } => ClassOfFix::Less,
-            Self::ReplaceTerm { .. } => ClassOfFix::Same,
+            Self::ReplaceTerm { .. } | Self::RenewClaim { .. } => ClassOfFix::Same,
             Self::DropTerm { .. }
             | Self::DropConstraint { .. }
             | Self::UseClass { .. }
@@ -210,6 +220,10 @@ impl Fix {
     /// Returns whether two changes are about the same thing, so that both together make no sense.
     pub(super) fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
+            // What is created again does not keep what was changed.
+            (Self::RenewClaim { claim, .. }, edit) | (edit, Self::RenewClaim { claim, .. }) => {
+                edit.edits_claim() == Some(claim)
+            }
             (
                 Self::Fewer { claim, request, .. },
                 Self::Fewer {
@@ -304,11 +318,17 @@ impl Fix {
             Self::Release { claim, .. } => {
                 release(cluster, claim);
             }
+            Self::RenewClaim { claim, template } => {
+                if let Some(template) = cluster.template(template).cloned() {
+                    change_claim(cluster, claim, |claim| claim.spec = template.spec.spec.clone());
+                }
+            }
             Self::Tolerate {
                 claim,
                 request,
                 key,
                 effect,
+                ..
             } => {
                 change_request(cluster, claim, request, |spec| {
                     spec.tolerations.push(Toleration {

@@ -5,6 +5,7 @@
 //! node. Sets of one size are only tried once no smaller one helped, so nothing smaller suffices, and no part of what is found.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -148,6 +149,20 @@ pub fn smallest(scheduler: &Scheduler, subject: &Subject, effort: &Effort<'_>) -
         search.greedy(&mut kept);
         exhausted = false;
     }
+    // A template that requests something else already is not changed to what its claim requests, only with less.
+    let of_template = |fix: &Fix| match fix {
+        Fix::RenewClaim { claim, .. } => Some(claim.clone()),
+        _ => None,
+    };
+    let renewed: BTreeSet<Key> = search
+        .found
+        .iter()
+        .flat_map(|found| found.changes.iter().filter_map(of_template))
+        .collect();
+    let is_outdated = |fix: &Fix| fix.edits_claim().is_some_and(|claim| renewed.contains(claim));
+    search
+        .found
+        .retain(|found| !found.changes.iter().any(is_outdated));
     let complete = exhausted && !search.undecided && !search.is_spent();
     let all = search.found;
     let is_best = |one: &Found| {

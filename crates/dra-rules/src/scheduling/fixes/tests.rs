@@ -254,11 +254,13 @@ impl World {
         taints.sort_unstable();
         taints.dedup();
         for (key, effect) in taints {
+            let spec = cluster.claim(&claim).and_then(|claim| claim.asked_for(&request));
             all.push(Fix::Tolerate {
                 claim: claim.clone(),
                 request: request.clone(),
                 key: key.into(),
                 effect: effect.into(),
+                has_other: spec.is_some_and(|spec| spec.tolerations.iter().any(|known| known.key == *key)),
             });
         }
         self.changes_of_nodes(&mut all);
