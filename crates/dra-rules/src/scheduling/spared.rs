@@ -69,6 +69,16 @@ impl<'c> Sparing<'c> {
         remaining_consumers(self.cluster, self.pod.map(|pod| &**pod), claim)
     }
 
+    /// Returns whether all of them are pods that are being deleted.
+    pub(super) fn are_ending(&self, claim: &Claim) -> bool {
+        let is_ending = |entry: &&ConsumerReference| {
+            let pod = self.cluster.pod(&claim.metadata.beside(&entry.name));
+            entry.is_pod()
+                && pod.is_some_and(|pod| pod.metadata.uid == entry.uid && pod.metadata.is_deleting())
+        };
+        self.consumers(claim).iter().all(is_ending)
+    }
+
     /// Returns why the pod may not be ended for the subject, if so. One that is being deleted ends, whoever replaces it.
     pub(super) fn pod(&self, pod: &Pod) -> Option<Spared> {
         if pod.metadata.is_deleting() {

@@ -12,7 +12,7 @@ use super::super::diagnosis::{
 };
 use super::super::fact::{Brief, Evidence, Fact, Speaker};
 use super::super::items::{DeviceCount, Holding};
-use super::reasons::{brief, fact, failing, no_capacity, not_made, of_lacking, of_obstacle, refused};
+use super::reasons::{brief, fact, failing, missing_capacity, not_made, of_lacking, of_obstacle, refused};
 use super::{NAMED, listed, listed_names, number, one, several, which, word};
 use crate::allocation::words::{claim, of_gang, pod, too_many_consumers};
 use crate::listing::{selector_terms, some};
@@ -226,7 +226,7 @@ pub(in super::super) fn cause(cause: &Cause) -> String {
         }
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::Lacking(lacking)))) => of_lacking(lacking),
         Cause::Alike(Brief::Fact(Fact::RuledOut(_, Evidence::NoCapacity(name, meant)))) => {
-            format!("no device {}", no_capacity(name, meant.as_ref()))
+            format!("no device has {}", missing_capacity(name, meant.as_ref()))
         }
         Cause::Alike(brief @ (Brief::Fact(Fact::Plain(_)) | Brief::Lacks(..))) => {
             format!("no node can take the pod: {}", self::brief(brief))

@@ -313,7 +313,7 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
         RuledOut::RequestSelector => not_selected("of the request", evidence),
         RuledOut::OtherNode => "belongs to other nodes".to_owned(),
         RuledOut::NoSuchCapacity => match evidence {
-            Evidence::NoCapacity(name, meant) => no_capacity(name, meant.as_ref()),
+            Evidence::NoCapacity(name, meant) => format!("has no {}", missing_capacity(name, meant.as_ref())),
             _ => "has no such capacity".to_owned(),
         },
         RuledOut::CapacityPolicy => match evidence {
@@ -380,9 +380,9 @@ fn ruled_out(why: RuledOut, evidence: &Evidence) -> String {
     }
 }
 
-pub(super) fn no_capacity(name: &Str, meant: Option<&Str>) -> String {
+pub(super) fn missing_capacity(name: &Str, meant: Option<&Str>) -> String {
     let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean {meant}?)"));
-    format!("has no capacity {name}{meant}")
+    format!("capacity {name}{meant}")
 }
 
 /// The terms of the selector that are not true, with what they see.

@@ -13,9 +13,7 @@ use crate::scheduling::plain;
 use crate::scheduling::spared::Sparing;
 use dra_allocator::devices::{keeps_off, known_names, rule_matches_pool, rules_of_scheduler, slice_device};
 use dra_cel::{DeviceInput, Known, Mistake, Terms, guarded, repairs};
-use dra_model::{
-    AllocationMode, Claim, Cluster, ConsumerReference, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup,
-};
+use dra_model::{AllocationMode, Claim, Cluster, DeviceRequest, Key, Node, Pod, Quantity, Str, lookup};
 
 /// Changes that are tried on a node: as many more as any search has time for are looked for, and left out.
 pub(super) const MOST_CANDIDATES: usize = 10_000;
@@ -86,17 +84,11 @@ fn releases(
     let fix = |key: Key| {
         let claim = cluster.claim(&key)?;
         let takes = claim.results().iter().any(|result| result.takes());
-        let consumers = sparing.consumers(claim);
-        let ends = |entry: &&ConsumerReference| {
-            let pod = cluster.pod(&claim.metadata.beside(&entry.name));
-            entry.is_pod()
-                && pod.is_some_and(|pod| pod.metadata.uid == entry.uid && pod.metadata.is_deleting())
-        };
-        // Devices count as in use unless they are known to be idle, or soon are.
-        let in_use = if consumers.is_empty() {
+        // Devices count as in use unless they are known to be idle, or to be so soon.
+        let in_use = if sparing.consumers(claim).is_empty() {
             has_consumer(cluster, claim).unwrap_or(true)
         } else {
-            !consumers.iter().all(ends)
+            !sparing.are_ending(claim)
         };
         (takes && sparing.claim(claim).is_none()).then_some(Fix::Release { claim: key, in_use })
     };
