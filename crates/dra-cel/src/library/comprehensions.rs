@@ -1,28 +1,16 @@
 //! Functions called by macros that build maps. Mirrors `ext/comprehensions.go` (cel-go v0.29).
 
-use super::{Binding, Declaration, declare, global};
-use crate::ast::operators::MAP_INSERT;
+use super::Binding::{Guarded, Stepwise};
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::map::Map;
 use crate::value::{Fault, Outcome, Value};
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    declare(
-        MAP_INSERT,
-        "@mapInsert_map_key_value",
-        "map(K, V), K, V",
-        "map(K, V)",
-        Binding::Stepwise(insert_entry),
-    ),
-    global(
-        MAP_INSERT,
-        "@mapInsert_map_map",
-        "map(K, V), map(K, V)",
-        "map(K, V)",
-        insert_map,
-    ),
-];
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "@mapInsert_map_key_value": "cel.@mapInsert(map(K, V), K, V) -> map(K, V)" = Stepwise(insert_entry),
+    "@mapInsert_map_map": "cel.@mapInsert(map(K, V), map(K, V)) -> map(K, V)" = Guarded(insert_map),
+};
 
 /// The accumulator that the macros begin with is empty, and therefore a map that grows in place.
 fn insert_entry<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {

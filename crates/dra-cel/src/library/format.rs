@@ -1,8 +1,9 @@
 //! Named formats of strings. Mirrors `library/format.go` (apiserver v0.37.1) and what is behind it: the names of
 //! `model::names`, and `strfmt` (kube-openapi).
 
+use super::Binding::Guarded;
 use super::url::parse_request_uri;
-use super::{Declaration, global, member};
+use super::{Declaration, overloads};
 use crate::value::{Fault, Value, time};
 use dra_values::names::{is_label, label, label_value, qualified_name, subdomain, too_long};
 
@@ -15,106 +16,66 @@ pub(crate) struct NamedFormat {
     validate: fn(&str) -> Vec<String>,
 }
 
-const fn named(name: &'static str, regex_size: u64, validate: fn(&str) -> Vec<String>) -> NamedFormat {
-    NamedFormat {
-        name,
-        regex_size,
-        validate,
-    }
-}
+/// The formats, and for each the function without arguments that yields it.
+macro_rules! formats {
+    ($($key:literal: $name:literal, $regex_size:literal => $validate:expr;)*) => {
+        static FORMATS: &[(&str, NamedFormat)] = &[$((
+            $key,
+            NamedFormat {
+                name: $name,
+                regex_size: $regex_size,
+                validate: $validate,
+            },
+        )),*];
 
-static LABEL: NamedFormat = named("DNS1123Label", 30, |text| label(text.as_bytes()));
-static SUBDOMAIN: NamedFormat = named("DNS1123Subdomain", 60, |text| subdomain(text.as_bytes()));
-static OLD_LABEL: NamedFormat = named("DNS1035Label", 30, |text| old_label(text.as_bytes()));
-static QUALIFIED_NAME: NamedFormat = named("QualifiedName", 60, qualified_name);
-static LABEL_PREFIX: NamedFormat = named("DNS1123LabelPrefix", 30, |text| label(&prefix(text)));
-static SUBDOMAIN_PREFIX: NamedFormat = named("DNS1123SubdomainPrefix", 60, |text| subdomain(&prefix(text)));
-static OLD_LABEL_PREFIX: NamedFormat = named("DNS1035LabelPrefix", 30, |text| old_label(&prefix(text)));
-static LABEL_VALUE: NamedFormat = named("LabelValue", 40, label_value);
-static URI: NamedFormat = named("URI", 1_103, |text| {
-    parse_request_uri(text).err().into_iter().collect()
-});
-static UUID: NamedFormat = named("uuid", 70, |text| {
-    unless(is_uuid(text), "does not match the UUID format")
-});
-static BYTE: NamedFormat = named("byte", 84, |text| unless(is_base64(text), "invalid base64"));
-static DATE: NamedFormat = named("date", 71, |text| unless(is_date(text), "invalid date"));
-static DATE_TIME: NamedFormat = named("datetime", 71, |text| {
-    unless(is_date_time(text), "invalid datetime")
-});
-
-static FORMATS: [(&str, &NamedFormat); 13] = [
-    ("dns1123Label", &LABEL),
-    ("dns1123Subdomain", &SUBDOMAIN),
-    ("dns1035Label", &OLD_LABEL),
-    ("qualifiedName", &QUALIFIED_NAME),
-    ("dns1123LabelPrefix", &LABEL_PREFIX),
-    ("dns1123SubdomainPrefix", &SUBDOMAIN_PREFIX),
-    ("dns1035LabelPrefix", &OLD_LABEL_PREFIX),
-    ("labelValue", &LABEL_VALUE),
-    ("uri", &URI),
-    ("uuid", &UUID),
-    ("byte", &BYTE),
-    ("date", &DATE),
-    ("datetime", &DATE_TIME),
-];
-
-/// A function without arguments that is a format.
-macro_rules! constant {
-    ($name:literal, $format:ident) => {
-        global($name, $name, "", "kubernetes.NamedFormat", |_, _| {
-            Ok(Value::Format(&$format))
-        })
+        const CONSTANTS: &[Declaration] = &[$(Declaration::new(
+            concat!("format.", $key),
+            concat!("format.", $key, "() -> kubernetes.NamedFormat"),
+            Guarded(|_, _| called($key).ok_or_else(Fault::no_such_overload)),
+        )),*];
     };
 }
 
+formats! {
+    "dns1123Label": "DNS1123Label", 30 => |text| label(text.as_bytes());
+    "dns1123Subdomain": "DNS1123Subdomain", 60 => |text| subdomain(text.as_bytes());
+    "dns1035Label": "DNS1035Label", 30 => |text| old_label(text.as_bytes());
+    "qualifiedName": "QualifiedName", 60 => qualified_name;
+    "dns1123LabelPrefix": "DNS1123LabelPrefix", 30 => |text| label(&prefix(text));
+    "dns1123SubdomainPrefix": "DNS1123SubdomainPrefix", 60 => |text| subdomain(&prefix(text));
+    "dns1035LabelPrefix": "DNS1035LabelPrefix", 30 => |text| old_label(&prefix(text));
+    "labelValue": "LabelValue", 40 => label_value;
+    "uri": "URI", 1_103 => |text| parse_request_uri(text).err().into_iter().collect();
+    "uuid": "uuid", 70 => |text| unless(is_uuid(text), "does not match the UUID format");
+    "byte": "byte", 84 => |text| unless(is_base64(text), "invalid base64");
+    "date": "date", 71 => |text| unless(is_date(text), "invalid date");
+    "datetime": "datetime", 71 => |text| unless(is_date_time(text), "invalid datetime");
+}
+
+/// The format called `key`.
+fn called(key: &str) -> Option<Value<'static>> {
+    let (_, format) = FORMATS.iter().find(|(other, _)| *other == key)?;
+    Some(Value::Format(format))
+}
+
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    member(
-        "validate",
-        "format-validate",
-        "kubernetes.NamedFormat, string",
-        "optional(list(string))",
-        |ctx, args| match args {
-            [Value::Format(format), Value::String(text)] => {
-                ctx.work(text.len() as u64 + 64)?;
-                let problems = (format.validate)(text);
-                if problems.is_empty() {
-                    return Ok(Value::Optional(None));
-                }
-                Ok(Value::some(Value::list(
-                    problems.into_iter().map(Value::string).collect(),
-                )))
+pub(super) const FUNCTIONS: &[&[Declaration]] = &[
+    overloads! {
+        "format-validate": "<kubernetes.NamedFormat>.validate(string) -> optional(list(string))" =>
+            |ctx, [Value::Format(format), Value::String(text)]| {
+            ctx.work(text.len() as u64 + 64)?;
+            let problems = (format.validate)(text);
+            if problems.is_empty() {
+                return Ok(Value::Optional(None));
             }
-            _ => Err(Fault::no_such_overload()),
+            Ok(Value::some(Value::list(
+                problems.into_iter().map(Value::string).collect(),
+            )))
         },
-    ),
-    global(
-        "format.named",
-        "format-named",
-        "string",
-        "optional(kubernetes.NamedFormat)",
-        |_, args| match args {
-            [Value::String(name)] => match FORMATS.iter().find(|(key, _)| *key == &**name) {
-                Some((_, format)) => Ok(Value::some(Value::Format(format))),
-                None => Ok(Value::Optional(None)),
-            },
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    constant!("format.dns1123Label", LABEL),
-    constant!("format.dns1123Subdomain", SUBDOMAIN),
-    constant!("format.dns1035Label", OLD_LABEL),
-    constant!("format.qualifiedName", QUALIFIED_NAME),
-    constant!("format.dns1123LabelPrefix", LABEL_PREFIX),
-    constant!("format.dns1123SubdomainPrefix", SUBDOMAIN_PREFIX),
-    constant!("format.dns1035LabelPrefix", OLD_LABEL_PREFIX),
-    constant!("format.labelValue", LABEL_VALUE),
-    constant!("format.uri", URI),
-    constant!("format.uuid", UUID),
-    constant!("format.byte", BYTE),
-    constant!("format.date", DATE),
-    constant!("format.datetime", DATE_TIME),
+        "format-named": "format.named(string) -> optional(kubernetes.NamedFormat)" =>
+            |_, [Value::String(name)]| Ok(called(name).map_or(Value::Optional(None), Value::some)),
+    },
+    CONSTANTS,
 ];
 
 fn unless(valid: bool, problem: &str) -> Vec<String> {

@@ -5,238 +5,110 @@ mod order;
 
 use std::cmp::Ordering;
 
-use super::{Binding, Declaration, OLDEST, declare, global, member};
-use crate::ast::operators::SORT_BY;
+use super::Binding::{self, Guarded, Shared, Unguarded};
+use super::{Declaration, OLDEST, overloads};
 use crate::cost::{LIST_BASE, not_a_list};
 use crate::eval::Context;
+use crate::value::equality::finds_equal;
 use crate::value::list::List;
 use crate::value::numbers::{self, Trait, has_trait};
-use crate::value::{Fault, Outcome, Value, equality};
+use crate::value::{Fault, Outcome, Value};
 
-/// An overload for each type that can be compared.
+/// The overloads for lists of each type that can be compared.
 macro_rules! comparable {
-    ($overload:ident) => {
-        &[
-            $overload!("int"),
-            $overload!("uint"),
-            $overload!("double"),
-            $overload!("bool"),
-            $overload!("duration"),
-            $overload!("timestamp"),
-            $overload!("string"),
-            $overload!("bytes"),
-        ]
+    ($($of:literal),*) => {
+        &[$(
+            Declaration::new(
+                concat!("list_", $of, "_sort"),
+                concat!("<list(", $of, ")>.sort() -> list(", $of, ")"),
+                SORT,
+            ),
+            Declaration::new(
+                concat!("list_", $of, "_sortByAssociatedKeys"),
+                concat!("<list(T)>.@sortByAssociatedKeys(list(", $of, ")) -> list(T)"),
+                SORT_BY_KEYS,
+            ),
+            Declaration::new(
+                concat!("list_", $of, "_is_sorted_bool"),
+                concat!("<list(", $of, ")>.isSorted() -> bool"),
+                Guarded(is_sorted),
+            ),
+            Declaration::new(
+                concat!("list_", $of, "_max_", $of),
+                concat!("<list(", $of, ")>.max() -> ", $of),
+                MAX,
+            ),
+            Declaration::new(
+                concat!("list_", $of, "_min_", $of),
+                concat!("<list(", $of, ")>.min() -> ", $of),
+                MIN,
+            ),
+        )*]
     };
 }
 
-macro_rules! is_sorted {
-    ($of:literal) => {
-        member(
-            "isSorted",
-            concat!("list_", $of, "_is_sorted_bool"),
-            concat!("list(", $of, ")"),
-            "bool",
-            is_sorted,
-        )
-    };
-}
-
-macro_rules! sum {
-    ($of:literal, $zero:expr) => {
-        member(
-            "sum",
-            concat!("list_", $of, "_sum_", $of),
-            concat!("list(", $of, ")"),
-            $of,
-            |ctx, args| sum(ctx, args, $zero),
-        )
-    };
-}
-
-macro_rules! max {
-    ($of:literal) => {
-        member(
-            "max",
-            concat!("list_", $of, "_max_", $of),
-            concat!("list(", $of, ")"),
-            $of,
-            |ctx, args| extreme(ctx, args, "max", Ordering::Less),
-        )
-    };
-}
-
-macro_rules! min {
-    ($of:literal) => {
-        member(
-            "min",
-            concat!("list_", $of, "_min_", $of),
-            concat!("list(", $of, ")"),
-            $of,
-            |ctx, args| extreme(ctx, args, "min", Ordering::Greater),
-        )
-    };
-}
-
-macro_rules! sort {
-    ($of:literal) => {
-        shared(
-            "sort",
-            concat!("list_", $of, "_sort"),
-            concat!("list(", $of, ")"),
-            concat!("list(", $of, ")"),
-            |ctx, args| match args {
-                [Value::List(list)] => sort(ctx, list, list),
-                _ => Err(Fault::no_such_overload()),
-            },
-        )
-    };
-}
-
-macro_rules! sort_by {
-    ($of:literal) => {
-        shared(
-            SORT_BY,
-            concat!("list_", $of, "_sortByAssociatedKeys"),
-            concat!("list(T), list(", $of, ")"),
-            "list(T)",
-            |ctx, args| match args {
-                [Value::List(list), Value::List(keys)] => sort(ctx, list, keys),
-                [_, other] => Err(not_a_list(Some(other))),
-                _ => Err(Fault::no_such_overload()),
-            },
-        )
-    };
-}
-
-/// An overload of a function whose overloads share one implementation, which is for lists.
-const fn shared(
-    function: &'static str,
-    id: &'static str,
-    args: &'static str,
-    result: &'static str,
-    op: super::Op,
-) -> Declaration {
-    Declaration {
-        member: true,
-        ..declare(
-            function,
-            id,
-            args,
-            result,
-            Binding::Shared(Some(Trait::Lister), op),
-        )
-    }
-}
-
-const INDEX_OF: Declaration = member(
-    "indexOf",
-    "list_a_index_of_int",
-    "list(A), A",
-    "int",
-    |ctx, args| position(ctx, args, false),
-);
-
-const LAST_INDEX_OF: Declaration = member(
-    "lastIndexOf",
-    "list_a_last_index_of_int",
-    "list(A), A",
-    "int",
-    |ctx, args| position(ctx, args, true),
-);
+const SORT: Binding = Shared(Some(Trait::Lister), |ctx, args| match args {
+    [Value::List(list)] => sort(ctx, list, list),
+    _ => Err(Fault::no_such_overload()),
+});
+const SORT_BY_KEYS: Binding = Shared(Some(Trait::Lister), |ctx, args| match args {
+    [Value::List(list), Value::List(keys)] => sort(ctx, list, keys),
+    [_, other] => Err(not_a_list(Some(other))),
+    _ => Err(Fault::no_such_overload()),
+});
+const MAX: Binding = Guarded(|ctx, args| extreme(ctx, args, "max", Ordering::Less));
+const MIN: Binding = Guarded(|ctx, args| extreme(ctx, args, "min", Ordering::Greater));
+const INDEX_OF: Binding = Guarded(|ctx, args| position(ctx, args, false));
+const LAST_INDEX_OF: Binding = Guarded(|ctx, args| position(ctx, args, true));
 
 /// Position of functions in selectors compatible with 1.36, before the functions of strings, and in 1.37, after all others. It shows where a
 /// call could be both: of the overloads that match, the first decides which type an operand of no known type has.
-pub(super) const FUNCTIONS_BEFORE_STRINGS: &[Declaration] = &[
-    Declaration {
-        minors: (OLDEST, 36),
-        ..INDEX_OF
-    },
-    Declaration {
-        minors: (OLDEST, 36),
-        ..LAST_INDEX_OF
-    },
-];
+pub(super) const FUNCTIONS_BEFORE_STRINGS: &[Declaration] = overloads! {
+    "list_a_index_of_int" [OLDEST, 36]: "<list(A)>.indexOf(A) -> int" = INDEX_OF,
+    "list_a_last_index_of_int" [OLDEST, 36]: "<list(A)>.lastIndexOf(A) -> int" = LAST_INDEX_OF,
+};
 
 /// The functions.
 pub(super) const FUNCTIONS: &[&[Declaration]] = &[
-    &[
-        member("slice", "list_slice", "list(T), int, int", "list(T)", slice),
-        unguarded("list_flatten", "list(list(T))", "list(T)"),
-        unguarded("list_flatten_int", "list(dyn), int", "list(dyn)"),
-        Declaration {
-            minors: (37, u32::MAX),
-            ..global("lists.range", "lists_range", "int", "list(int)", range)
+    overloads! {
+        "list_slice": "<list(T)>.slice(int, int) -> list(T)" = Guarded(slice),
+        "list_flatten": "<list(list(T))>.flatten() -> list(T)" = Unguarded(flatten),
+        "list_flatten_int": "<list(dyn)>.flatten(int) -> list(dyn)" = Unguarded(flatten),
+        "lists_range" [37, u32::MAX]: "lists.range(int) -> list(int)" = Guarded(range),
+        "lists_range" [OLDEST, 36]: "lists.range(int) -> list(int)" = Guarded(range_of_any_size),
+        "list_reverse": "<list(T)>.reverse() -> list(T)" => |ctx, [Value::List(list)]| {
+            afford_list(ctx, ctx.list_len(list))?;
+            let mut items = ctx.list_items(list)?;
+            items.reverse();
+            Ok(Value::list(items))
         },
-        Declaration {
-            minors: (OLDEST, 36),
-            ..global(
-                "lists.range",
-                "lists_range",
-                "int",
-                "list(int)",
-                range_of_any_size,
-            )
-        },
-        member(
-            "reverse",
-            "list_reverse",
-            "list(T)",
-            "list(T)",
-            |ctx, args| match args {
-                [Value::List(list)] => {
-                    afford_list(ctx, ctx.list_len(list))?;
-                    let mut items = ctx.list_items(list)?;
-                    items.reverse();
-                    Ok(Value::list(items))
-                }
-                _ => Err(Fault::no_such_overload()),
-            },
-        ),
-        member("distinct", "list_distinct", "list(T)", "list(T)", distinct),
-    ],
-    comparable!(sort),
-    comparable!(sort_by),
-    comparable!(is_sorted),
-    &[
-        sum!("int", Value::Int(0)),
-        sum!("uint", Value::Uint(0)),
-        sum!("double", Value::Double(0.0)),
-        sum!("duration", Value::Duration(0)),
-    ],
-    comparable!(max),
-    comparable!(min),
-    &[
-        Declaration {
-            minors: (37, u32::MAX),
-            ..INDEX_OF
-        },
-        Declaration {
-            minors: (37, u32::MAX),
-            ..LAST_INDEX_OF
-        },
-        Declaration {
-            minors: (37, u32::MAX),
-            ..member("includes", "list_includes_dyn_dyn", "dyn, dyn", "bool", includes)
-        },
-        Declaration {
-            minors: (36, 36),
-            ..member(
-                "includes",
-                "dra_includes_dyn_dyn",
-                "dyn, dyn",
-                "bool",
-                includes_in_few,
-            )
-        },
-    ],
+        "list_distinct": "<list(T)>.distinct() -> list(T)" = Guarded(distinct),
+    },
+    comparable!(
+        "int",
+        "uint",
+        "double",
+        "bool",
+        "duration",
+        "timestamp",
+        "string",
+        "bytes"
+    ),
+    overloads! {
+        "list_int_sum_int": "<list(int)>.sum() -> int" = Guarded(|ctx, args| sum(ctx, args, Value::Int(0))),
+        "list_uint_sum_uint": "<list(uint)>.sum() -> uint" = Guarded(|ctx, args| sum(ctx, args, Value::Uint(0))),
+        "list_double_sum_double": "<list(double)>.sum() -> double" = Guarded(|ctx, args| {
+            sum(ctx, args, Value::Double(0.0))
+        }),
+        "list_duration_sum_duration": "<list(duration)>.sum() -> duration" = Guarded(|ctx, args| {
+            sum(ctx, args, Value::Duration(0))
+        }),
+        "list_a_index_of_int" [37, u32::MAX]: "<list(A)>.indexOf(A) -> int" = INDEX_OF,
+        "list_a_last_index_of_int" [37, u32::MAX]: "<list(A)>.lastIndexOf(A) -> int" = LAST_INDEX_OF,
+        "list_includes_dyn_dyn" [37, u32::MAX]: "<dyn>.includes(dyn) -> bool" = Guarded(includes),
+        "dra_includes_dyn_dyn" [36, 36]: "<dyn>.includes(dyn) -> bool" = Guarded(includes_in_few),
+    },
 ];
-
-const fn unguarded(id: &'static str, args: &'static str, result: &'static str) -> Declaration {
-    Declaration {
-        member: true,
-        ..declare("flatten", id, args, result, Binding::Unguarded(flatten))
-    }
-}
 
 fn slice<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [Value::List(list), Value::Int(start), Value::Int(end)] = args else {
@@ -361,10 +233,8 @@ fn distinct<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let mut unique: Vec<Value<'a>> = Vec::new();
     'items: for item in items {
         for other in &unique {
-            match equality::method(ctx, &item, other) {
-                Ok(true) => continue 'items,
-                Ok(false) | Err(Fault::Error(_)) => {}
-                Err(abort) => return Err(abort),
+            if finds_equal(ctx, &item, other)? {
+                continue 'items;
             }
         }
         unique.push(item);
@@ -473,30 +343,35 @@ fn extreme<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], name: &str, worse: Ord
     best.ok_or_else(|| Fault::error(format!("{name} called on empty list")))
 }
 
-/// Returns whether `left` finds `right` equal; errors do not count.
-fn finds_equal<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Result<bool, Fault> {
-    match equality::method(ctx, left, right) {
-        Ok(equal) => Ok(equal),
-        Err(Fault::Error(_)) => Ok(false),
-        Err(abort) => Err(abort),
+/// The first of `positions` whose element finds `item` equal.
+fn find<'a>(
+    ctx: &mut Context<'a>,
+    list: &List<'a>,
+    item: &Value<'a>,
+    positions: impl Iterator<Item = usize>,
+) -> Result<Option<usize>, Fault> {
+    for index in positions {
+        let Some(element) = ctx.list_get(list, index)? else {
+            break;
+        };
+        if finds_equal(ctx, &element, item)? {
+            return Ok(Some(index));
+        }
     }
+    Ok(None)
 }
 
 fn position<'a>(ctx: &mut Context<'a>, args: &[Value<'a>], last: bool) -> Outcome<'a> {
     let [Value::List(list), item] = args else {
         return Err(Fault::no_such_overload());
     };
-    let length = ctx.list_len(list);
-    for step in 0..length {
-        let index = if last { length - 1 - step } else { step };
-        let Some(element) = ctx.list_get(list, index)? else {
-            break;
-        };
-        if finds_equal(ctx, &element, item)? {
-            return Ok(Value::Int(index as i64));
-        }
-    }
-    Ok(Value::Int(-1))
+    let positions = 0..ctx.list_len(list);
+    let found = if last {
+        find(ctx, list, item, positions.rev())?
+    } else {
+        find(ctx, list, item, positions)?
+    };
+    Ok(Value::Int(found.map_or(-1, |index| index as i64)))
 }
 
 /// The most values that an attribute can have.
@@ -504,43 +379,23 @@ const MAX_ATTRIBUTE_VALUES: usize = 48;
 
 /// Mirrors `compile.go`, `includesFunc`, of Kubernetes 1.36.
 fn includes_in_few<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let found = match args {
-        [Value::List(list), item] => {
-            for index in 0..ctx.list_len(list).min(MAX_ATTRIBUTE_VALUES) {
-                let Some(element) = ctx.list_get(list, index)? else {
-                    break;
-                };
-                if finds_equal(ctx, &element, item)? {
-                    return Ok(Value::Bool(true));
-                }
-            }
-            if ctx.list_len(list) > MAX_ATTRIBUTE_VALUES {
-                return Err(Fault::error(format!(
-                    "'includes' function cannot be applied to lists longer than {MAX_ATTRIBUTE_VALUES} values"
-                )));
-            }
-            false
-        }
-        [value, item] => finds_equal(ctx, value, item)?,
-        _ => return Err(Fault::no_such_overload()),
+    let [Value::List(list), item] = args else {
+        return includes(ctx, args);
     };
-    Ok(Value::Bool(found))
+    let length = ctx.list_len(list);
+    let found = find(ctx, list, item, 0..length.min(MAX_ATTRIBUTE_VALUES))?;
+    if found.is_none() && ctx.list_len(list) > MAX_ATTRIBUTE_VALUES {
+        return Err(Fault::error(format!(
+            "'includes' function cannot be applied to lists longer than {MAX_ATTRIBUTE_VALUES} values"
+        )));
+    }
+    Ok(Value::Bool(found.is_some()))
 }
 
 fn includes<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    match args {
-        [Value::List(list), item] => {
-            for index in 0..ctx.list_len(list) {
-                let Some(element) = ctx.list_get(list, index)? else {
-                    break;
-                };
-                if finds_equal(ctx, &element, item)? {
-                    return Ok(Value::Bool(true));
-                }
-            }
-            Ok(Value::Bool(false))
-        }
-        [value, item] => finds_equal(ctx, value, item).map(Value::Bool),
-        _ => Err(Fault::no_such_overload()),
-    }
+    Ok(Value::Bool(match args {
+        [Value::List(list), item] => find(ctx, list, item, 0..ctx.list_len(list))?.is_some(),
+        [value, item] => finds_equal(ctx, value, item)?,
+        _ => return Err(Fault::no_such_overload()),
+    }))
 }

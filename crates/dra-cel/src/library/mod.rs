@@ -53,58 +53,56 @@ pub(crate) enum Binding {
 /// An overload as the tables have it.
 #[derive(Debug)]
 pub(crate) struct Declaration {
-    function: &'static str,
     id: &'static str,
-    member: bool,
-    args: &'static str,
-    result: &'static str,
+    /// `function(arguments) -> result`, or `<receiver>.function(arguments) -> result`.
+    signature: &'static str,
     binding: Binding,
     /// First and last Kubernetes minor version that has it.
     minors: (u32, u32),
 }
 
-const fn declare(
-    function: &'static str,
-    id: &'static str,
-    args: &'static str,
-    result: &'static str,
-    binding: Binding,
-) -> Declaration {
-    Declaration {
-        function,
-        id,
-        member: false,
-        args,
-        result,
-        binding,
-        minors: (OLDEST, u32::MAX),
+impl Declaration {
+    const fn new(id: &'static str, signature: &'static str, binding: Binding) -> Self {
+        Self {
+            id,
+            signature,
+            binding,
+            minors: (OLDEST, u32::MAX),
+        }
+    }
+
+    /// Only there from the minor version `first` to the minor version `last`.
+    const fn within(self, first: u32, last: u32) -> Self {
+        Self {
+            minors: (first, last),
+            ..self
+        }
     }
 }
 
-/// A function that is called by its name.
-const fn global(
-    function: &'static str,
-    id: &'static str,
-    args: &'static str,
-    result: &'static str,
-    op: Op,
-) -> Declaration {
-    declare(function, id, args, result, Binding::Guarded(op))
+/// A table of overloads. Each row has the name of the overload, the first and last minor version if not all have it, and the signature.
+/// What follows `=` is the binding. What follows `=>` is called if the arguments' types agree and the arguments match.
+macro_rules! overloads {
+    ($(
+        $id:literal $([$first:expr, $last:expr])?: $signature:literal
+        $(= $binding:expr)?
+        $(=> |$ctx:pat_param, $args:pat_param| $result:expr)?,
+    )*) => {
+        &[$(
+            $crate::library::Declaration::new(
+                $id,
+                $signature,
+                $($binding)?
+                $($crate::library::Binding::Guarded(|$ctx, args| match args {
+                    $args => $result,
+                    _ => Err($crate::value::Fault::no_such_overload()),
+                }))?
+            )
+            $(.within($first, $last))?
+        ),*]
+    };
 }
-
-/// A function that is called on its first argument.
-const fn member(
-    function: &'static str,
-    id: &'static str,
-    args: &'static str,
-    result: &'static str,
-    op: Op,
-) -> Declaration {
-    Declaration {
-        member: true,
-        ..declare(function, id, args, result, Binding::Guarded(op))
-    }
-}
+use overloads;
 
 /// An overload with its types read.
 #[derive(Debug)]
@@ -123,20 +121,25 @@ pub(crate) struct Overload {
 
 impl Overload {
     fn new(declaration: &Declaration) -> Self {
-        let args: Vec<Type> = split_top_level(declaration.args)
-            .into_iter()
-            .map(parse_type)
-            .collect();
-        let result = parse_type(declaration.result);
+        let signature = declaration.signature;
+        let (call, result) = signature.split_once(" -> ").unwrap_or((signature, ""));
+        let (receiver, call) = match call.strip_prefix('<').and_then(|call| call.split_once(">.")) {
+            Some((receiver, call)) => (Some(receiver), call),
+            None => (None, call),
+        };
+        let (function, args) = call.split_once('(').unwrap_or((call, ""));
+        let args = split_top_level(args.strip_suffix(')').unwrap_or(args));
+        let args: Vec<Type> = receiver.into_iter().chain(args).map(parse_type).collect();
+        let result = parse_type(result);
         let mut params = Vec::new();
         collect_params(&result, &mut params);
         for arg in &args {
             collect_params(arg, &mut params);
         }
         Self {
-            function: declaration.function,
+            function,
             id: declaration.id,
-            member: declaration.member,
+            member: receiver.is_some(),
             guards: args.iter().map(Guard::of).collect(),
             args,
             result,
@@ -180,17 +183,15 @@ pub(crate) fn functions() -> &'static HashMap<&'static str, Vec<Overload>> {
             &[strings::FUNCTIONS],
             &[sets::FUNCTIONS],
             &[network::FUNCTIONS],
-            &[format::FUNCTIONS],
+            format::FUNCTIONS,
             &[semver::FUNCTIONS],
             lists::FUNCTIONS,
             &[comprehensions::FUNCTIONS],
         ];
         let mut functions: HashMap<&'static str, Vec<Overload>> = HashMap::new();
         for declaration in tables.into_iter().flatten().copied().flatten() {
-            functions
-                .entry(declaration.function)
-                .or_default()
-                .push(Overload::new(declaration));
+            let overload = Overload::new(declaration);
+            functions.entry(overload.function).or_default().push(overload);
         }
         functions
     })

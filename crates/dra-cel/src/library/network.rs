@@ -6,8 +6,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
-use super::{Declaration, global, member};
-use crate::value::{Fault, Outcome, Value};
+use super::{Declaration, overloads};
+use crate::value::{Fault, Value};
 pub(super) use address::{Address, parse_address};
 use dra_values::go_quote;
 
@@ -61,192 +61,78 @@ impl fmt::Display for Cidr {
 }
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    global("ip", "string_to_ip", "string", "net.IP", |_, args| match args {
-        [Value::String(text)] => parse_ip(text)
-            .map(|address| Value::Ip(Arc::new(address)))
-            .map_err(Fault::error),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    global(
-        "ip.isCanonical",
-        "ip_is_canonical",
-        "string",
-        "bool",
-        |_, args| match args {
-            [Value::String(text)] => {
-                let address = parse_ip(text).map_err(Fault::error)?;
-                Ok(Value::Bool(address.to_string() == **text))
-            }
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global(
-        "string",
-        "ip_to_string",
-        "net.IP",
-        "string",
-        |_, args| match args {
-            [Value::Ip(address)] => Ok(Value::string(address.to_string())),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global(
-        "string",
-        "cidr_to_string",
-        "net.CIDR",
-        "string",
-        |_, args| match args {
-            [Value::Cidr(cidr)] => Ok(Value::string(cidr.to_string())),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global("isIP", "is_ip", "string", "bool", |_, args| match args {
-        [Value::String(text)] => Ok(Value::Bool(parse_ip(text).is_ok())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member("family", "ip_family", "net.IP", "int", |_, args| match args {
-        [Value::Ip(address)] => Ok(Value::Int(if address.is_ipv4() { 4 } else { 6 })),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member(
-        "isUnspecified",
-        "ip_is_unspecified",
-        "net.IP",
-        "bool",
-        |_, args| test(args, IpAddr::is_unspecified),
-    ),
-    member("isLoopback", "ip_is_loopback", "net.IP", "bool", |_, args| {
-        test(args, IpAddr::is_loopback)
-    }),
-    member(
-        "isLinkLocalMulticast",
-        "ip_is_link_local_multicast",
-        "net.IP",
-        "bool",
-        |_, args| {
-            test(args, |address| match address {
-                IpAddr::V4(address) => address.octets()[..3] == [224, 0, 0],
-                IpAddr::V6(address) => address.segments()[0] & 0xff0f == 0xff02,
-            })
-        },
-    ),
-    member(
-        "isLinkLocalUnicast",
-        "ip_is_link_local_unicast",
-        "net.IP",
-        "bool",
-        |_, args| test(args, is_link_local),
-    ),
-    member(
-        "isGlobalUnicast",
-        "ip_is_global_unicast",
-        "net.IP",
-        "bool",
-        |_, args| {
-            test(args, |address| {
-                let reserved = matches!(address, IpAddr::V4(address) if address.is_broadcast())
-                    || address.is_unspecified()
-                    || address.is_loopback()
-                    || address.is_multicast()
-                    || is_link_local(address);
-                !reserved
-            })
-        },
-    ),
-    global(
-        "cidr",
-        "string_to_cidr",
-        "string",
-        "net.CIDR",
-        |_, args| match args {
-            [Value::String(text)] => make_cidr(text),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global("isCIDR", "is_cidr", "string", "bool", |_, args| match args {
-        [Value::String(text)] => Ok(Value::Bool(parse_cidr(text).is_ok())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member(
-        "containsIP",
-        "cidr_contains_ip_string",
-        "net.CIDR, string",
-        "bool",
-        |_, args| match args {
-            // What is wrong with the address is not said.
-            [Value::Cidr(cidr), Value::String(text)] => match parse_ip(text) {
-                Ok(address) => Ok(Value::Bool(cidr.contains(address))),
-                Err(_) => Err(Fault::no_such_overload()),
-            },
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "containsIP",
-        "cidr_contains_ip_ip",
-        "net.CIDR, net.IP",
-        "bool",
-        |_, args| match args {
-            [Value::Cidr(cidr), Value::Ip(address)] => Ok(Value::Bool(cidr.contains(**address))),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "containsCIDR",
-        "cidr_contains_cidr_string",
-        "net.CIDR, string",
-        "bool",
-        |_, args| match args {
-            [Value::Cidr(cidr), Value::String(text)] => match make_cidr(text)? {
-                Value::Cidr(other) => Ok(Value::Bool(cidr.contains_network(&other))),
-                _ => Err(Fault::no_such_overload()),
-            },
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "containsCIDR",
-        "cidr_contains_cidr",
-        "net.CIDR, net.CIDR",
-        "bool",
-        |_, args| match args {
-            [Value::Cidr(cidr), Value::Cidr(other)] => Ok(Value::Bool(cidr.contains_network(other))),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member("ip", "cidr_ip", "net.CIDR", "net.IP", |_, args| match args {
-        [Value::Cidr(cidr)] => Ok(Value::Ip(Arc::new(cidr.address))),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member(
-        "prefixLength",
-        "cidr_prefix_length",
-        "net.CIDR",
-        "int",
-        |_, args| match args {
-            [Value::Cidr(cidr)] => Ok(Value::Int(i64::from(cidr.bits))),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "masked",
-        "cidr_masked",
-        "net.CIDR",
-        "net.CIDR",
-        |_, args| match args {
-            [Value::Cidr(cidr)] => Ok(Value::Cidr(Arc::new(cidr.masked()))),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-];
-
-fn test<'a>(args: &[Value<'a>], test: fn(&IpAddr) -> bool) -> Outcome<'a> {
-    match args {
-        [Value::Ip(address)] => Ok(Value::Bool(test(address))),
-        _ => Err(Fault::no_such_overload()),
-    }
-}
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "string_to_ip": "ip(string) -> net.IP" => |_, [Value::String(text)]| {
+        let address = parse_ip(text).map_err(Fault::error)?;
+        Ok(Value::Ip(Arc::new(address)))
+    },
+    "ip_is_canonical": "ip.isCanonical(string) -> bool" => |_, [Value::String(text)]| {
+        let address = parse_ip(text).map_err(Fault::error)?;
+        Ok(Value::Bool(address.to_string() == **text))
+    },
+    "ip_to_string": "string(net.IP) -> string" => |_, [Value::Ip(address)]| {
+        Ok(Value::string(address.to_string()))
+    },
+    "cidr_to_string": "string(net.CIDR) -> string" => |_, [Value::Cidr(cidr)]| {
+        Ok(Value::string(cidr.to_string()))
+    },
+    "is_ip": "isIP(string) -> bool" => |_, [Value::String(text)]| Ok(Value::Bool(parse_ip(text).is_ok())),
+    "ip_family": "<net.IP>.family() -> int" => |_, [Value::Ip(address)]| {
+        Ok(Value::Int(if address.is_ipv4() { 4 } else { 6 }))
+    },
+    "ip_is_unspecified": "<net.IP>.isUnspecified() -> bool" => |_, [Value::Ip(address)]| {
+        Ok(Value::Bool(address.is_unspecified()))
+    },
+    "ip_is_loopback": "<net.IP>.isLoopback() -> bool" => |_, [Value::Ip(address)]| {
+        Ok(Value::Bool(address.is_loopback()))
+    },
+    "ip_is_link_local_multicast": "<net.IP>.isLinkLocalMulticast() -> bool" => |_, [Value::Ip(address)]| {
+        Ok(Value::Bool(match **address {
+            IpAddr::V4(address) => address.octets()[..3] == [224, 0, 0],
+            IpAddr::V6(address) => address.segments()[0] & 0xff0f == 0xff02,
+        }))
+    },
+    "ip_is_link_local_unicast": "<net.IP>.isLinkLocalUnicast() -> bool" => |_, [Value::Ip(address)]| {
+        Ok(Value::Bool(is_link_local(address)))
+    },
+    "ip_is_global_unicast": "<net.IP>.isGlobalUnicast() -> bool" => |_, [Value::Ip(address)]| {
+        let reserved = matches!(**address, IpAddr::V4(address) if address.is_broadcast())
+            || address.is_unspecified()
+            || address.is_loopback()
+            || address.is_multicast()
+            || is_link_local(address);
+        Ok(Value::Bool(!reserved))
+    },
+    "string_to_cidr": "cidr(string) -> net.CIDR" => |_, [Value::String(text)]| {
+        Ok(Value::Cidr(Arc::new(make_cidr(text)?)))
+    },
+    "is_cidr": "isCIDR(string) -> bool" => |_, [Value::String(text)]| Ok(Value::Bool(parse_cidr(text).is_ok())),
+    "cidr_contains_ip_string":
+        "<net.CIDR>.containsIP(string) -> bool" => |_, [Value::Cidr(cidr), Value::String(text)]| {
+        // What is wrong with the address is not said.
+        let address = parse_ip(text).map_err(|_| Fault::no_such_overload())?;
+        Ok(Value::Bool(cidr.contains(address)))
+    },
+    "cidr_contains_ip_ip":
+        "<net.CIDR>.containsIP(net.IP) -> bool" => |_, [Value::Cidr(cidr), Value::Ip(address)]| {
+        Ok(Value::Bool(cidr.contains(**address)))
+    },
+    "cidr_contains_cidr_string":
+        "<net.CIDR>.containsCIDR(string) -> bool" => |_, [Value::Cidr(cidr), Value::String(text)]| {
+        Ok(Value::Bool(cidr.contains_network(&make_cidr(text)?)))
+    },
+    "cidr_contains_cidr":
+        "<net.CIDR>.containsCIDR(net.CIDR) -> bool" => |_, [Value::Cidr(cidr), Value::Cidr(other)]| {
+        Ok(Value::Bool(cidr.contains_network(other)))
+    },
+    "cidr_ip": "<net.CIDR>.ip() -> net.IP" => |_, [Value::Cidr(cidr)]| Ok(Value::Ip(Arc::new(cidr.address))),
+    "cidr_prefix_length": "<net.CIDR>.prefixLength() -> int" => |_, [Value::Cidr(cidr)]| {
+        Ok(Value::Int(i64::from(cidr.bits)))
+    },
+    "cidr_masked": "<net.CIDR>.masked() -> net.CIDR" => |_, [Value::Cidr(cidr)]| {
+        Ok(Value::Cidr(Arc::new(cidr.masked())))
+    },
+};
 
 fn is_link_local(address: &IpAddr) -> bool {
     match address {
@@ -255,13 +141,12 @@ fn is_link_local(address: &IpAddr) -> bool {
     }
 }
 
-fn make_cidr<'a>(text: &str) -> Outcome<'a> {
-    match parse_cidr(text) {
-        Ok(cidr) => Ok(Value::Cidr(Arc::new(cidr))),
-        Err(message) => Err(Fault::error(format!(
+fn make_cidr(text: &str) -> Result<Cidr, Fault> {
+    parse_cidr(text).map_err(|message| {
+        Fault::error(format!(
             "network address parse error during conversion from string: {message}"
-        ))),
-    }
+        ))
+    })
 }
 
 fn parse_ip(text: &str) -> Result<IpAddr, String> {

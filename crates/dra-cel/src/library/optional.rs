@@ -3,166 +3,56 @@
 
 use std::sync::Arc;
 
-use super::{Binding, Declaration, declare, global, member};
-use crate::ast::operators;
+use super::Binding::{self, Guarded};
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::map::Map;
 use crate::value::time::Timestamp;
 use crate::value::{Fault, Outcome, Value, text};
 
-/// An overload that the planner replaces by something else.
-const fn planned(
-    function: &'static str,
-    id: &'static str,
-    args: &'static str,
-    result: &'static str,
-) -> Declaration {
-    declare(function, id, args, result, Binding::None)
-}
+/// Of an overload that the planner replaces by something else.
+const PLANNED: Binding = Binding::None;
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    global(
-        "optional.of",
-        "optional_of",
-        "V",
-        "optional(V)",
-        |_, args| match args {
-            [value] => some(value),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global(
-        "optional.ofNonZeroValue",
-        "optional_ofNonZeroValue",
-        "V",
-        "optional(V)",
-        |ctx, args| match args {
-            [value] if is_zero(ctx, value) => Ok(Value::Optional(None)),
-            [value] => some(value),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global("optional.none", "optional_none", "", "optional(V)", |_, _| {
-        Ok(Value::Optional(None))
-    }),
-    member(
-        "value",
-        "optional_value",
-        "optional(V)",
-        "V",
-        |_, args| match args {
-            [Value::Optional(Some(value))] => Ok((**value).clone()),
-            [Value::Optional(None)] => Err(Fault::error("optional.none() dereference")),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "hasValue",
-        "optional_hasValue",
-        "optional(V)",
-        "bool",
-        |_, args| match args {
-            [Value::Optional(value)] => Ok(Value::Bool(value.is_some())),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    Declaration {
-        member: true,
-        ..planned(
-            "or",
-            "optional_or_optional",
-            "optional(V), optional(V)",
-            "optional(V)",
-        )
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "optional_of": "optional.of(V) -> optional(V)" => |_, [value]| some(value),
+    "optional_ofNonZeroValue": "optional.ofNonZeroValue(V) -> optional(V)" => |ctx, [value]| {
+        if is_zero(ctx, value) {
+            Ok(Value::Optional(None))
+        } else {
+            some(value)
+        }
     },
-    Declaration {
-        member: true,
-        ..planned("orValue", "optional_orValue_value", "optional(V), V", "V")
+    "optional_none": "optional.none() -> optional(V)" = Guarded(|_, _| Ok(Value::Optional(None))),
+    "optional_value": "<optional(V)>.value() -> V" => |_, [Value::Optional(value)]| {
+        let value = value.as_deref().cloned();
+        value.ok_or_else(|| Fault::error("optional.none() dereference"))
     },
-    planned(
-        operators::OPT_SELECT,
-        "select_optional_field",
-        "dyn, string",
-        "optional(V)",
-    ),
-    planned(
-        operators::OPT_INDEX,
-        "list_optindex_optional_int",
-        "list(V), int",
-        "optional(V)",
-    ),
-    planned(
-        operators::OPT_INDEX,
-        "optional_list_optindex_optional_int",
-        "optional(list(V)), int",
-        "optional(V)",
-    ),
-    planned(
-        operators::OPT_INDEX,
-        "map_optindex_optional_value",
-        "map(K, V), K",
-        "optional(V)",
-    ),
-    planned(
-        operators::OPT_INDEX,
-        "optional_map_optindex_optional_value",
-        "optional(map(K, V)), K",
-        "optional(V)",
-    ),
-    planned(
-        operators::INDEX,
-        "optional_list_index_int",
-        "optional(list(V)), int",
-        "optional(V)",
-    ),
-    planned(
-        operators::INDEX,
-        "optional_map_index_value",
-        "optional(map(K, V)), K",
-        "optional(V)",
-    ),
-    member(
-        "last",
-        "list_last",
-        "list(V)",
-        "optional(V)",
-        |ctx, args| match args {
-            [Value::List(list)] => {
-                let last = match ctx.list_len(list).checked_sub(1) {
-                    Some(last) => ctx.list_get(list, last)?,
-                    None => None,
-                };
-                Ok(Value::Optional(last.map(Arc::new)))
-            }
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "first",
-        "list_first",
-        "list(V)",
-        "optional(V)",
-        |ctx, args| match args {
-            [Value::List(list)] => Ok(Value::Optional(ctx.list_get(list, 0)?.map(Arc::new))),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global(
-        "optional.unwrap",
-        "optional_unwrap",
-        "list(optional(V))",
-        "list(V)",
-        unwrap,
-    ),
-    member(
-        "unwrapOpt",
-        "optional_unwrapOpt",
-        "list(optional(V))",
-        "list(V)",
-        unwrap,
-    ),
-];
+    "optional_hasValue": "<optional(V)>.hasValue() -> bool" => |_, [Value::Optional(value)]| {
+        Ok(Value::Bool(value.is_some()))
+    },
+    "optional_or_optional": "<optional(V)>.or(optional(V)) -> optional(V)" = PLANNED,
+    "optional_orValue_value": "<optional(V)>.orValue(V) -> V" = PLANNED,
+    "select_optional_field": "_?._(dyn, string) -> optional(V)" = PLANNED,
+    "list_optindex_optional_int": "_[?_](list(V), int) -> optional(V)" = PLANNED,
+    "optional_list_optindex_optional_int": "_[?_](optional(list(V)), int) -> optional(V)" = PLANNED,
+    "map_optindex_optional_value": "_[?_](map(K, V), K) -> optional(V)" = PLANNED,
+    "optional_map_optindex_optional_value": "_[?_](optional(map(K, V)), K) -> optional(V)" = PLANNED,
+    "optional_list_index_int": "_[_](optional(list(V)), int) -> optional(V)" = PLANNED,
+    "optional_map_index_value": "_[_](optional(map(K, V)), K) -> optional(V)" = PLANNED,
+    "list_last": "<list(V)>.last() -> optional(V)" => |ctx, [Value::List(list)]| {
+        let last = match ctx.list_len(list).checked_sub(1) {
+            Some(last) => ctx.list_get(list, last)?,
+            None => None,
+        };
+        Ok(Value::Optional(last.map(Arc::new)))
+    },
+    "list_first": "<list(V)>.first() -> optional(V)" => |ctx, [Value::List(list)]| {
+        Ok(Value::Optional(ctx.list_get(list, 0)?.map(Arc::new)))
+    },
+    "optional_unwrap": "optional.unwrap(list(optional(V))) -> list(V)" = Guarded(unwrap),
+    "optional_unwrapOpt": "<list(optional(V))>.unwrapOpt() -> list(V)" = Guarded(unwrap),
+};
 
 fn some<'a>(value: &Value<'a>) -> Outcome<'a> {
     Context::bound_nesting(value)?;

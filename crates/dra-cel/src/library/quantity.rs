@@ -3,118 +3,52 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::{Declaration, global, member};
+use super::Binding::{self, Guarded};
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::{Amount, Fault, Outcome, Value};
 use dra_values::{Format, Quantity};
 
+const ADD: Binding = Guarded(|ctx, args| combine(ctx, args, Quantity::add));
+const SUBTRACT: Binding = Guarded(|ctx, args| combine(ctx, args, Quantity::sub));
+
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    global(
-        "quantity",
-        "string_to_quantity",
-        "string",
-        "kubernetes.Quantity",
-        parse,
-    ),
-    global(
-        "isQuantity",
-        "is_quantity_string",
-        "string",
-        "bool",
-        |_, args| match args {
-            [Value::String(text)] => Ok(Value::Bool(text.parse::<Quantity>().is_ok())),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    global(
-        "sign",
-        "quantity_sign",
-        "kubernetes.Quantity",
-        "int",
-        |_, args| match args {
-            [Value::Quantity(quantity)] => Ok(Value::Int(i64::from(quantity.sign()))),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "isGreaterThan",
-        "quantity_is_greater_than",
-        "kubernetes.Quantity, kubernetes.Quantity",
-        "bool",
-        |ctx, args| Ok(Value::Bool(compare(ctx, args)? == Ordering::Greater)),
-    ),
-    member(
-        "isLessThan",
-        "quantity_is_less_than",
-        "kubernetes.Quantity, kubernetes.Quantity",
-        "bool",
-        |ctx, args| Ok(Value::Bool(compare(ctx, args)? == Ordering::Less)),
-    ),
-    member(
-        "compareTo",
-        "quantity_compare_to",
-        "kubernetes.Quantity, kubernetes.Quantity",
-        "int",
-        |ctx, args| Ok(Value::Int(compare(ctx, args)? as i64)),
-    ),
-    member(
-        "asApproximateFloat",
-        "quantity_get_float",
-        "kubernetes.Quantity",
-        "double",
-        |_, args| match args {
-            [Value::Quantity(quantity)] => Ok(Value::Double(quantity.as_approximate_float())),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "asInteger",
-        "quantity_get_int",
-        "kubernetes.Quantity",
-        "int",
-        |ctx, args| {
-            as_int(ctx, args)?
-                .map(Value::Int)
-                .ok_or_else(|| Fault::error("cannot convert value to integer"))
-        },
-    ),
-    member(
-        "isInteger",
-        "quantity_is_integer",
-        "kubernetes.Quantity",
-        "bool",
-        |ctx, args| Ok(Value::Bool(as_int(ctx, args)?.is_some())),
-    ),
-    member(
-        "add",
-        "quantity_add",
-        "kubernetes.Quantity, kubernetes.Quantity",
-        "kubernetes.Quantity",
-        |ctx, args| combine(ctx, args, Quantity::add),
-    ),
-    member(
-        "add",
-        "quantity_add_int",
-        "kubernetes.Quantity, int",
-        "kubernetes.Quantity",
-        |ctx, args| combine(ctx, args, Quantity::add),
-    ),
-    member(
-        "sub",
-        "quantity_sub",
-        "kubernetes.Quantity, kubernetes.Quantity",
-        "kubernetes.Quantity",
-        |ctx, args| combine(ctx, args, Quantity::sub),
-    ),
-    member(
-        "sub",
-        "quantity_sub_int",
-        "kubernetes.Quantity, int",
-        "kubernetes.Quantity",
-        |ctx, args| combine(ctx, args, Quantity::sub),
-    ),
-];
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "string_to_quantity": "quantity(string) -> kubernetes.Quantity" = Guarded(parse),
+    "is_quantity_string": "isQuantity(string) -> bool" => |_, [Value::String(text)]| {
+        Ok(Value::Bool(text.parse::<Quantity>().is_ok()))
+    },
+    "quantity_sign": "sign(kubernetes.Quantity) -> int" => |_, [Value::Quantity(quantity)]| {
+        Ok(Value::Int(i64::from(quantity.sign())))
+    },
+    "quantity_is_greater_than":
+        "<kubernetes.Quantity>.isGreaterThan(kubernetes.Quantity) -> bool" = Guarded(|ctx, args| {
+        Ok(Value::Bool(compare(ctx, args)? == Ordering::Greater))
+    }),
+    "quantity_is_less_than":
+        "<kubernetes.Quantity>.isLessThan(kubernetes.Quantity) -> bool" = Guarded(|ctx, args| {
+        Ok(Value::Bool(compare(ctx, args)? == Ordering::Less))
+    }),
+    "quantity_compare_to":
+        "<kubernetes.Quantity>.compareTo(kubernetes.Quantity) -> int" = Guarded(|ctx, args| {
+        Ok(Value::Int(compare(ctx, args)? as i64))
+    }),
+    "quantity_get_float":
+        "<kubernetes.Quantity>.asApproximateFloat() -> double" => |_, [Value::Quantity(quantity)]| {
+        Ok(Value::Double(quantity.as_approximate_float()))
+    },
+    "quantity_get_int": "<kubernetes.Quantity>.asInteger() -> int" => |ctx, [Value::Quantity(quantity)]| {
+        let int = as_int(ctx, quantity).map(Value::Int);
+        int.ok_or_else(|| Fault::error("cannot convert value to integer"))
+    },
+    "quantity_is_integer": "<kubernetes.Quantity>.isInteger() -> bool" => |ctx, [Value::Quantity(quantity)]| {
+        Ok(Value::Bool(as_int(ctx, quantity).is_some()))
+    },
+    "quantity_add": "<kubernetes.Quantity>.add(kubernetes.Quantity) -> kubernetes.Quantity" = ADD,
+    "quantity_add_int": "<kubernetes.Quantity>.add(int) -> kubernetes.Quantity" = ADD,
+    "quantity_sub": "<kubernetes.Quantity>.sub(kubernetes.Quantity) -> kubernetes.Quantity" = SUBTRACT,
+    "quantity_sub_int": "<kubernetes.Quantity>.sub(int) -> kubernetes.Quantity" = SUBTRACT,
+};
 
 fn parse<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [Value::String(text)] = args else {
@@ -130,12 +64,11 @@ fn parse<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
 }
 
 /// The integer that a quantity is, if it is stored as one: decimal digits are not, whatever their value.
-fn as_int<'a>(ctx: &Context<'a>, args: &[Value<'a>]) -> Result<Option<i64>, Fault> {
-    match args {
-        [Value::Quantity(quantity)] if ctx.is_decimal(quantity) => Ok(None),
-        [Value::Quantity(quantity)] => Ok(quantity.as_int()),
-        _ => Err(Fault::no_such_overload()),
+fn as_int(ctx: &Context<'_>, quantity: &Quantity) -> Option<i64> {
+    if ctx.is_decimal(quantity) {
+        return None;
     }
+    quantity.as_int()
 }
 
 fn compare<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Result<Ordering, Fault> {

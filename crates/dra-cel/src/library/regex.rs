@@ -7,60 +7,35 @@ mod syntax;
 
 use regex_automata::meta;
 
-use super::{Binding, Declaration, member};
+use super::Binding::{Guarded, Stepwise};
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::{Fault, Outcome, Value};
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    member(
-        "find",
-        "string_find_string",
-        "string, string",
-        "string",
-        |ctx, args| match args {
-            [Value::String(text), Value::String(pattern)] => {
-                let regex =
-                    compile(ctx, pattern).map_err(|error| Fault::error(format!("Illegal regex: {error}")))?;
-                regex.charge(ctx, text)?;
-                Ok(regex.find(text))
-            }
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "findAll",
-        "string_find_all_string",
-        "string, string",
-        "list(string)",
-        find_all,
-    ),
-    Declaration {
-        binding: Binding::Stepwise(find_all),
-        ..member(
-            "findAll",
-            "string_find_all_string_int",
-            "string, string, int",
-            "list(string)",
-            find_all,
-        )
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "string_find_string":
+        "<string>.find(string) -> string" => |ctx, [Value::String(text), Value::String(pattern)]| {
+        let regex = compile(ctx, pattern).map_err(illegal)?;
+        regex.charge(ctx, text)?;
+        Ok(regex.find(text))
     },
-];
+    "string_find_all_string": "<string>.findAll(string) -> list(string)" = Guarded(find_all),
+    "string_find_all_string_int": "<string>.findAll(string, int) -> list(string)" = Stepwise(find_all),
+};
+
+fn illegal(error: String) -> Fault {
+    Fault::error(format!("Illegal regex: {error}"))
+}
 
 fn find_all<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-    let limit = match args.get(2) {
-        None => -1,
-        Some(Value::Int(limit)) => *limit,
-        Some(_) => return Err(Fault::no_such_overload()),
+    let (text, pattern, limit) = match args {
+        [Value::String(text), Value::String(pattern)] => (text, pattern, -1),
+        [Value::String(text), Value::String(pattern), Value::Int(limit)] => (text, pattern, *limit),
+        _ => return Err(Fault::no_such_overload()),
     };
-    match args {
-        [Value::String(text), Value::String(pattern), ..] => {
-            let regex =
-                compile(ctx, pattern).map_err(|error| Fault::error(format!("Illegal regex: {error}")))?;
-            regex.find_all(ctx, text, limit)
-        }
-        _ => Err(Fault::no_such_overload()),
-    }
+    let regex = compile(ctx, pattern).map_err(illegal)?;
+    regex.find_all(ctx, text, limit)
 }
 
 /// A compiled regular expression.

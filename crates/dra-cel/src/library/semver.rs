@@ -3,60 +3,38 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::{Declaration, global, member};
+use super::Binding::Guarded;
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::{Fault, Outcome, Value, Version};
 use dra_values::{Semver, SemverError};
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    global("semver", "string_to_semver", "string", "kubernetes.Semver", make),
-    global(
-        "semver",
-        "string_bool_to_semver",
-        "string, bool",
-        "kubernetes.Semver",
-        make,
-    ),
-    global("isSemver", "is_semver_string", "string", "bool", is_semver),
-    global(
-        "isSemver",
-        "is_semver_string_bool",
-        "string, bool",
-        "bool",
-        is_semver,
-    ),
-    member(
-        "isGreaterThan",
-        "semver_is_greater_than",
-        "kubernetes.Semver, kubernetes.Semver",
-        "bool",
-        |_, args| Ok(Value::Bool(compare(args)? == Ordering::Greater)),
-    ),
-    member(
-        "isLessThan",
-        "semver_is_less_than",
-        "kubernetes.Semver, kubernetes.Semver",
-        "bool",
-        |_, args| Ok(Value::Bool(compare(args)? == Ordering::Less)),
-    ),
-    member(
-        "compareTo",
-        "semver_compare_to",
-        "kubernetes.Semver, kubernetes.Semver",
-        "int",
-        |_, args| Ok(Value::Int(compare(args)? as i64)),
-    ),
-    member("major", "semver_major", "kubernetes.Semver", "int", |_, args| {
-        part(args, Semver::major)
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "string_to_semver": "semver(string) -> kubernetes.Semver" = Guarded(make),
+    "string_bool_to_semver": "semver(string, bool) -> kubernetes.Semver" = Guarded(make),
+    "is_semver_string": "isSemver(string) -> bool" = Guarded(is_semver),
+    "is_semver_string_bool": "isSemver(string, bool) -> bool" = Guarded(is_semver),
+    "semver_is_greater_than": "<kubernetes.Semver>.isGreaterThan(kubernetes.Semver) -> bool" = Guarded(|_, args| {
+        Ok(Value::Bool(compare(args)? == Ordering::Greater))
     }),
-    member("minor", "semver_minor", "kubernetes.Semver", "int", |_, args| {
-        part(args, Semver::minor)
+    "semver_is_less_than": "<kubernetes.Semver>.isLessThan(kubernetes.Semver) -> bool" = Guarded(|_, args| {
+        Ok(Value::Bool(compare(args)? == Ordering::Less))
     }),
-    member("patch", "semver_patch", "kubernetes.Semver", "int", |_, args| {
-        part(args, Semver::patch)
+    "semver_compare_to": "<kubernetes.Semver>.compareTo(kubernetes.Semver) -> int" = Guarded(|_, args| {
+        Ok(Value::Int(compare(args)? as i64))
     }),
-];
+    // Go converts without looking, so a number beyond an int's becomes negative.
+    "semver_major": "<kubernetes.Semver>.major() -> int" => |_, [Value::Semver(version)]| {
+        Ok(Value::Int(version.major() as i64))
+    },
+    "semver_minor": "<kubernetes.Semver>.minor() -> int" => |_, [Value::Semver(version)]| {
+        Ok(Value::Int(version.minor() as i64))
+    },
+    "semver_patch": "<kubernetes.Semver>.patch() -> int" => |_, [Value::Semver(version)]| {
+        Ok(Value::Int(version.patch() as i64))
+    },
+};
 
 fn read(args: &[Value<'_>]) -> Result<Result<Semver, SemverError>, Fault> {
     match args {
@@ -78,14 +56,6 @@ fn is_semver<'a>(_: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
 fn compare(args: &[Value<'_>]) -> Result<Ordering, Fault> {
     match args {
         [Value::Semver(left), Value::Semver(right)] => Ok(Semver::cmp(left, right)),
-        _ => Err(Fault::no_such_overload()),
-    }
-}
-
-fn part<'a>(args: &[Value<'a>], part: fn(&Semver) -> u64) -> Outcome<'a> {
-    match args {
-        // Go converts without looking, so a number beyond an int's becomes negative.
-        [Value::Semver(version)] => Ok(Value::Int(part(version) as i64)),
         _ => Err(Fault::no_such_overload()),
     }
 }

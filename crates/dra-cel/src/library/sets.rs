@@ -1,50 +1,26 @@
 //! Lists as sets. Mirrors `ext/sets.go` (cel-go v0.29).
 
-use super::{Declaration, global};
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::equality::list_contains;
 use crate::value::list::List;
-use crate::value::{Fault, Outcome, Value};
+use crate::value::{Fault, Value};
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    global(
-        "sets.contains",
-        "list_sets_contains_list",
-        "list(T), list(T)",
-        "bool",
-        |ctx, args| with_lists(ctx, args, contains),
-    ),
-    global(
-        "sets.equivalent",
-        "list_sets_equivalent_list",
-        "list(T), list(T)",
-        "bool",
-        |ctx, args| {
-            with_lists(ctx, args, |ctx, left, right| {
-                Ok(contains(ctx, left, right)? && contains(ctx, right, left)?)
-            })
-        },
-    ),
-    global(
-        "sets.intersects",
-        "list_sets_intersects_list",
-        "list(T), list(T)",
-        "bool",
-        |ctx, args| with_lists(ctx, args, intersects),
-    ),
-];
-
-fn with_lists<'a>(
-    ctx: &mut Context<'a>,
-    args: &[Value<'a>],
-    test: impl FnOnce(&mut Context<'a>, &List<'a>, &List<'a>) -> Result<bool, Fault>,
-) -> Outcome<'a> {
-    match args {
-        [Value::List(left), Value::List(right)] => test(ctx, left, right).map(Value::Bool),
-        _ => Err(Fault::no_such_overload()),
-    }
-}
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "list_sets_contains_list":
+        "sets.contains(list(T), list(T)) -> bool" => |ctx, [Value::List(list), Value::List(part)]| {
+        contains(ctx, list, part).map(Value::Bool)
+    },
+    "list_sets_equivalent_list":
+        "sets.equivalent(list(T), list(T)) -> bool" => |ctx, [Value::List(left), Value::List(right)]| {
+        Ok(Value::Bool(contains(ctx, left, right)? && contains(ctx, right, left)?))
+    },
+    "list_sets_intersects_list":
+        "sets.intersects(list(T), list(T)) -> bool" => |ctx, [Value::List(left), Value::List(right)]| {
+        intersects(ctx, left, right).map(Value::Bool)
+    },
+};
 
 fn contains<'a>(ctx: &mut Context<'a>, list: &List<'a>, part: &List<'a>) -> Result<bool, Fault> {
     for index in 0..ctx.list_len(part) {

@@ -4,132 +4,42 @@
 
 use std::fmt::Write;
 
+use super::Binding::{Guarded, Stepwise};
 use super::string_format::format;
-use super::{Binding, Declaration, global, member};
+use super::{Declaration, overloads};
 use crate::cost::STRING_FACTOR;
 use crate::eval::Context;
 use crate::value::{Fault, Outcome, Value, text};
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    member("charAt", "string_char_at_int", "string, int", "string", char_at),
-    member(
-        "indexOf",
-        "string_index_of_string",
-        "string, string",
-        "int",
-        index_of,
-    ),
-    member(
-        "indexOf",
-        "string_index_of_string_int",
-        "string, string, int",
-        "int",
-        index_of,
-    ),
-    member(
-        "lastIndexOf",
-        "string_last_index_of_string",
-        "string, string",
-        "int",
-        last_index_of,
-    ),
-    member(
-        "lastIndexOf",
-        "string_last_index_of_string_int",
-        "string, string, int",
-        "int",
-        last_index_of,
-    ),
-    member(
-        "lowerAscii",
-        "string_lower_ascii",
-        "string",
-        "string",
-        |ctx, args| match args {
-            [Value::String(text)] => made(ctx, text.len(), || text.to_ascii_lowercase()),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "replace",
-        "string_replace_string_string",
-        "string, string, string",
-        "string",
-        replace,
-    ),
-    member(
-        "replace",
-        "string_replace_string_string_int",
-        "string, string, string, int",
-        "string",
-        replace,
-    ),
-    member(
-        "split",
-        "string_split_string",
-        "string, string",
-        "list(string)",
-        split,
-    ),
-    member(
-        "split",
-        "string_split_string_int",
-        "string, string, int",
-        "list(string)",
-        split,
-    ),
-    member(
-        "substring",
-        "string_substring_int",
-        "string, int",
-        "string",
-        substring,
-    ),
-    member(
-        "substring",
-        "string_substring_int_int",
-        "string, int, int",
-        "string",
-        substring,
-    ),
-    member(
-        "trim",
-        "string_trim",
-        "string",
-        "string",
-        |ctx, args| match args {
-            [Value::String(text)] => made(ctx, text.len(), || text.trim().to_owned()),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member(
-        "upperAscii",
-        "string_upper_ascii",
-        "string",
-        "string",
-        |ctx, args| match args {
-            [Value::String(text)] => made(ctx, text.len(), || text.to_ascii_uppercase()),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    Declaration {
-        binding: Binding::Stepwise(format),
-        ..member("format", "string_format", "string, list(dyn)", "string", format)
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "string_char_at_int": "<string>.charAt(int) -> string" = Guarded(char_at),
+    "string_index_of_string": "<string>.indexOf(string) -> int" = Guarded(index_of),
+    "string_index_of_string_int": "<string>.indexOf(string, int) -> int" = Guarded(index_of),
+    "string_last_index_of_string": "<string>.lastIndexOf(string) -> int" = Guarded(last_index_of),
+    "string_last_index_of_string_int": "<string>.lastIndexOf(string, int) -> int" = Guarded(last_index_of),
+    "string_lower_ascii": "<string>.lowerAscii() -> string" => |ctx, [Value::String(text)]| {
+        made(ctx, text.len(), || text.to_ascii_lowercase())
     },
-    global(
-        "strings.quote",
-        "strings_quote",
-        "string",
-        "string",
-        |ctx, args| match args {
-            [Value::String(text)] => made(ctx, text.len() * 2, || quote(text)),
-            _ => Err(Fault::no_such_overload()),
-        },
-    ),
-    member("join", "list_join", "list(string)", "string", join),
-    member("join", "list_join_string", "list(string), string", "string", join),
-];
+    "string_replace_string_string": "<string>.replace(string, string) -> string" = Guarded(replace),
+    "string_replace_string_string_int": "<string>.replace(string, string, int) -> string" = Guarded(replace),
+    "string_split_string": "<string>.split(string) -> list(string)" = Guarded(split),
+    "string_split_string_int": "<string>.split(string, int) -> list(string)" = Guarded(split),
+    "string_substring_int": "<string>.substring(int) -> string" = Guarded(substring),
+    "string_substring_int_int": "<string>.substring(int, int) -> string" = Guarded(substring),
+    "string_trim": "<string>.trim() -> string" => |ctx, [Value::String(text)]| {
+        made(ctx, text.len(), || text.trim().to_owned())
+    },
+    "string_upper_ascii": "<string>.upperAscii() -> string" => |ctx, [Value::String(text)]| {
+        made(ctx, text.len(), || text.to_ascii_uppercase())
+    },
+    "string_format": "<string>.format(list(dyn)) -> string" = Stepwise(format),
+    "strings_quote": "strings.quote(string) -> string" => |ctx, [Value::String(text)]| {
+        made(ctx, text.len() * 2, || quote(text))
+    },
+    "list_join": "<list(string)>.join() -> string" = Guarded(join),
+    "list_join_string": "<list(string)>.join(string) -> string" = Guarded(join),
+};
 
 fn made<'a>(ctx: &mut Context<'a>, length: usize, make: impl FnOnce() -> String) -> Outcome<'a> {
     ctx.allocate(length)?;

@@ -5,145 +5,65 @@ use std::sync::LazyLock;
 
 use jiff::tz::TimeZoneDatabase;
 
-use super::{Binding, Declaration, declare};
-use crate::eval::Context;
+use super::Binding::Guarded;
+use super::{Declaration, overloads};
 use crate::value::time::{Civil, Timestamp};
 use crate::value::{Fault, Outcome, Value};
 
-/// The overloads of a part of a timestamp.
-macro_rules! part {
-    ($function:literal, $id:literal, $id_with_zone:literal, $part:expr) => {
-        [
-            Declaration {
-                member: true,
-                ..declare(
-                    $function,
-                    $id,
-                    "timestamp",
-                    "int",
-                    Binding::Guarded(|ctx, args| part(ctx, args, $part)),
-                )
-            },
-            Declaration {
-                member: true,
-                ..declare(
-                    $function,
-                    $id_with_zone,
-                    "timestamp, string",
-                    "int",
-                    Binding::Guarded(|ctx, args| part(ctx, args, $part)),
-                )
-            },
-        ]
+/// The overloads of parts of a timestamp: in UTC, and in a time zone.
+macro_rules! parts {
+    ($($id:literal, $id_with_zone:literal: $function:literal => $part:expr;)*) => {
+        &[$(
+            Declaration::new(
+                $id,
+                concat!("<timestamp>.", $function, "() -> int"),
+                Guarded(|_, args| part(args, $part)),
+            ),
+            Declaration::new(
+                $id_with_zone,
+                concat!("<timestamp>.", $function, "(string) -> int"),
+                Guarded(|_, args| part(args, $part)),
+            ),
+        )*]
     };
 }
 
-const YEAR: [Declaration; 2] = part!(
-    "getFullYear",
-    "timestamp_to_year",
-    "timestamp_to_year_with_tz",
-    |civil| civil.year
-);
-const MONTH: [Declaration; 2] = part!(
-    "getMonth",
-    "timestamp_to_month",
-    "timestamp_to_month_with_tz",
-    |civil| i64::from(civil.month) - 1
-);
-const DAY_OF_YEAR: [Declaration; 2] = part!(
-    "getDayOfYear",
-    "timestamp_to_day_of_year",
-    "timestamp_to_day_of_year_with_tz",
-    |civil| i64::from(civil.day_of_year)
-);
-const DAY_OF_MONTH: [Declaration; 2] = part!(
-    "getDayOfMonth",
-    "timestamp_to_day_of_month",
-    "timestamp_to_day_of_month_with_tz",
-    |civil| i64::from(civil.day) - 1
-);
-const DATE: [Declaration; 2] = part!(
-    "getDate",
-    "timestamp_to_day_of_month_1_based",
-    "timestamp_to_day_of_month_1_based_with_tz",
-    |civil| i64::from(civil.day)
-);
-const DAY_OF_WEEK: [Declaration; 2] = part!(
-    "getDayOfWeek",
-    "timestamp_to_day_of_week",
-    "timestamp_to_day_of_week_with_tz",
-    |civil| i64::from(civil.weekday)
-);
-const HOURS: [Declaration; 2] = part!(
-    "getHours",
-    "timestamp_to_hours",
-    "timestamp_to_hours_with_tz",
-    |civil| i64::from(civil.hour)
-);
-const MINUTES: [Declaration; 2] = part!(
-    "getMinutes",
-    "timestamp_to_minutes",
-    "timestamp_to_minutes_with_tz",
-    |civil| i64::from(civil.minute)
-);
-const SECONDS: [Declaration; 2] = part!(
-    "getSeconds",
-    "timestamp_to_seconds",
-    "timestamp_to_seconds_tz",
-    |civil| i64::from(civil.second)
-);
-const MILLISECONDS: [Declaration; 2] = part!(
-    "getMilliseconds",
-    "timestamp_to_milliseconds",
-    "timestamp_to_milliseconds_with_tz",
-    |civil| i64::from(civil.nanos / 1_000_000)
-);
-
-const fn duration_part(function: &'static str, id: &'static str, op: super::Op) -> Declaration {
-    Declaration {
-        member: true,
-        ..declare(function, id, "duration", "int", Binding::Guarded(op))
-    }
-}
-
-const DURATIONS: [Declaration; 4] = [
-    duration_part("getHours", "duration_to_hours", |_, args| {
-        whole(args, 3_600_000_000_000)
-    }),
-    duration_part("getMinutes", "duration_to_minutes", |_, args| {
-        whole(args, 60_000_000_000)
-    }),
-    duration_part("getSeconds", "duration_to_seconds", |_, args| {
-        whole(args, 1_000_000_000)
-    }),
-    duration_part("getMilliseconds", "duration_to_milliseconds", |_, args| {
-        whole(args, 1_000_000)
-    }),
-];
-
 /// The functions.
 pub(super) const FUNCTIONS: &[&[Declaration]] = &[
-    &YEAR,
-    &MONTH,
-    &DAY_OF_YEAR,
-    &DAY_OF_MONTH,
-    &DATE,
-    &DAY_OF_WEEK,
-    &HOURS,
-    &MINUTES,
-    &SECONDS,
-    &MILLISECONDS,
-    &DURATIONS,
+    parts! {
+        "timestamp_to_year", "timestamp_to_year_with_tz": "getFullYear" => |civil| civil.year;
+        "timestamp_to_month", "timestamp_to_month_with_tz": "getMonth" => |civil| i64::from(civil.month) - 1;
+        "timestamp_to_day_of_year", "timestamp_to_day_of_year_with_tz": "getDayOfYear"
+            => |civil| i64::from(civil.day_of_year);
+        "timestamp_to_day_of_month", "timestamp_to_day_of_month_with_tz": "getDayOfMonth"
+            => |civil| i64::from(civil.day) - 1;
+        "timestamp_to_day_of_month_1_based", "timestamp_to_day_of_month_1_based_with_tz": "getDate"
+            => |civil| i64::from(civil.day);
+        "timestamp_to_day_of_week", "timestamp_to_day_of_week_with_tz": "getDayOfWeek"
+            => |civil| i64::from(civil.weekday);
+        "timestamp_to_hours", "timestamp_to_hours_with_tz": "getHours" => |civil| i64::from(civil.hour);
+        "timestamp_to_minutes", "timestamp_to_minutes_with_tz": "getMinutes" => |civil| i64::from(civil.minute);
+        "timestamp_to_seconds", "timestamp_to_seconds_tz": "getSeconds" => |civil| i64::from(civil.second);
+        "timestamp_to_milliseconds", "timestamp_to_milliseconds_with_tz": "getMilliseconds"
+            => |civil| i64::from(civil.nanos / 1_000_000);
+    },
+    overloads! {
+        "duration_to_hours": "<duration>.getHours() -> int" => |_, [Value::Duration(nanos)]| {
+            Ok(Value::Int(nanos / 3_600_000_000_000))
+        },
+        "duration_to_minutes": "<duration>.getMinutes() -> int" => |_, [Value::Duration(nanos)]| {
+            Ok(Value::Int(nanos / 60_000_000_000))
+        },
+        "duration_to_seconds": "<duration>.getSeconds() -> int" => |_, [Value::Duration(nanos)]| {
+            Ok(Value::Int(nanos / 1_000_000_000))
+        },
+        "duration_to_milliseconds": "<duration>.getMilliseconds() -> int" => |_, [Value::Duration(nanos)]| {
+            Ok(Value::Int(nanos / 1_000_000))
+        },
+    },
 ];
 
-fn whole<'a>(args: &[Value<'a>], unit: i64) -> Outcome<'a> {
-    match args {
-        [Value::Duration(nanos)] => Ok(Value::Int(nanos / unit)),
-        _ => Err(Fault::no_such_overload()),
-    }
-}
-
-fn part<'a>(_: &mut Context<'a>, args: &[Value<'a>], part: fn(&Civil) -> i64) -> Outcome<'a> {
+fn part<'a>(args: &[Value<'a>], part: fn(&Civil) -> i64) -> Outcome<'a> {
     let civil = match args {
         [Value::Timestamp(timestamp)] => timestamp.at_offset(0),
         [Value::Timestamp(timestamp), Value::String(zone)] => {

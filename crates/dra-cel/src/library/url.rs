@@ -7,8 +7,9 @@ mod escape;
 use std::fmt;
 use std::sync::Arc;
 
+use super::Binding::Guarded;
 use super::network::parse_address;
-use super::{Declaration, global, member};
+use super::{Declaration, overloads};
 use crate::eval::Context;
 use crate::value::map::{Entries, Map};
 use crate::value::{Fault, Outcome, Value};
@@ -33,63 +34,30 @@ pub(crate) struct Url {
 }
 
 /// The functions.
-pub(super) const FUNCTIONS: &[Declaration] = &[
-    global("url", "string_to_url", "string", "kubernetes.URL", make),
-    global("isURL", "is_url_string", "string", "bool", |_, args| match args {
-        [Value::String(text)] => Ok(Value::Bool(parse_request_uri(text).is_ok())),
-        _ => Err(Fault::no_such_overload()),
-    }),
-    member(
-        "getScheme",
-        "url_get_scheme",
-        "kubernetes.URL",
-        "string",
-        |_, args| part(args, |url| url.scheme.clone()),
-    ),
-    member(
-        "getHost",
-        "url_get_host",
-        "kubernetes.URL",
-        "string",
-        |_, args| part(args, |url| url.host.clone()),
-    ),
-    member(
-        "getHostname",
-        "url_get_hostname",
-        "kubernetes.URL",
-        "string",
-        |_, args| {
-            part(args, |url| {
-                let host = url.split_host().0;
-                host.strip_prefix('[')
-                    .and_then(|host| host.strip_suffix(']'))
-                    .unwrap_or(host)
-                    .to_owned()
-            })
-        },
-    ),
-    member(
-        "getPort",
-        "url_get_port",
-        "kubernetes.URL",
-        "string",
-        |_, args| part(args, |url| url.split_host().1.to_owned()),
-    ),
-    member(
-        "getEscapedPath",
-        "url_get_escaped_path",
-        "kubernetes.URL",
-        "string",
-        |_, args| part(args, Url::escaped_path),
-    ),
-    member(
-        "getQuery",
-        "url_get_query",
-        "kubernetes.URL",
-        "map(string, list(string))",
-        query,
-    ),
-];
+pub(super) const FUNCTIONS: &[Declaration] = overloads! {
+    "string_to_url": "url(string) -> kubernetes.URL" = Guarded(make),
+    "is_url_string": "isURL(string) -> bool" => |_, [Value::String(text)]| {
+        Ok(Value::Bool(parse_request_uri(text).is_ok()))
+    },
+    "url_get_scheme": "<kubernetes.URL>.getScheme() -> string" => |_, [Value::Url(url)]| {
+        Ok(Value::string(&*url.scheme))
+    },
+    "url_get_host": "<kubernetes.URL>.getHost() -> string" => |_, [Value::Url(url)]| {
+        Ok(Value::string(&*url.host))
+    },
+    "url_get_hostname": "<kubernetes.URL>.getHostname() -> string" => |_, [Value::Url(url)]| {
+        let host = url.split_host().0;
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        Ok(Value::string(bare.unwrap_or(host)))
+    },
+    "url_get_port": "<kubernetes.URL>.getPort() -> string" => |_, [Value::Url(url)]| {
+        Ok(Value::string(url.split_host().1))
+    },
+    "url_get_escaped_path": "<kubernetes.URL>.getEscapedPath() -> string" => |_, [Value::Url(url)]| {
+        Ok(Value::string(url.escaped_path()))
+    },
+    "url_get_query": "<kubernetes.URL>.getQuery() -> map(string, list(string))" = Guarded(query),
+};
 
 fn make<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let [Value::String(text)] = args else {
@@ -99,13 +67,6 @@ fn make<'a>(ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
     let refused = |error| Fault::error(format!("URL parse error during conversion from string: {error}"));
     parse_request_uri(text).map_err(refused)?;
     Ok(Value::Url(Arc::new(parse_with_fragment(text).map_err(refused)?)))
-}
-
-fn part<'a>(args: &[Value<'a>], part: impl FnOnce(&Url) -> String) -> Outcome<'a> {
-    match args {
-        [Value::Url(url)] => Ok(Value::string(part(url))),
-        _ => Err(Fault::no_such_overload()),
-    }
 }
 
 /// Parameters that a query may have before none is read.

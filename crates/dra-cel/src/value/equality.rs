@@ -105,6 +105,18 @@ fn maps<'a>(ctx: &mut Context<'a>, left: &Map<'a>, right: &Map<'a>) -> Result<bo
     Ok(true)
 }
 
+/// Returns whether the left value finds the right one equal. Errors do not count.
+pub(crate) fn finds_equal<'a>(
+    ctx: &mut Context<'a>,
+    left: &Value<'a>,
+    right: &Value<'a>,
+) -> Result<bool, Fault> {
+    match method(ctx, left, right) {
+        Err(Fault::Error(_)) => Ok(false),
+        result => result,
+    }
+}
+
 /// Returns whether a list has an element that `value` finds equal. Errors do not count.
 pub(crate) fn list_contains<'a>(
     ctx: &mut Context<'a>,
@@ -132,10 +144,8 @@ pub(crate) fn list_contains<'a>(
         let Some(element) = ctx.list_get(list, index)? else {
             break;
         };
-        match method(ctx, value, &element) {
-            Ok(true) => return Ok(true),
-            Ok(false) | Err(Fault::Error(_)) => {}
-            Err(abort) => return Err(abort),
+        if finds_equal(ctx, value, &element)? {
+            return Ok(true);
         }
     }
     Ok(false)
