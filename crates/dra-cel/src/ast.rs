@@ -12,13 +12,13 @@ use super::types::Name;
 pub(crate) type NodeId = u32;
 
 /// A node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Expr {
     pub(crate) id: NodeId,
     pub(crate) kind: ExprKind,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum ExprKind {
     Literal(Literal),
     Ident(Name),
@@ -45,6 +45,7 @@ pub(crate) enum ExprKind {
     },
     Comprehension(Box<Comprehension>),
     /// Stands for what could not be read.
+    #[default]
     Unspecified,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn refuse_type(of: &Type, scope: &Scope) -> Result<(), String> {
 fn is_scalar(of: &Type) -> bool {
     match of {
         Type::Bool | Type::Int | Type::String | Type::Any | Type::Dyn => true,
-        Type::Struct(name) => &**name == "kubernetes.Semver",
+        Type::Struct(name) => *name == "kubernetes.Semver",
         _ => false,
     }
 }

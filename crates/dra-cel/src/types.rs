@@ -34,7 +34,7 @@ pub(crate) enum Type {
     Opaque(&'static str, Vec<Type>),
     String,
     /// A type with fields, or one that is declared as such.
-    Struct(Name),
+    Struct(&'static str),
     Timestamp,
     /// The type of a type, with the type if that is known.
     Type(Option<Arc<Type>>),
@@ -99,8 +99,35 @@ impl Type {
         }
     }
 
+    /// The same type with other parameters: what `change` makes of each.
+    pub(crate) fn with_params(&self, change: impl Fn(&Self) -> Self) -> Self {
+        match self {
+            Self::List(element) => Self::list(change(element)),
+            Self::Map(entry) => Self::map(change(&entry.0), change(&entry.1)),
+            Self::Opaque(name, params) => Self::Opaque(name, params.iter().map(change).collect()),
+            Self::Type(Some(inner)) => Self::type_of(change(inner)),
+            other => other.clone(),
+        }
+    }
+
+    /// Returns whether both are the same type, as far as `agree` says so of their parameters.
+    pub(crate) fn agrees(&self, other: &Self, mut agree: impl FnMut(&Self, &Self) -> bool) -> bool {
+        match (self, other) {
+            (Self::List(left), Self::List(right)) | (Self::Type(Some(left)), Self::Type(Some(right))) => {
+                agree(left, right)
+            }
+            (Self::Map(left), Self::Map(right)) => agree(&left.0, &right.0) && agree(&left.1, &right.1),
+            (Self::Opaque(left_name, left), Self::Opaque(right_name, right)) => {
+                left_name == right_name
+                    && left.len() == right.len()
+                    && left.iter().zip(right).all(|(left, right)| agree(left, right))
+            }
+            _ => self == other,
+        }
+    }
+
     /// The name without parameters, which is what values of the type say of themselves.
-    pub(crate) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Dyn => "dyn",
             Self::Any => "google.protobuf.Any",
@@ -173,7 +200,7 @@ const MAX_TEXT: usize = 100_000;
 /// Reads the notation of the overload tables: `list(A)`, `map(K, V)`, `optional(list(string))`, names of types.
 ///
 /// The tables are constants; a mistake in one yields [`Type::Error`] and fails the tests of the tables.
-pub(crate) fn parse_type(text: &str) -> Type {
+pub(crate) fn parse_type(text: &'static str) -> Type {
     let text = text.trim();
     if let Some((head, rest)) = text.split_once('(') {
         let params: Vec<Type> = split_top_level(rest.strip_suffix(')').unwrap_or(rest))
@@ -205,7 +232,7 @@ pub(crate) fn parse_type(text: &str) -> Type {
         "net.CIDR" => Type::Opaque("net.CIDR", Vec::new()),
         _ => match text.chars().next() {
             Some(letter @ 'A'..='Z') if text.len() == 1 => Type::Param(Param::Declared(letter)),
-            _ if text.starts_with("kubernetes.") => Type::Struct(text.into()),
+            _ if text.starts_with("kubernetes.") => Type::Struct(text),
             _ => Type::Error,
         },
     }

@@ -131,7 +131,7 @@ impl Scope {
                 Type::map(Type::String, Type::map(Type::String, self.attribute_type()))
             }
             ("kubernetes.DRADevice", "capacity") => {
-                let quantity = Type::Struct("kubernetes.Quantity".into());
+                let quantity = Type::Struct("kubernetes.Quantity");
                 Type::map(Type::String, Type::map(Type::String, quantity))
             }
             ("kubernetes.DRADevice", "allowMultipleAllocations") if self.has_allow_multiple_allocations() => {
@@ -156,7 +156,7 @@ impl Scope {
     pub(crate) fn global(&self, name: &str) -> Option<Global> {
         let types = |inner: Type| Some(Global::Type(inner));
         match name {
-            "device" => Some(Global::Variable(Type::Struct("kubernetes.DRADevice".into()))),
+            "device" => Some(Global::Variable(Type::Struct("kubernetes.DRADevice"))),
             "bool" => types(Type::Bool),
             "bytes" => types(Type::Bytes),
             "double" => types(Type::Double),
@@ -179,7 +179,7 @@ impl Scope {
             // Names of the API server's own table of types, which the planner does not know.
             "duration" => Some(Global::UnknownType(Type::Duration)),
             "timestamp" => Some(Global::UnknownType(Type::Timestamp)),
-            "kubernetes.DRADevice" => Some(Global::UnknownType(Type::Struct(name.into()))),
+            "kubernetes.DRADevice" => Some(Global::UnknownType(Type::Struct("kubernetes.DRADevice"))),
             "kubernetes.DRADevice.attributes" | "kubernetes.DRADevice.capacity" => {
                 let field = name.trim_start_matches("kubernetes.DRADevice.");
                 match self.field("kubernetes.DRADevice", field) {

@@ -64,19 +64,18 @@ impl Checker<'_> {
             self.undeclared(id, &name);
             return;
         };
-        let global: Name = global.into();
-        *name = Name::clone(&global);
-        let message = if let Type::Struct(message) = &inner {
-            self.set_type(id, inner.clone());
-            Some(Name::clone(message))
+        *name = global.into();
+        let message = if let Type::Struct(message) = inner {
+            self.set_type(id, inner);
+            message
         } else {
             self.report(id, format!("'{}' is not a message type", inner.plain_text()));
             self.set_type(id, Type::Error);
-            None
+            &**name
         };
         for field in fields {
             self.check(&mut field.value);
-            let found = self.field_type(field.id, message.as_deref().unwrap_or(&global), &field.name);
+            let found = self.field_type(field.id, message, &field.name);
             let declared = found.unwrap_or(Type::Error);
             let mut of = self.type_of(field.value.id);
             if field.optional {

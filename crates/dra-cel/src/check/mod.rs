@@ -61,13 +61,7 @@ impl Checked {
 
 /// Checks `ast` against the names of `scope`.
 pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
-    let mut root = std::mem::replace(
-        &mut ast.root,
-        Expr {
-            id: 0,
-            kind: ExprKind::Unspecified,
-        },
-    );
+    let mut root = std::mem::take(&mut ast.root);
     let mut checker = Checker {
         ast: &ast,
         scope,
@@ -199,7 +193,7 @@ impl Checker<'_> {
         let (of, reference) = match global {
             Global::Variable(of) => (of, Reference::Device),
             Global::Type(inner) => {
-                let reference = Reference::Type(static_type_name(&inner));
+                let reference = Reference::Type(inner.name());
                 (Type::type_of(inner), reference)
             }
             Global::UnknownType(inner) => (Type::type_of(inner), Reference::UnknownType(name.into())),
@@ -527,27 +521,7 @@ fn qualified_name(expr: &Expr) -> Option<Vec<Name>> {
 /// The name that values of the type called `name` have, if that is a type which can be evaluated.
 pub(crate) fn type_called(scope: &Scope, name: &str) -> Option<&'static str> {
     match scope.global(name)? {
-        Global::Type(inner) => Some(static_type_name(&inner)),
+        Global::Type(inner) => Some(inner.name()),
         Global::Variable(_) | Global::UnknownType(_) | Global::Constant(_) => None,
-    }
-}
-
-/// The name of a type that values of it report.
-fn static_type_name(of: &Type) -> &'static str {
-    match of {
-        Type::Bool => "bool",
-        Type::Bytes => "bytes",
-        Type::Double => "double",
-        Type::Duration => "google.protobuf.Duration",
-        Type::Int => "int",
-        Type::List(_) => "list",
-        Type::Map(_) => "map",
-        Type::Null => "null_type",
-        Type::Opaque(name, _) => name,
-        Type::String => "string",
-        Type::Timestamp => "google.protobuf.Timestamp",
-        Type::Type(_) => "type",
-        Type::Uint => "uint",
-        _ => "",
     }
 }

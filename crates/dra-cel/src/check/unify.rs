@@ -70,19 +70,9 @@ impl Unifier {
     /// The same for all of a list.
     pub(super) fn assignable_list(&mut self, left: &[Type], right: &[Type]) -> bool {
         self.attempt(|unifier| {
-            unifier.assign_list(
-                &left.iter().collect::<Vec<_>>(),
-                &right.iter().collect::<Vec<_>>(),
-            )
+            let mut pairs = left.iter().zip(right);
+            left.len() == right.len() && pairs.all(|(left, right)| unifier.assign(left, right))
         })
-    }
-
-    fn assign_list(&mut self, left: &[&Type], right: &[&Type]) -> bool {
-        left.len() == right.len()
-            && left
-                .iter()
-                .zip(right)
-                .all(|(left, right)| self.assign(left, right))
     }
 
     fn assign(&mut self, left: &Type, right: &Type) -> bool {
@@ -109,18 +99,7 @@ impl Unifier {
         }
         match (left, right) {
             (Type::Type(_), Type::Type(_)) => true,
-            (Type::List(left), Type::List(right)) => self.assign(left, right),
-            (Type::Map(left), Type::Map(right)) => {
-                self.assign(&left.0, &right.0) && self.assign(&left.1, &right.1)
-            }
-            (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
-                left_name == right_name
-                    && self.assign_list(
-                        &left.iter().collect::<Vec<_>>(),
-                        &right.iter().collect::<Vec<_>>(),
-                    )
-            }
-            _ => left == right,
+            _ => left.agrees(right, |left, right| self.assign(left, right)),
         }
     }
 
@@ -155,22 +134,7 @@ impl Unifier {
 
     /// Structural equality, counted.
     fn same(&self, left: &Type, right: &Type) -> bool {
-        if !self.step() {
-            return false;
-        }
-        match (left, right) {
-            (Type::List(left), Type::List(right)) => self.same(left, right),
-            (Type::Map(left), Type::Map(right)) => {
-                self.same(&left.0, &right.0) && self.same(&left.1, &right.1)
-            }
-            (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
-                left_name == right_name
-                    && left.len() == right.len()
-                    && left.iter().zip(right).all(|(left, right)| self.same(left, right))
-            }
-            (Type::Type(Some(left)), Type::Type(Some(right))) => self.same(left, right),
-            _ => left == right,
-        }
+        self.step() && left.agrees(right, |left, right| self.same(left, right))
     }
 
     /// Returns whether `left` is equal to `right` or says less by being dynamic somewhere.
@@ -185,20 +149,8 @@ impl Unifier {
             return false;
         }
         match (left, right) {
-            (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
-                left_name == right_name
-                    && left.len() == right.len()
-                    && left
-                        .iter()
-                        .zip(right)
-                        .all(|(left, right)| self.is_less_specific(left, right))
-            }
-            (Type::List(left), Type::List(right)) => self.is_less_specific(left, right),
-            (Type::Map(left), Type::Map(right)) => {
-                self.is_less_specific(&left.0, &right.0) && self.is_less_specific(&left.1, &right.1)
-            }
             (Type::Type(_), Type::Type(_)) => true,
-            _ => left == right,
+            _ => left.agrees(right, |left, right| self.is_less_specific(left, right)),
         }
     }
 
@@ -221,11 +173,10 @@ impl Unifier {
                 Some(bound) => self.is_free_of(variable, bound),
                 None => true,
             },
-            Type::Opaque(..) | Type::List(_) | Type::Map(_) | Type::Type(_) => within
+            _ => within
                 .params()
                 .into_iter()
                 .all(|inner| self.is_free_of(variable, inner)),
-            _ => true,
         }
     }
 
@@ -240,20 +191,7 @@ impl Unifier {
                 None if settle => Type::Dyn,
                 None => given.clone(),
             },
-            Type::List(element) => Type::list(self.substitute(element, settle)),
-            Type::Map(entry) => Type::map(
-                self.substitute(&entry.0, settle),
-                self.substitute(&entry.1, settle),
-            ),
-            Type::Opaque(name, params) => Type::Opaque(
-                name,
-                params
-                    .iter()
-                    .map(|param| self.substitute(param, settle))
-                    .collect(),
-            ),
-            Type::Type(Some(inner)) => Type::type_of(self.substitute(inner, settle)),
-            other => other.clone(),
+            _ => given.with_params(|param| self.substitute(param, settle)),
         }
     }
 }
@@ -278,13 +216,6 @@ pub(super) fn instantiate(declared: &Type, variables: &[(char, Type)]) -> Type {
             .iter()
             .find(|(name, _)| name == letter)
             .map_or_else(|| declared.clone(), |(_, variable)| variable.clone()),
-        Type::List(element) => Type::list(instantiate(element, variables)),
-        Type::Map(entry) => Type::map(instantiate(&entry.0, variables), instantiate(&entry.1, variables)),
-        Type::Opaque(name, params) => Type::Opaque(
-            name,
-            params.iter().map(|param| instantiate(param, variables)).collect(),
-        ),
-        Type::Type(Some(inner)) => Type::type_of(instantiate(inner, variables)),
-        other => other.clone(),
+        _ => declared.with_params(|param| instantiate(param, variables)),
     }
 }

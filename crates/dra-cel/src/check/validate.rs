@@ -206,7 +206,7 @@ impl FormatArguments for LiteralArguments<'_> {
             return Ok(());
         };
         let refused = |id: NodeId| {
-            let name = type_name(self.checked.type_of(id));
+            let name = self.checked.type_of(id).name();
             Err((Some(id), clause.complaint(name)))
         };
         if matches!(clause, Clause::String) {
@@ -264,25 +264,10 @@ impl LiteralArguments<'_> {
     }
 }
 
-fn type_name(of: &Type) -> &str {
-    of.name()
-}
-
 /// Returns whether two types are equal but for the names of type variables.
 fn equivalent(left: &Type, right: &Type) -> bool {
     match (left, right) {
         (Type::Param(_), Type::Param(_)) => true,
-        (Type::List(left), Type::List(right)) => equivalent(left, right),
-        (Type::Map(left), Type::Map(right)) => equivalent(&left.0, &right.0) && equivalent(&left.1, &right.1),
-        (Type::Opaque(left_name, left), Type::Opaque(right_name, right)) => {
-            left_name == right_name
-                && left.len() == right.len()
-                && left
-                    .iter()
-                    .zip(right)
-                    .all(|(left, right)| equivalent(left, right))
-        }
-        (Type::Type(Some(left)), Type::Type(Some(right))) => equivalent(left, right),
-        _ => left == right,
+        _ => left.agrees(right, equivalent),
     }
 }

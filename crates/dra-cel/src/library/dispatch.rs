@@ -7,57 +7,27 @@ use super::{Binding, Overload};
 use crate::eval::Context;
 use crate::types::Type;
 use crate::value::numbers::{Trait, has_trait};
-use crate::value::{Fault, Kind, Outcome, Value};
+use crate::value::{Fault, Outcome, Value};
 
-/// Requirement on an argument.
-#[derive(Debug)]
-pub(crate) enum Guard {
-    Any,
-    /// A value of this type; none for a type that no value has.
-    Of(Option<Kind>),
-    List(Box<Guard>),
-    Map(Box<(Guard, Guard)>),
-}
-
-impl Guard {
-    pub(crate) fn of(declared: &Type) -> Self {
-        match declared {
-            Type::Dyn | Type::Any | Type::Param(_) => Self::Any,
-            Type::List(element) => Self::List(Box::new(Self::of(element))),
-            Type::Map(entry) => Self::Map(Box::new((Self::of(&entry.0), Self::of(&entry.1)))),
-            other => Self::Of(Kind::called(other.name())),
-        }
-    }
-
-    fn accepts<'a>(&self, ctx: &Context<'a>, value: &Value<'a>) -> bool {
-        match (self, value) {
-            (Self::Any, _) => true,
-            (Self::Of(kind), _) => *kind == Some(value.kind()),
-            (Self::List(element), Value::List(list)) => ctx
-                .list_get(list, 0)
-                .ok()
-                .flatten()
-                .is_none_or(|first| element.accepts(ctx, &first)),
-            (Self::Map(entry), Value::Map(map)) => match map.keys().first() {
-                Some(key) => {
-                    entry.0.accepts(ctx, key)
-                        && map.find(key).is_none_or(|value| entry.1.accepts(ctx, &value))
-                }
-                None => true,
-            },
-            _ => false,
-        }
+/// Returns whether an argument is of the declared type.
+fn fits<'a>(ctx: &Context<'a>, declared: &Type, value: &Value<'a>) -> bool {
+    match (declared, value) {
+        (Type::Dyn | Type::Any | Type::Param(_), _) => true,
+        (Type::List(element), Value::List(list)) => ctx
+            .list_get(list, 0)
+            .ok()
+            .flatten()
+            .is_none_or(|first| fits(ctx, element, &first)),
+        (Type::Map(entry), Value::Map(map)) => map.keys().first().is_none_or(|key| {
+            fits(ctx, &entry.0, key) && map.find(key).is_none_or(|value| fits(ctx, &entry.1, &value))
+        }),
+        _ => declared.name() == value.type_name(),
     }
 }
 
 impl Overload {
     fn accepts<'a>(&self, ctx: &Context<'a>, args: &[Value<'a>]) -> bool {
-        self.guards.len() == args.len()
-            && self
-                .guards
-                .iter()
-                .zip(args)
-                .all(|(guard, arg)| guard.accepts(ctx, arg))
+        self.args.len() == args.len() && self.args.iter().zip(args).all(|(of, arg)| fits(ctx, of, arg))
     }
 
     /// Calls this overload.

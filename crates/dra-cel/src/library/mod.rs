@@ -29,7 +29,7 @@ use super::release::{OLDEST, Release};
 use super::types::{Param, Type, parse_type, split_top_level};
 use super::value::numbers::Trait;
 use super::value::{Outcome, Value};
-pub(crate) use dispatch::{Guard, dispatch as dispatch_several};
+pub(crate) use dispatch::dispatch as dispatch_several;
 pub(crate) use string_format::{Clause, FormatArguments, interpret as interpret_format};
 
 /// Implementation of a function on its arguments, the receiver first.
@@ -115,7 +115,6 @@ pub(crate) struct Overload {
     /// The type variables of the declaration.
     pub(crate) params: Vec<char>,
     pub(crate) binding: Binding,
-    pub(crate) guards: Vec<Guard>,
     minors: (u32, u32),
 }
 
@@ -140,7 +139,6 @@ impl Overload {
             function,
             id: declaration.id,
             member: receiver.is_some(),
-            guards: args.iter().map(Guard::of).collect(),
             args,
             result,
             params,

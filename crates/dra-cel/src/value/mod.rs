@@ -53,84 +53,6 @@ pub(crate) enum Value<'a> {
     Format(&'static NamedFormat),
 }
 
-/// The types of values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Null,
-    Bool,
-    Int,
-    Uint,
-    Double,
-    String,
-    Bytes,
-    Duration,
-    Timestamp,
-    List,
-    Map,
-    Type,
-    Optional,
-    Quantity,
-    Semver,
-    Ip,
-    Cidr,
-    Url,
-    Format,
-}
-
-impl Kind {
-    const ALL: &'static [Self] = &[
-        Self::Null,
-        Self::Bool,
-        Self::Int,
-        Self::Uint,
-        Self::Double,
-        Self::String,
-        Self::Bytes,
-        Self::Duration,
-        Self::Timestamp,
-        Self::List,
-        Self::Map,
-        Self::Type,
-        Self::Optional,
-        Self::Quantity,
-        Self::Semver,
-        Self::Ip,
-        Self::Cidr,
-        Self::Url,
-        Self::Format,
-    ];
-
-    /// The type called `name`.
-    pub(crate) fn called(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name)
-    }
-
-    /// The name of the type.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Null => "null_type",
-            Self::Bool => "bool",
-            Self::Int => "int",
-            Self::Uint => "uint",
-            Self::Double => "double",
-            Self::String => "string",
-            Self::Bytes => "bytes",
-            Self::Duration => "google.protobuf.Duration",
-            Self::Timestamp => "google.protobuf.Timestamp",
-            Self::List => "list",
-            Self::Map => "map",
-            Self::Type => "type",
-            Self::Optional => "optional_type",
-            Self::Quantity => "kubernetes.Quantity",
-            Self::Semver => "kubernetes.Semver",
-            Self::Ip => "net.IP",
-            Self::Cidr => "net.CIDR",
-            Self::Url => "kubernetes.URL",
-            Self::Format => "kubernetes.NamedFormat",
-        }
-    }
-}
-
 /// A string that is borrowed or shared.
 #[derive(Debug, Clone)]
 pub(crate) enum Text<'a> {
@@ -241,35 +163,29 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value's type.
-    #[inline]
-    pub(crate) fn kind(&self) -> Kind {
-        match self {
-            Self::Null => Kind::Null,
-            Self::Bool(_) => Kind::Bool,
-            Self::Int(_) => Kind::Int,
-            Self::Uint(_) => Kind::Uint,
-            Self::Double(_) => Kind::Double,
-            Self::String(_) => Kind::String,
-            Self::Bytes(_) => Kind::Bytes,
-            Self::Duration(_) => Kind::Duration,
-            Self::Timestamp(_) => Kind::Timestamp,
-            Self::List(_) => Kind::List,
-            Self::Map(_) => Kind::Map,
-            Self::Type(_) => Kind::Type,
-            Self::Optional(_) => Kind::Optional,
-            Self::Quantity(_) => Kind::Quantity,
-            Self::Semver(_) => Kind::Semver,
-            Self::Ip(_) => Kind::Ip,
-            Self::Cidr(_) => Kind::Cidr,
-            Self::Url(_) => Kind::Url,
-            Self::Format(_) => Kind::Format,
-        }
-    }
-
     /// The name of the value's type.
     pub(crate) fn type_name(&self) -> &'static str {
-        self.kind().name()
+        match self {
+            Self::Null => "null_type",
+            Self::Bool(_) => "bool",
+            Self::Int(_) => "int",
+            Self::Uint(_) => "uint",
+            Self::Double(_) => "double",
+            Self::String(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Duration(_) => "google.protobuf.Duration",
+            Self::Timestamp(_) => "google.protobuf.Timestamp",
+            Self::List(_) => "list",
+            Self::Map(_) => "map",
+            Self::Type(_) => "type",
+            Self::Optional(_) => "optional_type",
+            Self::Quantity(_) => "kubernetes.Quantity",
+            Self::Semver(_) => "kubernetes.Semver",
+            Self::Ip(_) => "net.IP",
+            Self::Cidr(_) => "net.CIDR",
+            Self::Url(_) => "kubernetes.URL",
+            Self::Format(_) => "kubernetes.NamedFormat",
+        }
     }
 
     /// The name of the Go type behind the value, which some messages show.

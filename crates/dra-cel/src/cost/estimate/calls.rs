@@ -256,7 +256,7 @@ fn equality(left: &Node<'_>, right: &Node<'_>) -> Option<Range> {
     }
     match left.of {
         Type::Opaque("net.IP" | "net.CIDR", _) => Some(ONE),
-        Type::Struct(name) => match &**name {
+        Type::Struct(name) => match *name {
             "kubernetes.Quantity" | "kubernetes.Semver" => Some(ONE),
             "kubernetes.NamedFormat" => Some(
                 Range {
