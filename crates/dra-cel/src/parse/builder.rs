@@ -158,14 +158,7 @@ impl<'s> Builder<'s> {
         let name = dotted(dot, name);
         match macros::expand(self, open, &name, None, args) {
             Ok(expanded) => expanded,
-            Err((_, args)) => self.node(
-                open,
-                ExprKind::Call {
-                    function: name,
-                    target: None,
-                    args,
-                },
-            ),
+            Err((_, args)) => self.operator(open, &name, args),
         }
     }
 
@@ -230,10 +223,7 @@ impl<'s> Builder<'s> {
         operators: &[usize],
     ) -> Expr {
         if operators.is_empty() {
-            return terms.next().unwrap_or(Expr {
-                id: 0,
-                kind: ExprKind::Unspecified,
-            });
+            return terms.next().unwrap_or_default();
         }
         let middle = operators.len() / 2;
         let left = self.balance_part(function, terms, &operators[..middle]);

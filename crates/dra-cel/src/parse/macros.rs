@@ -39,8 +39,8 @@ pub(super) fn expand(
             }
             expander.bind(args)
         }
-        ("all", Some(target), 2 | 3) => expander.all(target, args),
-        ("exists", Some(target), 2 | 3) => expander.exists(target, args),
+        ("all", Some(target), 2 | 3) => expander.quantifier(target, args, true),
+        ("exists", Some(target), 2 | 3) => expander.quantifier(target, args, false),
         ("exists_one", Some(target), 2 | 3) | ("existsOne", Some(target), 3) => {
             expander.exists_one(target, args)
         }
@@ -75,14 +75,6 @@ struct Expander<'b, 's> {
     at: usize,
 }
 
-/// The parts of a comprehension that differ between macros.
-struct Fold {
-    init: Expr,
-    condition: Expr,
-    step: Expr,
-    result: Expr,
-}
-
 impl Expander<'_, '_> {
     fn node(&mut self, kind: ExprKind) -> Expr {
         self.builder.node(self.at, kind)
@@ -101,11 +93,7 @@ impl Expander<'_, '_> {
     }
 
     fn call(&mut self, function: &str, args: Vec<Expr>) -> Expr {
-        self.node(ExprKind::Call {
-            function: function.into(),
-            target: None,
-            args,
-        })
+        self.builder.operator(self.at, function, args)
     }
 
     fn member_call(&mut self, function: &str, target: Expr, args: Vec<Expr>) -> Expr {
@@ -152,34 +140,33 @@ impl Expander<'_, '_> {
 
     /// A comprehension over nothing, whose accumulator is the variable.
     fn binding(&mut self, name: &Name, init: Expr, result: Expr) -> Expr {
-        let range = self.list(Vec::new());
-        let condition = self.literal(Literal::Bool(false));
-        let step = self.ident(name);
-        self.node(ExprKind::Comprehension(Box::new(Comprehension {
-            range,
+        let comprehension = Comprehension {
+            range: self.list(Vec::new()),
             variable: UNUSED.into(),
             variable2: None,
             accumulator: Name::clone(name),
             init,
-            condition,
-            step,
+            condition: self.literal(Literal::Bool(false)),
+            step: self.ident(name),
             result,
-        })))
+        };
+        self.node(ExprKind::Comprehension(Box::new(comprehension)))
     }
 
-    fn fold(&mut self, range: Expr, (variable, variable2): (Name, Option<Name>), fold: Fold) -> Expr {
-        let Fold {
-            init,
-            condition,
-            step,
-            result,
-        } = fold;
-        let accumulator = ACCUMULATOR.into();
+    fn fold(
+        &mut self,
+        range: Expr,
+        (variable, variable2): (Name, Option<Name>),
+        init: Expr,
+        condition: Expr,
+        step: Expr,
+        result: Expr,
+    ) -> Expr {
         let comprehension = Comprehension {
             range,
             variable,
             variable2,
-            accumulator,
+            accumulator: ACCUMULATOR.into(),
             init,
             condition,
             step,
@@ -211,47 +198,21 @@ impl Expander<'_, '_> {
         Ok((names.next().unwrap_or_else(|| UNUSED.into()), names.next()))
     }
 
-    fn all(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
+    /// `all` or `exists`, which end at the first element that decides.
+    fn quantifier(&mut self, target: Expr, mut args: Vec<Expr>, all: bool) -> Result<Expr, Refusal> {
         let predicate = take_last(&mut args);
         let variables = self.variables(&args, "argument must be a simple name")?;
-        let init = self.literal(Literal::Bool(true));
-        let seen = self.accumulator();
-        let condition = self.call(operators::NOT_STRICTLY_FALSE, vec![seen]);
+        let init = self.literal(Literal::Bool(all));
+        let mut undecided = self.accumulator();
+        if !all {
+            undecided = self.call(operators::NOT, vec![undecided]);
+        }
+        let condition = self.call(operators::NOT_STRICTLY_FALSE, vec![undecided]);
+        let operator = if all { operators::AND } else { operators::OR };
         let accumulator = self.accumulator();
-        let step = self.call(operators::AND, vec![accumulator, predicate]);
+        let step = self.call(operator, vec![accumulator, predicate]);
         let result = self.accumulator();
-        Ok(self.fold(
-            target,
-            variables,
-            Fold {
-                init,
-                condition,
-                step,
-                result,
-            },
-        ))
-    }
-
-    fn exists(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
-        let predicate = take_last(&mut args);
-        let variables = self.variables(&args, "argument must be a simple name")?;
-        let init = self.literal(Literal::Bool(false));
-        let seen = self.accumulator();
-        let not = self.call(operators::NOT, vec![seen]);
-        let condition = self.call(operators::NOT_STRICTLY_FALSE, vec![not]);
-        let accumulator = self.accumulator();
-        let step = self.call(operators::OR, vec![accumulator, predicate]);
-        let result = self.accumulator();
-        Ok(self.fold(
-            target,
-            variables,
-            Fold {
-                init,
-                condition,
-                step,
-                result,
-            },
-        ))
+        Ok(self.fold(target, variables, init, condition, step, result))
     }
 
     fn exists_one(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
@@ -267,16 +228,7 @@ impl Expander<'_, '_> {
         let accumulator = self.accumulator();
         let one = self.literal(Literal::Int(1));
         let result = self.call(operators::EQUALS, vec![accumulator, one]);
-        Ok(self.fold(
-            target,
-            variables,
-            Fold {
-                init,
-                condition,
-                step,
-                result,
-            },
-        ))
+        Ok(self.fold(target, variables, init, condition, step, result))
     }
 
     /// `step` where `filter` holds, otherwise the accumulator as it is.
@@ -301,16 +253,7 @@ impl Expander<'_, '_> {
     fn collect(&mut self, range: Expr, variables: (Name, Option<Name>), init: Expr, step: Expr) -> Expr {
         let condition = self.literal(Literal::Bool(true));
         let result = self.accumulator();
-        self.fold(
-            range,
-            variables,
-            Fold {
-                init,
-                condition,
-                step,
-                result,
-            },
-        )
+        self.fold(range, variables, init, condition, step, result)
     }
 
     fn map(&mut self, target: Expr, mut args: Vec<Expr>) -> Result<Expr, Refusal> {
@@ -430,29 +373,28 @@ impl Expander<'_, '_> {
                 elements: elements.iter().map(|element| self.copy(element)).collect(),
                 optional: optional.clone(),
             },
-            ExprKind::Map { entries } => ExprKind::Map {
-                entries: entries
-                    .iter()
-                    .map(|entry| Entry {
-                        key: self.copy(&entry.key),
-                        value: self.copy(&entry.value),
-                        optional: entry.optional,
-                    })
-                    .collect(),
-            },
-            ExprKind::Struct { name, fields } => ExprKind::Struct {
-                name: Name::clone(name),
-                fields: fields
-                    .iter()
-                    .map(|field| Field {
-                        // Fields of a copy are where the macro is called.
-                        id: self.node(ExprKind::Unspecified).id,
-                        name: Name::clone(&field.name),
-                        value: self.copy(&field.value),
-                        optional: field.optional,
-                    })
-                    .collect(),
-            },
+            ExprKind::Map { entries } => {
+                let copy = |entry: &Entry| Entry {
+                    key: self.copy(&entry.key),
+                    value: self.copy(&entry.value),
+                    optional: entry.optional,
+                };
+                let entries = entries.iter().map(copy).collect();
+                ExprKind::Map { entries }
+            }
+            ExprKind::Struct { name, fields } => {
+                let copy = |field: &Field| Field {
+                    // Fields of a copy are where the macro is called.
+                    id: self.node(ExprKind::Unspecified).id,
+                    name: Name::clone(&field.name),
+                    value: self.copy(&field.value),
+                    optional: field.optional,
+                };
+                ExprKind::Struct {
+                    name: Name::clone(name),
+                    fields: fields.iter().map(copy).collect(),
+                }
+            }
             ExprKind::Comprehension(comprehension) => ExprKind::Comprehension(Box::new(Comprehension {
                 range: self.copy(&comprehension.range),
                 variable: Name::clone(&comprehension.variable),
@@ -471,17 +413,9 @@ impl Expander<'_, '_> {
 /// The arguments as an array. Their number was matched before.
 fn take<const N: usize>(args: Vec<Expr>) -> [Expr; N] {
     let mut args = args.into_iter();
-    std::array::from_fn(|_| {
-        args.next().unwrap_or(Expr {
-            id: 0,
-            kind: ExprKind::Unspecified,
-        })
-    })
+    std::array::from_fn(|_| args.next().unwrap_or_default())
 }
 
 fn take_last(args: &mut Vec<Expr>) -> Expr {
-    args.pop().unwrap_or(Expr {
-        id: 0,
-        kind: ExprKind::Unspecified,
-    })
+    args.pop().unwrap_or_default()
 }

@@ -310,14 +310,9 @@ impl<'s> Parser<'_, 's> {
     fn selection(&mut self, (operand, height): Parsed) -> Result<Parsed, Stop> {
         let dot = self.advance();
         let optional = self.accept(Token::Question).is_some();
-        let (field_at, text) = (self.here(), self.text());
-        let name = match self.peek() {
-            Token::Identifier => text,
-            Token::EscapedIdentifier => &text[1..text.len() - 1],
-            _ => return Err(self.unexpected()),
-        };
+        let field_at = self.here();
         let escaped = self.peek() == Token::EscapedIdentifier;
-        self.position += 1;
+        let name = self.field()?;
         if escaped || optional || self.peek() != Token::LeftParen {
             let expr = self.builder.select(operand, dot, name, field_at, optional);
             return Ok(above(expr, height));
@@ -340,6 +335,28 @@ impl<'s> Parser<'_, 's> {
         };
         let expr = self.builder.operator(bracket, function, vec![operand, index]);
         Ok(above(expr, height.max(index_height)))
+    }
+
+    /// Items with commas between them, up to and with the closing token. Returns the height of the highest.
+    fn items(
+        &mut self,
+        close: Token,
+        mut item: impl FnMut(&mut Self) -> Result<u32, Stop>,
+    ) -> Result<u32, Stop> {
+        // A comma may follow the last item, and stand alone.
+        if self.accept(Token::Comma).is_some() {
+            self.expect(close)?;
+            return Ok(0);
+        }
+        let mut height = 0;
+        while self.accept(close).is_none() {
+            height = height.max(item(self)?);
+            if self.accept(Token::Comma).is_none() {
+                self.expect(close)?;
+                break;
+            }
+        }
+        Ok(height)
     }
 
     /// Arguments up to and with the closing parenthesis.
@@ -436,55 +453,30 @@ impl<'s> Parser<'_, 's> {
 
     fn list(&mut self) -> Result<Parsed, Stop> {
         let at = self.advance();
-        let (mut elements, mut optional, mut height) = (Vec::new(), Vec::new(), 0);
-        loop {
-            if self.accept(Token::RightBracket).is_some() {
-                break;
-            }
-            // A comma may follow the last element, and stand alone.
-            if elements.is_empty() && self.accept(Token::Comma).is_some() {
-                self.expect(Token::RightBracket)?;
-                break;
-            }
-            if self.accept(Token::Question).is_some() {
+        let (mut elements, mut optional) = (Vec::new(), Vec::new());
+        let height = self.items(Token::RightBracket, |parser| {
+            if parser.accept(Token::Question).is_some() {
                 optional.push(elements.len());
             }
-            let (element, element_height) = self.expr()?;
-            height = height.max(element_height);
+            let (element, height) = parser.expr()?;
             elements.push(element);
-            if self.accept(Token::Comma).is_none() {
-                self.expect(Token::RightBracket)?;
-                break;
-            }
-        }
-        Ok((
-            self.builder.node(at, ExprKind::List { elements, optional }),
-            height,
-        ))
+            Ok(height)
+        })?;
+        let list = ExprKind::List { elements, optional };
+        Ok((self.builder.node(at, list), height))
     }
 
     fn map(&mut self) -> Result<Parsed, Stop> {
         let at = self.advance();
-        let (mut entries, mut height) = (Vec::new(), 0);
-        loop {
-            if self.accept(Token::RightBrace).is_some() {
-                break;
-            }
-            if entries.is_empty() && self.accept(Token::Comma).is_some() {
-                self.expect(Token::RightBrace)?;
-                break;
-            }
-            let optional = self.accept(Token::Question).is_some();
-            let (key, key_height) = self.expr()?;
-            self.expect(Token::Colon)?;
-            let (value, value_height) = self.expr()?;
-            height = height.max(key_height).max(value_height);
+        let mut entries = Vec::new();
+        let height = self.items(Token::RightBrace, |parser| {
+            let optional = parser.accept(Token::Question).is_some();
+            let (key, key_height) = parser.expr()?;
+            parser.expect(Token::Colon)?;
+            let (value, value_height) = parser.expr()?;
             entries.push(Entry { key, value, optional });
-            if self.accept(Token::Comma).is_none() {
-                self.expect(Token::RightBrace)?;
-                break;
-            }
-        }
+            Ok(key_height.max(value_height))
+        })?;
         Ok((self.builder.node(at, ExprKind::Map { entries }), height))
     }
 
@@ -501,47 +493,34 @@ impl<'s> Parser<'_, 's> {
             self.position += 1;
         }
         let at = self.expect(Token::LeftBrace)?;
-        let (mut fields, mut height) = (Vec::new(), 0);
-        loop {
-            if self.accept(Token::RightBrace).is_some() {
-                break;
-            }
-            if fields.is_empty() && self.accept(Token::Comma).is_some() {
-                self.expect(Token::RightBrace)?;
-                break;
-            }
-            let optional = self.accept(Token::Question).is_some();
-            let text = self.text();
-            let name = match self.peek() {
-                Token::Identifier => text,
-                Token::EscapedIdentifier => &text[1..text.len() - 1],
-                _ => return Err(self.unexpected()),
-            };
-            self.position += 1;
-            let colon = self.expect(Token::Colon)?;
-            let id = self.builder.node(colon, ExprKind::Unspecified).id;
-            let (value, value_height) = self.expr()?;
-            height = height.max(value_height);
+        let mut fields = Vec::new();
+        let height = self.items(Token::RightBrace, |parser| {
+            let optional = parser.accept(Token::Question).is_some();
+            let name = parser.field()?.into();
+            let colon = parser.expect(Token::Colon)?;
+            let id = parser.builder.node(colon, ExprKind::Unspecified).id;
+            let (value, height) = parser.expr()?;
             fields.push(Field {
                 id,
-                name: name.into(),
+                name,
                 value,
                 optional,
             });
-            if self.accept(Token::Comma).is_none() {
-                self.expect(Token::RightBrace)?;
-                break;
-            }
-        }
-        Ok((
-            self.builder.node(
-                at,
-                ExprKind::Struct {
-                    name: name.into(),
-                    fields,
-                },
-            ),
-            height,
-        ))
+            Ok(height)
+        })?;
+        let name = name.into();
+        Ok((self.builder.node(at, ExprKind::Struct { name, fields }), height))
+    }
+
+    /// The name of a field, which may be between backquotes.
+    fn field(&mut self) -> Result<&'s str, Stop> {
+        let text = self.text();
+        let name = match self.peek() {
+            Token::Identifier => text,
+            Token::EscapedIdentifier => &text[1..text.len() - 1],
+            _ => return Err(self.unexpected()),
+        };
+        self.position += 1;
+        Ok(name)
     }
 }
