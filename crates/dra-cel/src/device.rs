@@ -42,7 +42,6 @@ pub(crate) struct Domain<T> {
 /// A value and its identifier.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry<T> {
-    hash: u64,
     pub(crate) name: Str,
     pub(crate) value: T,
 }
@@ -77,42 +76,12 @@ impl AttributeList {
     }
 }
 
-/// A name to look up, with its hash.
-#[derive(Debug, Clone)]
-pub(crate) struct Key {
-    hash: u64,
-    pub(crate) name: Str,
-}
-
-impl Key {
-    pub(crate) fn new(name: &str) -> Self {
-        Self {
-            hash: hash(name),
-            name: Str::from(name),
-        }
-    }
-}
-
-/// FNV-1a: short names, computed once per name.
-fn hash(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
 impl<T> Domain<T> {
+    #[inline]
     pub(crate) fn get(&self, name: &str) -> Option<&T> {
         self.entries
             .iter()
             .find(|entry| entry.name == name)
-            .map(|entry| &entry.value)
-    }
-
-    #[inline]
-    pub(crate) fn get_key(&self, key: &Key) -> Option<&T> {
-        self.entries
-            .iter()
-            .find(|entry| entry.hash == key.hash && entry.name.as_str() == key.name.as_str())
             .map(|entry| &entry.value)
     }
 }
@@ -235,7 +204,6 @@ fn by_domain<T>(driver: &str, values: Vec<(&str, T)>) -> Box<[Domain<T>]> {
     let mut domains: Vec<(&str, Vec<Entry<T>>)> = Vec::new();
     for (domain, id, value) in qualified {
         let entry = Entry {
-            hash: hash(id),
             name: Str::from(id),
             value,
         };

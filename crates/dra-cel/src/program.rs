@@ -3,7 +3,6 @@
 //! Mirrors `compile.go`, `CompileCELExpression` and `DeviceMatches` (dynamic-resource-allocation v0.37.1), and `validation.go`,
 //! `validateCELExpression` (kubernetes v1.37.2).
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::check::{self, Features, Mode, Scope};
@@ -177,11 +176,13 @@ impl CompileError {
 }
 
 /// The reason why the API server does not take a new expression. Its text is that of the server without the field's path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// More than ten kibibytes.
+    #[error("Too long: may not be more than {MAX_LENGTH} bytes")]
     TooLong,
     /// It does not compile.
+    #[error("{}: {error}", if error.internal { "Internal error".to_owned() } else { invalid_value(expression) })]
     Compile {
         /// The expression, which the message quotes.
         expression: String,
@@ -189,26 +190,16 @@ pub enum Refusal {
         error: CompileError,
     },
     /// Evaluating it might cost more than the limit.
+    #[error("Forbidden: too complex, exceeds cost limit")]
     TooComplex {
         /// Maximum possible cost.
         max_cost: u64,
     },
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLong => write!(formatter, "Too long: may not be more than {MAX_LENGTH} bytes"),
-            Self::Compile { error, .. } if error.internal => write!(formatter, "Internal error: {error}"),
-            Self::Compile { expression, error } => {
-                write!(formatter, "Invalid value: {}: {error}", go_quote(expression))
-            }
-            Self::TooComplex { .. } => formatter.write_str("Forbidden: too complex, exceeds cost limit"),
-        }
-    }
+fn invalid_value(expression: &str) -> String {
+    format!("Invalid value: {}", go_quote(expression))
 }
-
-impl std::error::Error for Refusal {}
 
 /// A compiled expression.
 #[derive(Debug)]
@@ -286,8 +277,15 @@ impl Program {
         }
     }
 
-    fn may_be_tried(&self) -> bool {
-        !self.meter.as_ref().is_some_and(|meter| meter.is_exhausted())
+    /// The state before an evaluation on `device`, if there can be one.
+    fn begin<'a>(&self, device: &'a DeviceInput) -> Result<Context<'a>, EvalError> {
+        if self.meter.as_ref().is_some_and(|meter| meter.is_exhausted()) {
+            return Err(EvalError::not_tried());
+        }
+        match device.problem(self.scope.takes_lists()) {
+            Some(problem) => Err(EvalError::new(problem)),
+            None => Ok(Context::new(device, self.plan.frame, MAX_COST)),
+        }
     }
 
     fn spend(&self, context: &Context<'_>) {
@@ -298,24 +296,17 @@ impl Program {
 
     /// Returns whether `device` matches.
     pub fn evaluate(&self, device: &DeviceInput) -> Evaluation {
-        if !self.may_be_tried() {
-            return Evaluation {
-                result: Err(EvalError::not_tried()),
-                cost: 0,
-            };
-        }
-        if let Some(problem) = device.problem(self.scope.takes_lists()) {
-            return Evaluation {
-                result: Err(EvalError::new(problem)),
-                cost: 0,
-            };
-        }
-        let mut context = Context::new(device, self.plan.frame, MAX_COST);
-        let result = match context.eval(&self.plan.root) {
-            Ok(Value::Bool(value)) => Ok(value),
-            Ok(value) => boolean(&value),
-            Err(fault) => Err(fault.into()),
+        let mut context = match self.begin(device) {
+            Ok(context) => context,
+            Err(error) => {
+                return Evaluation {
+                    result: Err(error),
+                    cost: 0,
+                };
+            }
         };
+        let result = context.eval(&self.plan.root).map_err(EvalError::from);
+        let result = result.and_then(|value| boolean(&value));
         self.spend(&context);
         Evaluation {
             result,
@@ -325,13 +316,7 @@ impl Program {
 
     /// The attribute that the expression computes for `device`.
     pub fn derive(&self, device: &DeviceInput) -> Result<AttributeValue, EvalError> {
-        if !self.may_be_tried() {
-            return Err(EvalError::not_tried());
-        }
-        if let Some(problem) = device.problem(self.scope.takes_lists()) {
-            return Err(EvalError::new(problem));
-        }
-        let mut context = Context::new(device, self.plan.frame, MAX_COST);
+        let mut context = self.begin(device)?;
         let value = context
             .eval(&self.plan.root)
             .and_then(|value| context.settled(value));

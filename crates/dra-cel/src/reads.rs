@@ -13,6 +13,7 @@ use foldhash::fast::FixedState;
 
 use super::device::SliceDevice;
 use super::plan::node::{Attribute, Fold, Node, Qualifier, QualifierKey, Root};
+use super::value::Value;
 use dra_values::{AttributeValue, Quantity, Str};
 
 /// Programs that read more are evaluated for each device.
@@ -145,7 +146,7 @@ impl Collector {
         match node {
             Node::Constant(_) | Node::Broken(_) | Node::Known(_) => true,
             Node::Attribute(attribute) | Node::Present(attribute) => self.add_attribute(attribute),
-            Node::Lookup(lookup) => self.add_value(lookup.capacity, &lookup.domain.name, &lookup.id.name),
+            Node::Lookup(lookup) => self.add_value(lookup.capacity, &lookup.domain, &lookup.id),
             Node::And(nodes) | Node::Or(nodes) => self.add_nodes(nodes),
             Node::Equal(nodes)
             | Node::NotEqual(nodes)
@@ -190,7 +191,7 @@ impl Collector {
             }
         };
         root && attribute.qualifiers.iter().all(|qualifier| match &qualifier.key {
-            QualifierKey::Constant(_) | QualifierKey::Name(_) => true,
+            QualifierKey::Constant(_) => true,
             QualifierKey::Computed(attribute) => self.add_attribute(attribute),
         })
     }
@@ -198,10 +199,10 @@ impl Collector {
     /// Adds what begins at the device itself. Every domain is found, so that only what is in it matters.
     fn add_path(&mut self, path: &[Arc<Qualifier>]) -> bool {
         let name = |place: usize| match path.get(place).map(|qualifier| &qualifier.key) {
-            Some(QualifierKey::Name(key)) => Some(&key.name),
+            Some(QualifierKey::Constant(Value::String(name))) => Some(&**name),
             _ => None,
         };
-        match (name(0).map(Str::as_str), name(1), name(2)) {
+        match (name(0), name(1), name(2)) {
             (Some("driver"), ..) => self.add(Read::Driver),
             (Some("allowMultipleAllocations"), ..) => self.add(Read::AllowMultipleAllocations),
             (Some(kind @ ("attributes" | "capacity")), Some(domain), Some(id)) => {
@@ -211,13 +212,13 @@ impl Collector {
         }
     }
 
-    fn add_value(&mut self, capacity: bool, domain: &Str, id: &Str) -> bool {
+    fn add_value(&mut self, capacity: bool, domain: &str, id: &str) -> bool {
         let name = Name {
             // A name is cut at its first slash, so that no domain has one, except the driver as the domain of names without.
             qualified: (!domain.contains('/')).then(|| Str::from(format!("{domain}/{id}"))),
-            domain: domain.clone(),
+            domain: Str::from(domain),
             plain: !id.contains('/'),
-            id: id.clone(),
+            id: Str::from(id),
         };
         self.add(if capacity {
             Read::Capacity(name)

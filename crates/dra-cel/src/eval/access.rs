@@ -4,7 +4,7 @@
 //! whole optional, and a missing step then ends it without a cost.
 
 use super::{Context, Slot, countable, observe};
-use crate::device::{Key, find_domain};
+use crate::device::find_domain;
 use crate::plan::node::{Attribute, Lookup, Qualifier, QualifierKey, Root};
 use crate::value::map::{Map, attribute_value};
 use crate::value::{Amount, Fault, Outcome, Text, Value, numbers, text};
@@ -14,15 +14,15 @@ impl<'a> Context<'a> {
         self.charge_steps(4)?;
         let device = self.device;
         let found = if lookup.capacity {
-            find_domain(&device.capacities, &lookup.domain.name)
-                .and_then(|domain| domain.get_key(&lookup.id))
+            find_domain(&device.capacities, &lookup.domain)
+                .and_then(|domain| domain.get(&lookup.id))
                 .map(|quantity| Value::Quantity(Amount::Borrowed(quantity)))
         } else {
-            find_domain(&device.attributes, &lookup.domain.name)
-                .and_then(|domain| domain.get_key(&lookup.id))
+            find_domain(&device.attributes, &lookup.domain)
+                .and_then(|domain| domain.get(&lookup.id))
                 .map(attribute_value)
         };
-        found.ok_or_else(|| Fault::error(format!("no such key: {}", lookup.id.name)))
+        found.ok_or_else(|| Fault::error(format!("no such key: {}", lookup.id)))
     }
 
     pub(super) fn eval_attribute(&mut self, attribute: &'a Attribute) -> Outcome<'a> {
@@ -103,49 +103,32 @@ impl<'a> Context<'a> {
         qualifier: &'a Qualifier,
         optional: bool,
     ) -> Result<Option<Value<'a>>, Fault> {
-        let computed;
         let key = match &qualifier.key {
-            QualifierKey::Name(key) => {
-                let found = self.step_by_name(&value, key, optional || qualifier.presence)?;
-                return Ok(presence_of(found, qualifier, optional));
-            }
             QualifierKey::Constant(key) => key.borrow(),
-            QualifierKey::Computed(attribute) => {
-                computed = self.resolve(attribute)?;
-                match computed {
-                    Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_) => {
-                        computed
-                    }
-                    Value::Map(Map::Device(_)) => {
-                        return Err(Fault::error("invalid qualifier type: map[string]interface {}"));
-                    }
-                    other => {
-                        return Err(Fault::error(format!(
-                            "invalid qualifier type: {}",
-                            other.go_type()
-                        )));
-                    }
+            QualifierKey::Computed(attribute) => match self.resolve(attribute)? {
+                key @ (Value::String(_)
+                | Value::Int(_)
+                | Value::Uint(_)
+                | Value::Bool(_)
+                | Value::Double(_)) => key,
+                Value::Map(Map::Device(_)) => {
+                    return Err(Fault::error("invalid qualifier type: map[string]interface {}"));
                 }
-            }
+                other => {
+                    return Err(Fault::error(format!(
+                        "invalid qualifier type: {}",
+                        other.go_type()
+                    )));
+                }
+            },
         };
         let found = self.step_by_key(&value, &key, optional || qualifier.presence)?;
-        Ok(presence_of(found, qualifier, optional))
-    }
-
-    fn step_by_name(&self, value: &Value<'a>, key: &'a Key, test: bool) -> Result<Option<Value<'a>>, Fault> {
-        let found = match value {
-            Value::Map(Map::AttributeDomain(domain)) => {
-                domain.and_then(|domain| domain.get_key(key)).map(attribute_value)
-            }
-            Value::Map(Map::CapacityDomain(domain)) => domain
-                .and_then(|domain| domain.get_key(key))
-                .map(|quantity| Value::Quantity(Amount::Borrowed(quantity))),
-            _ => return self.step_by_key(value, &Value::String(Text::Borrowed(&key.name)), test),
-        };
-        match found {
-            None if !test => Err(Fault::error(format!("no such key: {}", key.name))),
-            found => Ok(found),
-        }
+        // For the last step of `has(…)`, whether there is something; inside an optional that is known by its being there.
+        Ok(if qualifier.presence && !optional {
+            Some(Value::Bool(found.is_some()))
+        } else {
+            found
+        })
     }
 
     fn step_by_key(
@@ -185,15 +168,6 @@ fn through_go<'a>(value: &Value<'a>) -> Value<'a> {
         Value::Optional(Some(value)) => through_go(value),
         Value::Type(name) => Value::String(Text::Borrowed(name)),
         other => other.clone(),
-    }
-}
-
-/// For the last step of `has(…)`, whether there is something; inside an optional that is known by its being there.
-fn presence_of<'a>(found: Option<Value<'a>>, qualifier: &Qualifier, optional: bool) -> Option<Value<'a>> {
-    if qualifier.presence && !optional {
-        Some(Value::Bool(found.is_some()))
-    } else {
-        found
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::Planner;
 use super::node::{Attribute, Conditional, Lookup, Node, Qualifier, QualifierKey, Root};
 use crate::ast::Expr;
-use crate::device::Key;
 use crate::value::Value;
+use dra_values::Str;
 
 impl Planner<'_> {
     pub(super) fn plan_select(
@@ -16,7 +16,7 @@ impl Planner<'_> {
         presence: bool,
     ) -> Result<Node, String> {
         let mut attribute = into_attribute(self.plan_open(operand)?);
-        let key = QualifierKey::Name(Key::new(field));
+        let key = QualifierKey::Constant(Value::string(field));
         add_qualifier(
             &mut attribute,
             &Arc::new(Qualifier {
@@ -40,10 +40,9 @@ impl Planner<'_> {
     ) -> Result<Node, String> {
         let mut attribute = into_attribute(self.plan_open(operand)?);
         let key = match self.plan_open(index)? {
-            Node::Constant(Value::String(name)) => QualifierKey::Name(Key::new(&name)),
-            Node::Constant(key @ (Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_))) => {
-                QualifierKey::Constant(key)
-            }
+            Node::Constant(
+                key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)),
+            ) => QualifierKey::Constant(key),
             Node::Constant(other) => return Err(format!("invalid qualifier type: {}", other.go_type())),
             Node::Broken(fault) => return Err(fault.message().to_owned()),
             Node::Attribute(attribute) | Node::Present(attribute) => QualifierKey::Computed(*attribute),
@@ -111,25 +110,20 @@ pub(super) fn fuse(node: Node) -> Node {
     if !matches!(attribute.root, Root::Device) {
         return node;
     }
-    let names: Vec<&Key> = attribute
+    let names: Vec<&str> = attribute
         .qualifiers
         .iter()
         .map_while(|qualifier| match &qualifier.key {
-            QualifierKey::Name(key) if !qualifier.optional => Some(key),
+            QualifierKey::Constant(Value::String(name)) if !qualifier.optional => Some(&**name),
             _ => None,
         })
         .collect();
     match names.as_slice() {
-        [kind, domain, id] if attribute.qualifiers.len() == 3 => {
-            let capacity = match kind.name.as_str() {
-                "attributes" => false,
-                "capacity" => true,
-                _ => return node,
-            };
+        [kind @ ("attributes" | "capacity"), domain, id] if attribute.qualifiers.len() == 3 => {
             Node::Lookup(Box::new(Lookup {
-                capacity,
-                domain: Key::clone(domain),
-                id: Key::clone(id),
+                capacity: *kind == "capacity",
+                domain: Str::from(*domain),
+                id: Str::from(*id),
             }))
         }
         _ => node,

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::cost::Rule;
-use crate::device::Key;
 use crate::library::Overload;
 use crate::value::map::{MapKey, Unhashable};
 use crate::value::{Fault, Value};
+use dra_values::Str;
 
 /// A step of an evaluation.
 #[derive(Debug)]
@@ -88,8 +88,6 @@ pub(crate) struct Qualifier {
 #[derive(Debug)]
 pub(crate) enum QualifierKey {
     Constant(Value<'static>),
-    /// A name of the device, found by its hash.
-    Name(Key),
     Computed(Attribute),
 }
 
@@ -97,8 +95,8 @@ pub(crate) enum QualifierKey {
 #[derive(Debug)]
 pub(crate) struct Lookup {
     pub(crate) capacity: bool,
-    pub(crate) domain: Key,
-    pub(crate) id: Key,
+    pub(crate) domain: Str,
+    pub(crate) id: Str,
 }
 
 /// Callee of a call.

@@ -1,7 +1,6 @@
 //! Maps.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use super::list::List;
@@ -132,14 +131,9 @@ fn same_key(left: &Value<'_>, right: &Value<'_>) -> bool {
 }
 
 /// A type of Go whose values cannot be keys. Looking one up panics, except in a map without entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("runtime error: hash of unhashable type {0}")]
 pub(crate) struct Unhashable(&'static str);
-
-impl fmt::Display for Unhashable {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "runtime error: hash of unhashable type {}", self.0)
-    }
-}
 
 impl From<Unhashable> for Fault {
     fn from(unhashable: Unhashable) -> Self {
@@ -309,39 +303,31 @@ impl<'a> Map<'a> {
 
     /// The value of a key that some map has, in a map that is complete.
     pub(crate) fn find(&self, key: &Value<'_>) -> Option<Value<'a>> {
+        let native;
+        let name = match key {
+            Value::String(name) => Some(&**name),
+            // Go converts a key to a string where its type can be one, and where that is what the map has.
+            _ if matches!(self, Self::CapacityDomain(_)) => {
+                native = super::convert::native_string(key);
+                native.as_deref()
+            }
+            _ => None,
+        };
         match self {
             Self::Entries(entries) => entries.find(key).cloned(),
             Self::Attributes(device) => {
-                let domain = match key {
-                    Value::String(name) => find_domain(&device.attributes, name),
-                    _ => None,
-                };
+                let domain = name.and_then(|name| find_domain(&device.attributes, name));
                 Some(Value::Map(Map::AttributeDomain(domain)))
             }
             Self::Capacities(device) => {
-                let domain = match key {
-                    Value::String(name) => find_domain(&device.capacities, name),
-                    _ => None,
-                };
+                let domain = name.and_then(|name| find_domain(&device.capacities, name));
                 Some(Value::Map(Map::CapacityDomain(domain)))
             }
-            Self::Device(device) => match key {
-                Value::String(name) => device_field(device, name),
-                _ => None,
-            },
-            Self::AttributeDomain(domain) => match key {
-                Value::String(name) => domain.and_then(|domain| domain.get(name)).map(attribute_value),
-                _ => None,
-            },
-            Self::CapacityDomain(domain) => {
-                let quantity = match key {
-                    Value::String(name) => domain.and_then(|domain| domain.get(name)),
-                    // Go converts a key to a string where its type can be one.
-                    _ => super::convert::native_string(key)
-                        .and_then(|name| domain.and_then(|domain| domain.get(&name))),
-                };
-                quantity.map(|quantity| Value::Quantity(Amount::Borrowed(quantity)))
-            }
+            Self::Device(device) => device_field(device, name?),
+            Self::AttributeDomain(domain) => domain.and_then(|domain| domain.get(name?)).map(attribute_value),
+            Self::CapacityDomain(domain) => domain
+                .and_then(|domain| domain.get(name?))
+                .map(|quantity| Value::Quantity(Amount::Borrowed(quantity))),
             Self::Mutable(_) => None,
         }
     }
@@ -351,26 +337,14 @@ impl<'a> Map<'a> {
         let text = |name: &'a str| Value::String(Text::Borrowed(name));
         match self {
             Self::Device(_) => DEVICE_FIELDS.iter().map(|name| text(name)).collect(),
-            Self::Attributes(device) => device
-                .attributes
-                .iter()
-                .map(|domain| text(&domain.name))
-                .collect(),
-            Self::Capacities(device) => device
-                .capacities
-                .iter()
-                .map(|domain| text(&domain.name))
-                .collect(),
-            Self::AttributeDomain(domain) => domain
-                .iter()
-                .flat_map(|domain| domain.entries.iter())
-                .map(|entry| text(&entry.name))
-                .collect(),
-            Self::CapacityDomain(domain) => domain
-                .iter()
-                .flat_map(|domain| domain.entries.iter())
-                .map(|entry| text(&entry.name))
-                .collect(),
+            Self::Attributes(device) => device.attributes.iter().map(|of| text(&of.name)).collect(),
+            Self::Capacities(device) => device.capacities.iter().map(|of| text(&of.name)).collect(),
+            Self::AttributeDomain(domain) => domain.map_or_else(Vec::new, |domain| {
+                domain.entries.iter().map(|entry| text(&entry.name)).collect()
+            }),
+            Self::CapacityDomain(domain) => domain.map_or_else(Vec::new, |domain| {
+                domain.entries.iter().map(|entry| text(&entry.name)).collect()
+            }),
             Self::Entries(entries) => entries.entries.iter().map(|(key, _)| key.clone()).collect(),
             Self::Mutable(_) => Vec::new(),
         }
