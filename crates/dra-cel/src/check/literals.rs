@@ -60,8 +60,7 @@ impl Checker<'_> {
     pub(super) fn check_message(&mut self, id: NodeId, name: &mut Name, fields: &mut [Field]) {
         let global = name.strip_prefix('.').unwrap_or(name);
         let Some(Global::Type(inner) | Global::UnknownType(inner)) = self.scope.global(global) else {
-            let name = Name::clone(name);
-            self.undeclared(id, &name);
+            self.undeclared(id, name);
             return;
         };
         *name = global.into();

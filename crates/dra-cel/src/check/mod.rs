@@ -72,12 +72,6 @@ pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
         locals: Vec::new(),
     };
     checker.check(&mut root);
-    if checker.unifier.is_exhausted() {
-        checker.issues = Issues::default();
-        checker
-            .issues
-            .report(None, "types of the expression are too complex");
-    }
     let Checker {
         issues,
         unifier,
@@ -85,7 +79,7 @@ pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
         references,
         ..
     } = checker;
-    if !issues.is_empty() {
+    if !issues.is_empty() && !unifier.is_exhausted() {
         return Err(issues);
     }
     let types: HashMap<_, _> = types
@@ -93,9 +87,7 @@ pub(crate) fn check(mut ast: Ast, scope: &Scope) -> Result<Checked, Issues> {
         .map(|(id, of)| (id, unifier.substitute(&of, true)))
         .collect();
     if unifier.is_exhausted() {
-        let mut issues = Issues::default();
-        issues.report(None, "types of the expression are too complex");
-        return Err(issues);
+        return Err(Issues::of(None, "types of the expression are too complex"));
     }
     ast.root = root;
     let checked = Checked {
@@ -314,8 +306,7 @@ impl Checker<'_> {
         let Some(receiver) = target else {
             let overloads = self.scope.function(function);
             if overloads.is_empty() {
-                let name = Name::clone(function);
-                self.undeclared(id, &name);
+                self.undeclared(id, function);
                 return;
             }
             if let Some(plain) = function.strip_prefix('.') {
@@ -338,8 +329,7 @@ impl Checker<'_> {
         self.check(receiver);
         let overloads = self.scope.function(function);
         if overloads.is_empty() {
-            let name = Name::clone(function);
-            self.undeclared(id, &name);
+            self.undeclared(id, function);
             return;
         }
         let receiver_id = receiver.id;

@@ -39,6 +39,9 @@ fn countable(value: &Value<'_>) -> Result<(), Fault> {
     }
 }
 
+/// No function has more arguments.
+const MOST_ARGS: usize = 4;
+
 /// Passes a fault that ends everything on, and leaves errors to be looked at.
 macro_rules! observe {
     ($outcome:expr) => {
@@ -58,8 +61,11 @@ impl<'a> Context<'a> {
             Node::Broken(fault) => Err(fault.clone()),
             Node::Lookup(lookup) => self.eval_lookup(lookup),
             Node::Attribute(attribute) => self.eval_attribute(attribute),
-            Node::Equal(operands) => self.eval_equal(operands),
-            Node::NotEqual(operands) => self.eval_not_equal(operands),
+            Node::Equal(operands) => self.eval_comparison(operands, Rule::Equals, |equal| equal),
+            // What cannot be compared is not equal.
+            Node::NotEqual(operands) => {
+                self.eval_comparison(operands, Rule::LesserSize, |equal| Ok(!equal.unwrap_or(false)))
+            }
             Node::And(terms) => self.eval_logical(terms, false),
             Node::Or(terms) => self.eval_logical(terms, true),
             Node::Call(call) => self.eval_call(call),
@@ -123,7 +129,13 @@ impl<'a> Context<'a> {
         error.map_or(Ok(Value::Bool(!deciding)), Err)
     }
 
-    fn eval_equal(&mut self, operands: &'a [Node; 2]) -> Outcome<'a> {
+    /// The result that `settle` makes of whether the operands are equal.
+    fn eval_comparison(
+        &mut self,
+        operands: &'a [Node; 2],
+        rule: Rule,
+        settle: fn(Result<bool, Fault>) -> Result<bool, Fault>,
+    ) -> Outcome<'a> {
         let left = observe!(self.eval(&operands[0]));
         let evaluated;
         let right = match &operands[1] {
@@ -136,29 +148,12 @@ impl<'a> Context<'a> {
         };
         let outcome = match (&left, right) {
             (Ok(left), Ok(right)) => {
-                self.foresee_comparison(Rule::Equals, left, right)?;
-                observe!(equality::equal(self, left, right)).map(Value::Bool)
+                self.foresee_comparison(rule, left, right)?;
+                settle(observe!(equality::equal(self, left, right))).map(Value::Bool)
             }
             (Err(fault), _) | (_, Err(fault)) => Err(fault.clone()),
         };
-        let cost = Rule::Equals.cost(self, &[left.as_ref().ok(), right.ok()], None)?;
-        self.charge(cost)?;
-        outcome
-    }
-
-    fn eval_not_equal(&mut self, operands: &'a [Node; 2]) -> Outcome<'a> {
-        let left = observe!(self.eval(&operands[0]));
-        let right = observe!(self.eval(&operands[1]));
-        let outcome = match (&left, &right) {
-            // What cannot be compared is not equal.
-            (Ok(left), Ok(right)) => {
-                self.foresee_comparison(Rule::LesserSize, left, right)?;
-                let equal = observe!(equality::equal(self, left, right)).unwrap_or(false);
-                Ok(Value::Bool(!equal))
-            }
-            (Err(fault), _) | (_, Err(fault)) => Err(fault.clone()),
-        };
-        let cost = Rule::LesserSize.cost(self, &[left.as_ref().ok(), right.as_ref().ok()], None)?;
+        let cost = rule.cost(self, &[left.as_ref().ok(), right.ok()], None)?;
         self.charge(cost)?;
         outcome
     }
@@ -180,12 +175,8 @@ impl<'a> Context<'a> {
         if !matches!(call.callee.function(), "size" | "type" | "dyn" | "optional.of") {
             args.iter().try_for_each(countable)?;
         }
-        let mut seen = [None; 4];
-        let count = args.len().min(seen.len());
-        for (place, arg) in seen.iter_mut().zip(args) {
-            *place = Some(arg);
-        }
-        match call.rule.cost(self, &seen[..count], None) {
+        let seen: [_; MOST_ARGS] = std::array::from_fn(|place| args.get(place));
+        match call.rule.cost(self, &seen[..args.len().min(MOST_ARGS)], None) {
             Ok(cost) => self.afford(cost),
             // The call may have something to say before.
             Err(_) => Ok(()),
@@ -237,16 +228,7 @@ impl<'a> Context<'a> {
                 }
             }
             operands => {
-                let mut args = Vec::with_capacity(operands.len());
-                for operand in operands {
-                    match observe!(self.eval(operand)) {
-                        Ok(value) => args.push(value),
-                        Err(fault) => {
-                            self.charge_stepwise(call.rule, &args, operands.len())?;
-                            return Err(fault);
-                        }
-                    }
-                }
+                let args = self.eval_stepwise(call.rule, operands)?;
                 let result = observe!(self.apply(call, &args));
                 self.charge_call(call.rule, &args, &result)?;
                 result
@@ -259,12 +241,8 @@ impl<'a> Context<'a> {
         if rule == Rule::One {
             return self.charge(1);
         }
-        let mut seen = [None; 4];
-        let count = args.len().min(seen.len());
-        for (place, arg) in seen.iter_mut().zip(args) {
-            *place = Some(arg);
-        }
-        let cost = rule.cost(self, &seen[..count], result.as_ref().ok())?;
+        let seen: [_; MOST_ARGS] = std::array::from_fn(|place| args.get(place));
+        let cost = rule.cost(self, &seen[..args.len().min(MOST_ARGS)], result.as_ref().ok())?;
         self.charge(cost)
     }
 
@@ -273,26 +251,26 @@ impl<'a> Context<'a> {
         self.charge(cost)
     }
 
-    /// A call that stopped at an error costs something only if that was in its last argument.
-    fn charge_stepwise(&mut self, rule: Rule, args: &[Value<'a>], count: usize) -> Result<(), Fault> {
-        if args.len() + 1 < count {
-            return Ok(());
-        }
-        let seen: Vec<_> = args.iter().map(Some).chain([None]).collect();
-        self.charge_failed(rule, &seen)
-    }
-
-    fn eval_regex(&mut self, call: &'a RegexCall) -> Outcome<'a> {
-        let mut args = Vec::with_capacity(call.args.len());
-        for operand in &call.args {
+    /// Evaluates arguments up to the first error. A call that stopped at one costs something only if that was in its last argument.
+    fn eval_stepwise(&mut self, rule: Rule, operands: &'a [Node]) -> Result<Vec<Value<'a>>, Fault> {
+        let mut args = Vec::with_capacity(operands.len());
+        for operand in operands {
             match observe!(self.eval(operand)) {
                 Ok(value) => args.push(value),
                 Err(fault) => {
-                    self.charge_stepwise(call.rule, &args, call.args.len())?;
+                    if args.len() + 1 == operands.len() {
+                        let seen: Vec<_> = args.iter().map(Some).chain([None]).collect();
+                        self.charge_failed(rule, &seen)?;
+                    }
                     return Err(fault);
                 }
             }
         }
+        Ok(args)
+    }
+
+    fn eval_regex(&mut self, call: &'a RegexCall) -> Outcome<'a> {
+        let args = self.eval_stepwise(call.rule, &call.args)?;
         let result = observe!(match (&args[0], call.function) {
             (Value::String(text), RegexFunction::Matches) => {
                 Ok(Value::Bool(call.regex.is_match(text)))

@@ -6,24 +6,25 @@ use std::sync::Arc;
 use super::{Fault, Outcome, Value, numbers, text, time};
 
 /// Returns why a value cannot become another type.
-fn refuse<'a>(value: &Value<'_>, to: &str) -> Outcome<'a> {
-    Err(Fault::error(format!(
+fn refused(value: &Value<'_>, to: &str) -> Fault {
+    Fault::error(format!(
         "type conversion error from '{}' to '{to}'",
         value.type_name()
-    )))
+    ))
 }
 
 /// `bool(value)`.
 pub(crate) fn to_bool<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Bool(value) => Ok(Value::Bool(*value)),
+    let bool = match value {
+        Value::Bool(value) => Some(*value),
         Value::String(text) => match &**text {
-            "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Value::Bool(true)),
-            "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Value::Bool(false)),
-            _ => refuse(value, "bool"),
+            "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+            "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+            _ => None,
         },
-        _ => refuse(value, "bool"),
-    }
+        _ => None,
+    };
+    bool.map(Value::Bool).ok_or_else(|| refused(value, "bool"))
 }
 
 /// `bytes(value)`.
@@ -31,66 +32,59 @@ pub(crate) fn to_bytes<'a>(value: &Value<'a>) -> Outcome<'a> {
     match value {
         Value::Bytes(bytes) => Ok(Value::Bytes(Arc::clone(bytes))),
         Value::String(text) => Ok(Value::Bytes(Arc::from(text.as_bytes()))),
-        _ => refuse(value, "bytes"),
+        _ => Err(refused(value, "bytes")),
     }
 }
 
 /// `double(value)`.
 pub(crate) fn to_double<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Double(value) => Ok(Value::Double(*value)),
-        Value::Int(value) => Ok(Value::Double(*value as f64)),
-        Value::Uint(value) => Ok(Value::Double(*value as f64)),
-        Value::String(text) => match parse_float(text) {
-            Some(double) => Ok(Value::Double(double)),
-            None => refuse(value, "double"),
-        },
-        _ => refuse(value, "double"),
-    }
+    let double = match value {
+        Value::Double(value) => Some(*value),
+        Value::Int(value) => Some(*value as f64),
+        Value::Uint(value) => Some(*value as f64),
+        Value::String(text) => parse_float(text),
+        _ => None,
+    };
+    double.map(Value::Double).ok_or_else(|| refused(value, "double"))
 }
 
 /// `duration(value)`.
 pub(crate) fn to_duration<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Duration(value) => Ok(Value::Duration(*value)),
-        Value::String(text) => match time::parse_duration(text) {
-            Some(nanos) => Ok(Value::Duration(nanos)),
-            None => refuse(value, "google.protobuf.Duration"),
-        },
-        // Nanoseconds, until cel-go v0.27.
-        Value::Int(value) => Ok(Value::Duration(*value)),
-        _ => refuse(value, "google.protobuf.Duration"),
-    }
+    let nanos = match value {
+        // Integers are nanoseconds, until cel-go v0.27.
+        Value::Duration(nanos) | Value::Int(nanos) => Some(*nanos),
+        Value::String(text) => time::parse_duration(text),
+        _ => None,
+    };
+    nanos
+        .map(Value::Duration)
+        .ok_or_else(|| refused(value, "google.protobuf.Duration"))
 }
 
 /// `int(value)`.
 pub(crate) fn to_int<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Int(value) | Value::Duration(value) => Ok(Value::Int(*value)),
-        Value::Double(value) => numbers::double_to_int(*value).map(Value::Int),
-        Value::Uint(value) => numbers::uint_to_int(*value).map(Value::Int),
-        Value::Timestamp(timestamp) => Ok(Value::Int(timestamp.seconds)),
-        Value::String(text) => match text.parse() {
-            Ok(int) => Ok(Value::Int(int)),
-            Err(_) => refuse(value, "int"),
-        },
-        _ => refuse(value, "int"),
-    }
+    let int = match value {
+        Value::Int(value) | Value::Duration(value) => Some(*value),
+        Value::Double(value) => Some(numbers::double_to_int(*value)?),
+        Value::Uint(value) => Some(numbers::uint_to_int(*value)?),
+        Value::Timestamp(timestamp) => Some(timestamp.seconds),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    int.map(Value::Int).ok_or_else(|| refused(value, "int"))
 }
 
 /// `uint(value)`.
 pub(crate) fn to_uint<'a>(value: &Value<'a>) -> Outcome<'a> {
-    match value {
-        Value::Uint(value) => Ok(Value::Uint(*value)),
-        Value::Double(value) => numbers::double_to_uint(*value).map(Value::Uint),
-        Value::Int(value) => numbers::int_to_uint(*value).map(Value::Uint),
-        Value::String(text) => match text.parse() {
-            // Go takes no sign here.
-            Ok(uint) if !text.starts_with('+') => Ok(Value::Uint(uint)),
-            _ => refuse(value, "uint"),
-        },
-        _ => refuse(value, "uint"),
-    }
+    let uint = match value {
+        Value::Uint(value) => Some(*value),
+        Value::Double(value) => Some(numbers::double_to_uint(*value)?),
+        Value::Int(value) => Some(numbers::int_to_uint(*value)?),
+        // Go takes no sign here.
+        Value::String(text) => text.parse().ok().filter(|_| !text.starts_with('+')),
+        _ => None,
+    };
+    uint.map(Value::Uint).ok_or_else(|| refused(value, "uint"))
 }
 
 /// `string(value)`.
@@ -113,7 +107,7 @@ pub(crate) fn to_string<'a>(value: &Value<'a>) -> Outcome<'a> {
         Value::Type(name) => Value::string(*name),
         Value::Ip(address) => Value::string(address.to_string()),
         Value::Cidr(cidr) => Value::string(cidr.to_string()),
-        _ => return refuse(value, "string"),
+        _ => return Err(refused(value, "string")),
     })
 }
 
@@ -122,11 +116,10 @@ pub(crate) fn to_timestamp<'a>(value: &Value<'a>) -> Outcome<'a> {
     match value {
         Value::Timestamp(timestamp) => Ok(Value::Timestamp(*timestamp)),
         Value::Int(seconds) => time::Timestamp::from_unix(*seconds).map(Value::Timestamp),
-        Value::String(text) => match time::parse_timestamp(text) {
-            Some(timestamp) => timestamp.map(Value::Timestamp),
-            None => refuse(value, "google.protobuf.Timestamp"),
-        },
-        _ => refuse(value, "google.protobuf.Timestamp"),
+        Value::String(text) => time::parse_timestamp(text)
+            .ok_or_else(|| refused(value, "google.protobuf.Timestamp"))?
+            .map(Value::Timestamp),
+        _ => Err(refused(value, "google.protobuf.Timestamp")),
     }
 }
 

@@ -54,112 +54,103 @@ fn uint_overflow() -> Fault {
     Fault::error("unsigned integer overflow")
 }
 
+fn int<'a>(value: Option<i64>) -> Outcome<'a> {
+    value.map(Value::Int).ok_or_else(int_overflow)
+}
+
+fn uint<'a>(value: Option<u64>) -> Outcome<'a> {
+    value.map(Value::Uint).ok_or_else(uint_overflow)
+}
+
+fn duration<'a>(value: Option<i64>) -> Outcome<'a> {
+    value.map(Value::Duration).ok_or_else(int_overflow)
+}
+
 /// `left + right`, where `left` has [`Trait::Adder`].
 pub(crate) fn add<'a>(ctx: &mut Context<'a>, left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    Ok(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => {
-            Value::Int(left.checked_add(*right).ok_or_else(int_overflow)?)
-        }
-        (Value::Uint(left), Value::Uint(right)) => {
-            Value::Uint(left.checked_add(*right).ok_or_else(uint_overflow)?)
-        }
-        (Value::Double(left), Value::Double(right)) => Value::Double(left + right),
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => int(left.checked_add(*right)),
+        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_add(*right)),
+        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left + right)),
         (Value::String(left), Value::String(right)) => {
             ctx.allocate(left.len() + right.len())?;
-            let mut joined = std::string::String::with_capacity(left.len() + right.len());
-            joined.push_str(left);
-            joined.push_str(right);
-            Value::string(joined)
+            Ok(Value::string([&**left, &**right].concat()))
         }
         (Value::Bytes(left), Value::Bytes(right)) => {
             ctx.allocate(left.len() + right.len())?;
-            Value::Bytes(left.iter().chain(right.iter()).copied().collect())
+            Ok(Value::Bytes([&**left, &**right].concat().into()))
         }
-        (Value::List(left), Value::List(right)) => Value::List(ctx.concat(left, right)?),
-        (Value::Duration(left), Value::Duration(right)) => {
-            Value::Duration(left.checked_add(*right).ok_or_else(int_overflow)?)
-        }
+        (Value::List(left), Value::List(right)) => ctx.concat(left, right).map(Value::List),
+        (Value::Duration(left), Value::Duration(right)) => duration(left.checked_add(*right)),
         (Value::Duration(duration), Value::Timestamp(timestamp))
         | (Value::Timestamp(timestamp), Value::Duration(duration)) => {
-            Value::Timestamp(time::add_duration(*timestamp, *duration)?)
+            time::add_duration(*timestamp, *duration).map(Value::Timestamp)
         }
-        _ => return Err(Fault::no_such_overload()),
-    })
+        _ => Err(Fault::no_such_overload()),
+    }
 }
 
 /// `left - right`, where `left` has [`Trait::Subtractor`].
 pub(crate) fn subtract<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    Ok(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => {
-            Value::Int(left.checked_sub(*right).ok_or_else(int_overflow)?)
-        }
-        (Value::Uint(left), Value::Uint(right)) => {
-            Value::Uint(left.checked_sub(*right).ok_or_else(uint_overflow)?)
-        }
-        (Value::Double(left), Value::Double(right)) => Value::Double(left - right),
-        (Value::Duration(left), Value::Duration(right)) => {
-            Value::Duration(left.checked_sub(*right).ok_or_else(int_overflow)?)
-        }
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => int(left.checked_sub(*right)),
+        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_sub(*right)),
+        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left - right)),
+        (Value::Duration(left), Value::Duration(right)) => duration(left.checked_sub(*right)),
         (Value::Timestamp(left), Value::Duration(right)) => {
             let negated = right.checked_neg().ok_or_else(int_overflow)?;
-            Value::Timestamp(time::add_duration(*left, negated)?)
+            time::add_duration(*left, negated).map(Value::Timestamp)
         }
-        (Value::Timestamp(left), Value::Timestamp(right)) => Value::Duration(time::between(*left, *right)?),
-        _ => return Err(Fault::no_such_overload()),
-    })
+        (Value::Timestamp(left), Value::Timestamp(right)) => {
+            time::between(*left, *right).map(Value::Duration)
+        }
+        _ => Err(Fault::no_such_overload()),
+    }
 }
 
 /// `left * right`, where `left` has [`Trait::Multiplier`].
 pub(crate) fn multiply<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    Ok(match (left, right) {
-        (Value::Int(left), Value::Int(right)) => {
-            Value::Int(left.checked_mul(*right).ok_or_else(int_overflow)?)
-        }
-        (Value::Uint(left), Value::Uint(right)) => {
-            Value::Uint(left.checked_mul(*right).ok_or_else(uint_overflow)?)
-        }
-        (Value::Double(left), Value::Double(right)) => Value::Double(left * right),
-        _ => return Err(Fault::no_such_overload()),
-    })
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => int(left.checked_mul(*right)),
+        (Value::Uint(left), Value::Uint(right)) => uint(left.checked_mul(*right)),
+        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left * right)),
+        _ => Err(Fault::no_such_overload()),
+    }
 }
 
 /// `left / right`, where `left` has [`Trait::Divider`].
 pub(crate) fn divide<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    Ok(match (left, right) {
+    match (left, right) {
         (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
-            return Err(Fault::error("division by zero"));
+            Err(Fault::error("division by zero"))
         }
-        (Value::Int(left), Value::Int(right)) => {
-            Value::Int(left.checked_div(*right).ok_or_else(int_overflow)?)
-        }
-        (Value::Uint(left), Value::Uint(right)) => Value::Uint(left / right),
-        (Value::Double(left), Value::Double(right)) => Value::Double(left / right),
-        _ => return Err(Fault::no_such_overload()),
-    })
+        (Value::Int(left), Value::Int(right)) => int(left.checked_div(*right)),
+        (Value::Uint(left), Value::Uint(right)) => Ok(Value::Uint(left / right)),
+        (Value::Double(left), Value::Double(right)) => Ok(Value::Double(left / right)),
+        _ => Err(Fault::no_such_overload()),
+    }
 }
 
 /// `left % right`, where `left` has [`Trait::Modder`].
 pub(crate) fn modulo<'a>(left: &Value<'a>, right: &Value<'a>) -> Outcome<'a> {
-    Ok(match (left, right) {
+    match (left, right) {
         (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => {
-            return Err(Fault::error("modulus by zero"));
+            Err(Fault::error("modulus by zero"))
         }
-        (Value::Int(left), Value::Int(right)) => {
-            Value::Int(left.checked_rem(*right).ok_or_else(int_overflow)?)
-        }
-        (Value::Uint(left), Value::Uint(right)) => Value::Uint(left % right),
-        _ => return Err(Fault::no_such_overload()),
-    })
+        (Value::Int(left), Value::Int(right)) => int(left.checked_rem(*right)),
+        (Value::Uint(left), Value::Uint(right)) => Ok(Value::Uint(left % right)),
+        _ => Err(Fault::no_such_overload()),
+    }
 }
 
 /// `-value`, where `value` has [`Trait::Negator`].
 pub(crate) fn negate<'a>(value: &Value<'a>) -> Outcome<'a> {
-    Ok(match value {
-        Value::Int(value) => Value::Int(value.checked_neg().ok_or_else(int_overflow)?),
-        Value::Double(value) => Value::Double(-value),
-        Value::Duration(value) => Value::Duration(value.checked_neg().ok_or_else(int_overflow)?),
-        _ => return Err(Fault::no_such_overload()),
-    })
+    match value {
+        Value::Int(value) => int(value.checked_neg()),
+        Value::Double(value) => Ok(Value::Double(-value)),
+        Value::Duration(value) => duration(value.checked_neg()),
+        _ => Err(Fault::no_such_overload()),
+    }
 }
 
 /// The order of two values, where `left` has [`Trait::Comparer`].

@@ -11,11 +11,8 @@ const MAX_TEXT: usize = 10_000;
 
 /// A float as Go's `%g`: the shortest digits, with an exponent below 10⁻⁴ and from 10⁶ on.
 pub(crate) fn float_g(value: f64) -> String {
-    if value.is_nan() {
-        return "NaN".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "+Inf" } else { "-Inf" }.to_owned();
+    if !value.is_finite() {
+        return float_f(value);
     }
     let scientific = format!("{value:e}");
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));

@@ -3,6 +3,8 @@
 //! A duration is a number of nanoseconds. A timestamp remembers the offset it was written with, because printing shows
 //! it. Mirrors `time.ParseDuration`, `time.Parse` with `RFC3339`, and `overflow.go` of cel-go v0.29.
 
+use jiff::civil::Date;
+
 use super::Fault;
 
 /// A point in time.
@@ -147,19 +149,6 @@ impl Civil {
     }
 }
 
-fn is_leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in_month(year: i64, month: u32) -> u32 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
 /// Days since 1970.
 fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
@@ -190,13 +179,8 @@ pub(crate) fn parse_timestamp(text: &str) -> Option<Result<Timestamp, Fault>> {
     } else {
         Some(cursor.minutes_east()?)
     };
-    if !cursor.0.is_empty()
-        || !(1..=12).contains(&month)
-        || !(1..=days_in_month(year, month)).contains(&day)
-        || hour > 23
-        || minute > 59
-        || second > 59
-    {
+    let is_date = Date::new(year as i16, month as i8, day as i8).is_ok();
+    if !cursor.0.is_empty() || !is_date || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
     let local = days_from_civil(year, month, day) * DAY + i64::from(hour * 3_600 + minute * 60 + second);
