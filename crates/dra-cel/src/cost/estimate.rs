@@ -43,19 +43,6 @@ struct CallEstimate {
     size: Option<Range>,
 }
 
-impl CallEstimate {
-    fn of(cost: Range) -> Self {
-        Self { cost, size: None }
-    }
-
-    fn sized(cost: Range, size: Range) -> Self {
-        Self {
-            cost,
-            size: Some(size),
-        }
-    }
-}
-
 /// Common type of the members of a list or map.
 #[derive(Debug, Clone, Copy)]
 struct Members {
@@ -87,9 +74,14 @@ struct Local {
 struct Node<'e> {
     place: Place,
     of: &'e Type,
-    /// Missing for what stands for the elements of a list.
-    expr: Option<&'e Expr>,
+    expr: &'e Expr,
     size: Option<Range>,
+}
+
+impl Node<'_> {
+    fn size_or_any(&self) -> Range {
+        self.size.unwrap_or(Range::ANY)
+    }
 }
 
 struct Estimator<'c> {
@@ -188,10 +180,9 @@ impl<'c> Estimator<'c> {
             return Range::fixed(0);
         };
         let mut total = Range::fixed(0);
-        let mut receiver = None;
         if let Some(target) = target {
             total = self.cost(target);
-            receiver = Some(self.node(target));
+            nodes.insert(0, self.node(target));
         }
         let mut call_cost = Range {
             min: u64::MAX,
@@ -199,7 +190,7 @@ impl<'c> Estimator<'c> {
         };
         let mut size: Option<Range> = None;
         for overload in overloads {
-            let estimate = self.cost_overload(expr, overload.id, function, receiver, &nodes, &costs);
+            let estimate = self.cost_overload(expr, overload.id, function, &nodes, &costs);
             call_cost = call_cost.union(estimate.cost);
             size = match (size, estimate.size) {
                 (Some(size), Some(other)) => Some(size.union(other)),
@@ -231,64 +222,51 @@ impl<'c> Estimator<'c> {
         expr: &'c Expr,
         overload: &str,
         function: &str,
-        target: Option<Node<'c>>,
         args: &[Node<'c>],
         costs: &[Range],
     ) -> CallEstimate {
         let arguments = costs.iter().fold(Range::fixed(0), |sum, cost| sum.add(*cost));
-        let by_library = calls::by_overload(&self.limits, overload, target, args)
-            .or_else(|| calls::by_function(&self.limits, function, overload, target, args));
-        if let Some(estimate) = by_library {
-            return CallEstimate {
-                cost: estimate.cost.add(arguments),
-                size: estimate.size,
-            };
-        }
-        match (overload, args, costs) {
-            ("logical_or" | "logical_and", _, [left, right]) => CallEstimate::of(Range {
-                min: left.min,
-                max: left.add(*right).max,
-            }),
+        let (own, size) = match (overload, args, costs) {
+            ("logical_or" | "logical_and", _, [left, right]) => {
+                let cost = Range {
+                    min: left.min,
+                    max: left.add(*right).max,
+                };
+                return CallEstimate { cost, size: None };
+            }
             ("conditional", [_, truthy, falsy], [condition, if_true, if_false]) => {
-                let size = truthy
-                    .size
-                    .unwrap_or(Range::ANY)
-                    .union(falsy.size.unwrap_or(Range::ANY));
-                if let Some(members) =
-                    Members::union(self.members_of_node(truthy), self.members_of_node(falsy))
-                {
-                    self.members.insert(expr.id, members);
-                }
-                CallEstimate::sized(condition.add(if_true.union(*if_false)), size)
+                self.join_members(expr, truthy, falsy);
+                return CallEstimate {
+                    cost: condition.add(if_true.union(*if_false)),
+                    size: Some(truthy.size_or_any().union(falsy.size_or_any())),
+                };
             }
             ("add_string" | "add_bytes" | "add_list", [left, right], _) => {
-                let size = left
-                    .size
-                    .unwrap_or(Range::ANY)
-                    .add(right.size.unwrap_or(Range::ANY));
-                if let Some(members) = Members::union(self.members_of_node(left), self.members_of_node(right))
-                {
-                    self.members.insert(expr.id, members);
-                }
+                self.join_members(expr, left, right);
+                let size = left.size_or_any().add(right.size_or_any());
                 let own = if overload == "add_list" {
                     Range::fixed(1)
                 } else {
                     size.traversed()
                 };
-                CallEstimate::sized(own.add(arguments), size)
+                (own, Some(size))
             }
             _ => {
-                let estimate = calls::by_default(&self.limits, overload, target, args);
-                CallEstimate {
-                    cost: estimate.cost.add(arguments),
-                    size: estimate.size,
-                }
+                let CallEstimate { cost, size } = calls::estimate(&self.limits, function, overload, args);
+                (cost, size)
             }
+        };
+        CallEstimate {
+            cost: own.add(arguments),
+            size,
         }
     }
 
-    fn members_of_node(&self, node: &Node<'c>) -> Option<Members> {
-        node.expr.and_then(|expr| self.members_of(expr))
+    /// Notes that `expr` has the members of both nodes.
+    fn join_members(&mut self, expr: &Expr, left: &Node<'c>, right: &Node<'c>) {
+        if let Some(members) = Members::union(self.members_of(left.expr), self.members_of(right.expr)) {
+            self.members.insert(expr.id, members);
+        }
     }
 
     fn cost_list(&mut self, expr: &'c Expr, elements: &'c [Expr]) -> Range {
@@ -447,7 +425,7 @@ impl<'c> Estimator<'c> {
         Node {
             place: self.place(expr),
             of: self.checked.type_of(expr.id),
-            expr: Some(expr),
+            expr,
             size: self.size_of(expr),
         }
     }

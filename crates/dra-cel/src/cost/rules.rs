@@ -139,6 +139,13 @@ impl Rule {
         let size = |ctx: &Context<'a>, seen: Seen<'_, 'a>| seen.map_or(1, |value| ctx.size(value));
         let deep_size =
             |ctx: &Context<'a>, seen: Seen<'_, 'a>| seen.map_or(1, |value| ctx.size_in_optional(value));
+        let parsing = |ctx: &Context<'a>, parses: bool| {
+            if parses {
+                weighted(size(ctx, arg(1)), STRING_FACTOR)
+            } else {
+                0
+            }
+        };
         Ok(match self {
             Self::One => 1,
             Self::Authorization => 350_000,
@@ -191,33 +198,18 @@ impl Rule {
                 weighted(length, factor)
             }
             Self::JoinResult => weighted(size(ctx, result), 2.0 * STRING_FACTOR),
-            Self::Find => {
-                let text = ((1.0 + size(ctx, arg(0)) as f64) * STRING_FACTOR).ceil() as u64;
-                text.wrapping_mul(weighted(size(ctx, arg(1)), REGEX_FACTOR))
-            }
+            Self::Find => matching(size(ctx, arg(0)), size(ctx, arg(1))),
             Self::ContainsIp { parses } => {
                 let cidr = size(ctx, arg(0));
-                let parsing = if parses {
-                    weighted(size(ctx, arg(1)), STRING_FACTOR)
-                } else {
-                    0
-                };
-                weighted(cidr + cidr, STRING_FACTOR) + parsing
+                weighted(cidr + cidr, STRING_FACTOR) + parsing(ctx, parses)
             }
             Self::ContainsCidr { parses } => {
                 let cidr = size(ctx, arg(0));
-                let parsing = if parses {
-                    weighted(size(ctx, arg(1)), STRING_FACTOR)
-                } else {
-                    0
-                };
-                weighted(cidr + cidr, STRING_FACTOR) + weighted(cidr, STRING_FACTOR) + 1 + parsing
+                let networks = weighted(cidr + cidr, STRING_FACTOR) + weighted(cidr, STRING_FACTOR);
+                networks + 1 + parsing(ctx, parses)
             }
             Self::Validate => match arg(0) {
-                Some(Value::Format(format)) => {
-                    let text = ((1.0 + size(ctx, arg(1)) as f64) * STRING_FACTOR).ceil() as u64;
-                    text * weighted(format.regex_size, REGEX_FACTOR)
-                }
+                Some(Value::Format(format)) => matching(size(ctx, arg(1)), format.regex_size),
                 _ => 1,
             },
             Self::Equals => match arg(0) {
@@ -234,10 +226,7 @@ impl Rule {
             Self::InList => deep_size(ctx, arg(1)),
             Self::LesserSize => weighted(deep_size(ctx, arg(0)).min(deep_size(ctx, arg(1))), STRING_FACTOR),
             Self::BothSizes => weighted(deep_size(ctx, arg(0)) + deep_size(ctx, arg(1)), STRING_FACTOR),
-            Self::Matches => {
-                let text = ((1.0 + deep_size(ctx, arg(0)) as f64) * STRING_FACTOR).ceil() as u64;
-                text.wrapping_mul(weighted(deep_size(ctx, arg(1)), REGEX_FACTOR))
-            }
+            Self::Matches => matching(deep_size(ctx, arg(0)), deep_size(ctx, arg(1))),
             Self::Contains => {
                 let text = weighted(deep_size(ctx, arg(0)), STRING_FACTOR);
                 text.wrapping_mul(weighted(deep_size(ctx, arg(1)), STRING_FACTOR))
@@ -254,6 +243,12 @@ impl Rule {
 
 fn weighted(size: u64, factor: f64) -> u64 {
     (size as f64 * factor).ceil() as u64
+}
+
+/// The cost of a regular expression on a text.
+fn matching(text: u64, pattern: u64) -> u64 {
+    let text = ((1.0 + text as f64) * STRING_FACTOR).ceil() as u64;
+    text.wrapping_mul(weighted(pattern, REGEX_FACTOR))
 }
 
 fn allocating(factor: f64, size: u64) -> u64 {
