@@ -90,9 +90,7 @@ pub struct Known {
 impl Known {
     /// Takes in what a device has.
     pub fn add(&mut self, device: &DeviceInput) {
-        if !self.drivers.contains(device.driver.as_str()) {
-            self.drivers.insert(device.driver.to_string());
-        }
+        self.drivers.insert(device.driver.to_string());
         for domain in &device.attributes {
             for entry in &domain.entries {
                 let type_ = match &entry.value {
@@ -102,22 +100,14 @@ impl Known {
                     Attribute::Version(_) => Type::Version,
                     Attribute::List(_) => Type::List,
                 };
-                let known = self.attributes.get_mut(entry.name.as_str());
-                let domain = (domain.name.to_string(), type_);
-                match known {
-                    Some(domains) => _ = domains.insert(domain),
-                    None => _ = self.attributes.insert(entry.name.to_string(), [domain].into()),
-                }
+                let domains = self.attributes.entry(entry.name.to_string()).or_default();
+                domains.insert((domain.name.to_string(), type_));
             }
         }
         for domain in &device.capacities {
             for entry in &domain.entries {
-                let known = self.capacities.get_mut(entry.name.as_str());
-                let domain = domain.name.to_string();
-                match known {
-                    Some(domains) => _ = domains.insert(domain),
-                    None => _ = self.capacities.insert(entry.name.to_string(), [domain].into()),
-                }
+                let domains = self.capacities.entry(entry.name.to_string()).or_default();
+                domains.insert(domain.name.to_string());
             }
         }
     }
@@ -243,6 +233,19 @@ struct Edit {
     found: Found,
 }
 
+impl Edit {
+    fn new(range: Range<usize>, text: impl Into<String>, mistake: Mistake, name: impl Into<String>) -> Self {
+        Self {
+            range,
+            text: text.into(),
+            found: Found {
+                mistake,
+                name: name.into(),
+            },
+        }
+    }
+}
+
 impl Repair {
     /// With `==`, `&&` and `||` for half of each, as far as there are few. What follows such a half is read right only once it is whole.
     fn with_whole_operators(&self) -> Self {
@@ -297,14 +300,7 @@ fn half_operator(text: &str) -> Vec<Edit> {
             "|" => "||",
             _ => return None,
         };
-        Some(Edit {
-            range,
-            text: whole.to_owned(),
-            found: Found {
-                mistake: Mistake::HalfOperator,
-                name: whole.to_owned(),
-            },
-        })
+        Some(Edit::new(range, whole, Mistake::HalfOperator, whole))
     });
     half.take(1).collect()
 }
@@ -355,14 +351,7 @@ fn slips(text: &str) -> Vec<Edit> {
         let behind = tokens.get(place + 1).map(|behind| behind.token);
         let is_member = matches!(before, Some(Token::Dot | Token::Question));
         let mut edit = |text: &str, mistake: Mistake, name: &str| {
-            edits.push(Edit {
-                range: token.range.clone(),
-                text: text.to_owned(),
-                found: Found {
-                    mistake,
-                    name: name.to_owned(),
-                },
-            });
+            edits.push(Edit::new(token.range.clone(), text, mistake, name));
         };
         match word.to_ascii_lowercase().as_str() {
             "and" if !is_member => edit("&&", Mistake::HalfOperator, "&&"),
@@ -430,14 +419,8 @@ fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
         let written = text.get(first.range.start..last.range.end).unwrap_or_default();
         let is_name = first.token == Token::Identifier && text.get(first.range.clone()) != Some("device");
         if is_compared && is_name && !is_call && count >= least {
-            edits.push(Edit {
-                range: first.range.start..last.range.end,
-                text: quoted(written),
-                found: Found {
-                    mistake: Mistake::StringCompared,
-                    name,
-                },
-            });
+            let range = first.range.start..last.range.end;
+            edits.push(Edit::new(range, quoted(written), Mistake::StringCompared, name));
         }
     }
     edits
@@ -447,13 +430,8 @@ fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
 fn places(text: &str, known: &Known) -> Vec<Edit> {
     let mut edits = Vec::new();
     for access in accesses(text) {
-        let edit = |map: Map, domain: &str, name: &str, mistake: Mistake| Edit {
-            range: access.range.clone(),
-            text: written(map, domain, name),
-            found: Found {
-                mistake,
-                name: name.to_owned(),
-            },
+        let edit = |map: Map, domain: &str, name: &str, mistake: Mistake| {
+            Edit::new(access.range.clone(), written(map, domain, name), mistake, name)
         };
         let (first, second) = (access.first.as_str(), access.second.as_deref());
         let found = match (access.map, second) {
@@ -500,14 +478,8 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
         let Some((map, domain)) = known.place(Map::Attributes, None, right) else {
             continue;
         };
-        edits.push(Edit {
-            range,
-            text: written(map, domain, right),
-            found: Found {
-                mistake: Mistake::MapLeftOut,
-                name: right.to_owned(),
-            },
-        });
+        let text = written(map, domain, right);
+        edits.push(Edit::new(range, text, Mistake::MapLeftOut, right));
     }
     edits
 }
@@ -590,14 +562,8 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
             continue;
         };
         let value = if is_version { whole_version(value) } else { value };
-        edits.push(Edit {
-            range: access.range.start..range.end,
-            text: format!("{path}.compareTo({call}({value})) {operator} 0"),
-            found: Found {
-                mistake,
-                name: name.clone(),
-            },
-        });
+        let text = format!("{path}.compareTo({call}({value})) {operator} 0");
+        edits.push(Edit::new(access.range.start..range.end, text, mistake, name));
     }
     edits
 }
@@ -642,14 +608,7 @@ fn of_type(text: &str, tokens: &[Lexeme], access: &Access, name: &str, type_: Ty
         (Type::String, Token::Identifier) if !is_more => (quoted(written), Mistake::StringCompared),
         _ => return None,
     };
-    Some(Edit {
-        range: value.range.clone(),
-        text: right,
-        found: Found {
-            mistake,
-            name: name.to_owned(),
-        },
-    })
+    Some(Edit::new(value.range.clone(), right, mistake, name))
 }
 
 fn is_comparison(token: Token) -> bool {
@@ -724,22 +683,15 @@ fn missing(text: &str, known: &Known) -> Vec<Edit> {
             },
         };
         let map = map_text(access.map);
-        edits.push(Edit {
-            range: access.range.clone(),
-            text: format!(
-                "device.{map}[{}]{}.orValue({instead})",
-                quoted(&access.first),
-                optional_member(name)
-            ),
-            found: Found {
-                mistake: if is_there {
-                    Mistake::Missing
-                } else {
-                    Mistake::Absent
-                },
-                name: name.clone(),
-            },
-        });
+        let domain = quoted(&access.first);
+        let member = optional_member(name);
+        let text = format!("device.{map}[{domain}]{member}.orValue({instead})");
+        let mistake = if is_there {
+            Mistake::Missing
+        } else {
+            Mistake::Absent
+        };
+        edits.push(Edit::new(access.range, text, mistake, name));
     }
     edits
 }
@@ -817,14 +769,8 @@ fn guard(text: &str, known: &Known, failing: &BTreeSet<String>) -> Vec<Edit> {
     } else {
         format!("({text})")
     };
-    vec![Edit {
-        range: 0..text.len(),
-        text: format!("device.driver == {} && {whole}", quoted(&driver)),
-        found: Found {
-            mistake: Mistake::OtherDrivers,
-            name: driver,
-        },
-    }]
+    let guarded = format!("device.driver == {} && {whole}", quoted(&driver));
+    vec![Edit::new(0..text.len(), guarded, Mistake::OtherDrivers, driver)]
 }
 
 fn map_text(map: Map) -> &'static str {
