@@ -49,6 +49,26 @@ pub(crate) enum ExprKind {
     Unspecified,
 }
 
+impl Expr {
+    /// The nodes right below this one, in the order in which they are looked at.
+    pub(crate) fn children(&self) -> Vec<&Self> {
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => Vec::new(),
+            ExprKind::Select { operand, .. } => vec![operand],
+            ExprKind::Call { target, args, .. } => target.as_deref().into_iter().chain(args).collect(),
+            ExprKind::List { elements, .. } => elements.iter().collect(),
+            ExprKind::Map { entries } => entries
+                .iter()
+                .flat_map(|entry| [&entry.key, &entry.value])
+                .collect(),
+            ExprKind::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+            ExprKind::Comprehension(fold) => {
+                vec![&fold.range, &fold.init, &fold.condition, &fold.step, &fold.result]
+            }
+        }
+    }
+}
+
 /// An entry of a map literal.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {

@@ -149,23 +149,6 @@ fn collect_parts<'e>(expr: &'e Expr, binds: &[&Comprehension], parts: &mut Vec<(
         return;
     }
     match &expr.kind {
-        ExprKind::Select { operand, .. } => collect_parts(operand, binds, parts),
-        ExprKind::Call { target, args, .. } => {
-            for operand in target.as_deref().into_iter().chain(args) {
-                collect_parts(operand, binds, parts);
-            }
-        }
-        ExprKind::List { elements, .. } => {
-            for element in elements {
-                collect_parts(element, binds, parts);
-            }
-        }
-        ExprKind::Map { entries } => {
-            for entry in entries {
-                collect_parts(&entry.key, binds, parts);
-                collect_parts(&entry.value, binds, parts);
-            }
-        }
         ExprKind::Comprehension(fold) => {
             // Names of an inner scope can hide given ones, and their values change.
             let outer: Vec<&Comprehension> = binds
@@ -182,7 +165,12 @@ fn collect_parts<'e>(expr: &'e Expr, binds: &[&Comprehension], parts: &mut Vec<(
                 collect_parts(part, &outer, parts);
             }
         }
-        ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Struct { .. } | ExprKind::Unspecified => {}
+        ExprKind::Struct { .. } => {}
+        _ => {
+            for child in expr.children() {
+                collect_parts(child, binds, parts);
+            }
+        }
     }
 }
 

@@ -158,7 +158,6 @@ impl Collector {
             Node::Regex(call) => self.add_nodes(&call.args),
             Node::List(list) => self.add_nodes(&list.elements),
             Node::Map(map) => map
-                .entries
                 .iter()
                 .all(|entry| self.add_node(&entry.key) && self.add_node(&entry.value)),
             Node::Message(message) => message.fields.iter().all(|field| self.add_node(&field.value)),

@@ -31,58 +31,28 @@ impl Validator<'_> {
 
     /// `formatted` says whether the node is below a call of `format`, whose arguments may be of any types.
     fn walk(&mut self, expr: &Expr, formatted: bool) {
+        let inner =
+            formatted || matches!(&expr.kind, ExprKind::Call { function, .. } if &**function == "format");
+        for child in expr.children() {
+            self.walk(child, inner);
+        }
         match &expr.kind {
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => {}
-            ExprKind::Select { operand, .. } => self.walk(operand, formatted),
             ExprKind::Call {
                 function,
                 target,
                 args,
-            } => {
-                let inner = formatted || &**function == "format";
-                if let Some(target) = target {
-                    self.walk(target, inner);
-                }
-                for arg in args {
-                    self.walk(arg, inner);
-                }
-                self.validate_call(expr, function, target.as_deref(), args);
+            } => self.validate_call(expr, function, target.as_deref(), args),
+            ExprKind::List { elements, optional } if !formatted => self.validate_list(elements, optional),
+            ExprKind::Map { entries } if !formatted => {
+                let keys: Vec<_> = entries.iter().map(|entry| (&entry.key, false)).collect();
+                let values: Vec<_> = entries
+                    .iter()
+                    .map(|entry| (&entry.value, entry.optional))
+                    .collect();
+                self.validate_types(&keys, false);
+                self.validate_types(&values, false);
             }
-            ExprKind::List { elements, optional } => {
-                for element in elements {
-                    self.walk(element, formatted);
-                }
-                if !formatted {
-                    self.validate_list(elements, optional);
-                }
-            }
-            ExprKind::Map { entries } => {
-                for entry in entries {
-                    self.walk(&entry.key, formatted);
-                    self.walk(&entry.value, formatted);
-                }
-                if !formatted {
-                    let keys: Vec<_> = entries.iter().map(|entry| (&entry.key, false)).collect();
-                    let values: Vec<_> = entries
-                        .iter()
-                        .map(|entry| (&entry.value, entry.optional))
-                        .collect();
-                    self.validate_types(&keys, false);
-                    self.validate_types(&values, false);
-                }
-            }
-            ExprKind::Struct { fields, .. } => {
-                for field in fields {
-                    self.walk(&field.value, formatted);
-                }
-            }
-            ExprKind::Comprehension(comprehension) => {
-                self.walk(&comprehension.range, formatted);
-                self.walk(&comprehension.init, formatted);
-                self.walk(&comprehension.condition, formatted);
-                self.walk(&comprehension.step, formatted);
-                self.walk(&comprehension.result, formatted);
-            }
+            _ => {}
         }
     }
 

@@ -44,8 +44,7 @@ impl<'a> Context<'a> {
         self.set(fold.accumulator, Slot::Empty);
         self.note_accumulator(fold.accumulator, false);
         match (&range, fold.variable2) {
-            (Value::List(list), Some(second)) => self.fold_list(fold, list, Some(second))?,
-            (Value::List(list), None) => self.fold_list(fold, list, None)?,
+            (Value::List(list), second) => self.fold_list(fold, list, second)?,
             (Value::Map(map), second) => self.fold_map(fold, map, second)?,
             (other, Some(_)) => {
                 let message = format!("unsupported comprehension range type: {}", other.go_type());

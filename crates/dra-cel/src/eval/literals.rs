@@ -2,7 +2,7 @@
 
 use super::{Context, observe};
 use crate::cost::{LIST_BASE, MAP_BASE, STRUCT_BASE};
-use crate::plan::node::{ListNode, MapNode, MessageNode};
+use crate::plan::node::{ListNode, MapEntry, MessageNode};
 use crate::value::map::{Entries, Map, hashable};
 use crate::value::{Fault, Outcome, Value, text};
 
@@ -45,16 +45,16 @@ impl<'a> Context<'a> {
         Ok(Value::list(items))
     }
 
-    pub(super) fn eval_map(&mut self, map: &'a MapNode) -> Outcome<'a> {
+    pub(super) fn eval_map(&mut self, map: &'a [MapEntry]) -> Outcome<'a> {
         let outcome = observe!(self.make_map(map));
         self.charge(MAP_BASE)?;
         outcome
     }
 
-    fn make_map(&mut self, map: &'a MapNode) -> Outcome<'a> {
-        self.allocate_list(map.entries.len() * 4)?;
+    fn make_map(&mut self, map: &'a [MapEntry]) -> Outcome<'a> {
+        self.allocate_list(map.len() * 4)?;
         let mut entries = Entries::default();
-        for entry in &map.entries {
+        for entry in map {
             let key = self.eval(&entry.key)?;
             let mut value = placed(self.eval(&entry.value)?);
             Self::bound_nesting(&key)?;

@@ -12,8 +12,8 @@ mod literals;
 pub(crate) use context::Context;
 
 use super::cost::Rule;
-use super::library::dispatch_several;
-use super::plan::node::{Call, Callee, Node, OtherOperand, RegexCall, RegexFunction};
+use super::library::dispatch;
+use super::plan::node::{Call, Node, OtherOperand, RegexCall, RegexFunction};
 use super::value::list::List;
 use super::value::{Fault, Outcome, Value, equality};
 
@@ -163,16 +163,13 @@ impl<'a> Context<'a> {
         if args.iter().any(is_concat) {
             self.foresee(call, args)?;
         }
-        match &call.callee {
-            Callee::One(overload) => overload.call(self, args),
-            Callee::Several(overloads) => dispatch_several(self, overloads, args),
-        }
+        dispatch(self, &call.overloads, args)
     }
 
     /// Stops a call on a list made by `+` that will be stopped in any case, and only after it: such a list takes nothing to make
     /// and can have any length.
     fn foresee(&mut self, call: &Call, args: &[Value<'a>]) -> Result<(), Fault> {
-        if !matches!(call.callee.function(), "size" | "type" | "dyn" | "optional.of") {
+        if !matches!(call.function(), "size" | "type" | "dyn" | "optional.of") {
             args.iter().try_for_each(countable)?;
         }
         let seen: [_; MOST_ARGS] = std::array::from_fn(|place| args.get(place));

@@ -1,7 +1,7 @@
 //! Overload of a function for given arguments.
 //!
-//! Mirrors `common/decls/decls.go` (cel-go v0.29): an overload the checker settled on is guarded by its argument types;
-//! if several remain, the first whose types agree is called. Of lists and maps only the first element is looked at.
+//! Mirrors `common/decls/decls.go` (cel-go v0.29): the first overload whose argument types agree is called, of the one that the checker
+//! settled on, or of all where several remain. Of lists and maps only the first element is looked at.
 
 use super::{Binding, Overload};
 use crate::eval::Context;
@@ -28,22 +28,6 @@ fn fits<'a>(ctx: &Context<'a>, declared: &Type, value: &Value<'a>) -> bool {
 impl Overload {
     fn accepts<'a>(&self, ctx: &Context<'a>, args: &[Value<'a>]) -> bool {
         self.args.len() == args.len() && self.args.iter().zip(args).all(|(of, arg)| fits(ctx, of, arg))
-    }
-
-    /// Calls this overload.
-    pub(crate) fn call<'a>(&self, ctx: &mut Context<'a>, args: &[Value<'a>]) -> Outcome<'a> {
-        match self.binding {
-            Binding::Guarded(op) | Binding::Stepwise(op) => {
-                if self.accepts(ctx, args) {
-                    op(ctx, args)
-                } else {
-                    Err(no_such_overload(self.function, args))
-                }
-            }
-            Binding::Unguarded(op) => op(ctx, args),
-            Binding::Shared(wanted, op) => call_shared(ctx, self.function, wanted, op, args),
-            Binding::None => Err(Fault::error(format!("no such overload: {}", self.function))),
-        }
     }
 }
 

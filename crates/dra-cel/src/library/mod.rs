@@ -29,7 +29,7 @@ use super::release::{OLDEST, Release};
 use super::types::{Param, Type, parse_type, split_top_level};
 use super::value::numbers::Trait;
 use super::value::{Outcome, Value};
-pub(crate) use dispatch::dispatch as dispatch_several;
+pub(crate) use dispatch::dispatch;
 pub(crate) use string_format::{Clause, FormatArguments, interpret as interpret_format};
 
 /// Implementation of a function on its arguments, the receiver first.

@@ -154,11 +154,7 @@ fn parse(text: &str, request: bool) -> Result<Url, String> {
         if request {
             return Err("invalid URI for request".to_owned());
         }
-        if rest
-            .split('/')
-            .next()
-            .is_some_and(|segment| segment.contains(':'))
-        {
+        if begins_like_a_scheme(rest) {
             return Err("first path segment in URL cannot contain colon".to_owned());
         }
     }
@@ -272,26 +268,32 @@ impl Url {
     }
 
     fn escaped_path(&self) -> String {
-        if is_escaped(&self.raw_path, Part::Path)
-            && unescape(&self.raw_path, Part::Path).as_ref() == Ok(&self.path)
-        {
-            return self.raw_path.clone();
-        }
-        if self.path == "*" {
-            self.path.clone()
-        } else {
-            escape(&self.path, Part::Path)
+        match as_written(&self.raw_path, &self.path, Part::Path) {
+            Some(written) => written.to_owned(),
+            None if self.path == "*" => self.path.clone(),
+            None => escape(&self.path, Part::Path),
         }
     }
 
     fn escaped_fragment(&self) -> String {
-        if is_escaped(&self.raw_fragment, Part::Fragment)
-            && unescape(&self.raw_fragment, Part::Fragment).as_ref() == Ok(&self.fragment)
-        {
-            return self.raw_fragment.clone();
+        match as_written(&self.raw_fragment, &self.fragment, Part::Fragment) {
+            Some(written) => written.to_owned(),
+            None => escape(&self.fragment, Part::Fragment),
         }
-        escape(&self.fragment, Part::Fragment)
     }
+}
+
+/// The text as it was written, if that needs no more escapes and stands for `text`.
+fn as_written<'r>(raw: &'r str, text: &str, part: Part) -> Option<&'r str> {
+    let is_same = is_escaped(raw, part) && unescape(raw, part).is_ok_and(|unescaped| unescaped == text);
+    is_same.then_some(raw)
+}
+
+/// Returns whether the first segment of a path could be read as a scheme.
+fn begins_like_a_scheme(path: &str) -> bool {
+    path.split('/')
+        .next()
+        .is_some_and(|segment| segment.contains(':'))
 }
 
 impl fmt::Display for Url {
@@ -319,12 +321,7 @@ impl fmt::Display for Url {
             if !path.is_empty() && !path.starts_with('/') && !self.host.is_empty() {
                 out.push('/');
             }
-            if out.is_empty()
-                && path
-                    .split('/')
-                    .next()
-                    .is_some_and(|segment| segment.contains(':'))
-            {
+            if out.is_empty() && begins_like_a_scheme(&path) {
                 out.push_str("./");
             }
             out.push_str(&path);

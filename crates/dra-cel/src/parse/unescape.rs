@@ -30,39 +30,38 @@ fn normalize_newlines(literal: &str) -> String {
 
 /// The value of a string literal as written, with quotes and prefix.
 pub(super) fn unescape_string(literal: &str) -> Result<String, UnescapeError> {
-    let normalized = normalize_newlines(literal);
-    let (content, raw) = content(&normalized);
-    if raw || !content.contains('\\') {
-        return Ok(content.to_owned());
-    }
-    let mut out = String::with_capacity(content.len());
-    let mut rest = content;
-    while let Some(position) = rest.find('\\') {
-        out.push_str(&rest[..position]);
-        let escape = escape(&rest[position..])?;
-        out.push(char::from_u32(escape.value).ok_or(CODE_POINT)?);
-        rest = &rest[position + escape.length..];
-    }
-    out.push_str(rest);
-    Ok(out)
+    let bytes = unescape(literal, |escape, out| {
+        let character = char::from_u32(escape.value).ok_or(CODE_POINT)?;
+        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        Ok(())
+    })?;
+    String::from_utf8(bytes).map_err(|_| UNABLE)
 }
 
 /// The value of a bytes literal as written, without the `b`.
 pub(super) fn unescape_bytes(literal: &str) -> Result<Vec<u8>, UnescapeError> {
-    let normalized = normalize_newlines(literal);
-    let (content, raw) = content(&normalized);
-    if raw || !content.contains('\\') {
-        return Ok(content.as_bytes().to_vec());
-    }
-    let mut out = Vec::with_capacity(content.len());
-    let mut rest = content;
-    while let Some(position) = rest.find('\\') {
-        out.extend_from_slice(&rest.as_bytes()[..position]);
-        let escape = escape(&rest[position..])?;
+    unescape(literal, |escape, out| {
         if escape.unicode {
             return Err(UNABLE);
         }
         out.push(escape.value as u8);
+        Ok(())
+    })
+}
+
+/// The content of a literal, with what `put` makes of each escape sequence.
+fn unescape(
+    literal: &str,
+    put: impl Fn(&Escape, &mut Vec<u8>) -> Result<(), UnescapeError>,
+) -> Result<Vec<u8>, UnescapeError> {
+    let normalized = normalize_newlines(literal);
+    let (content, raw) = content(&normalized);
+    let mut out = Vec::with_capacity(content.len());
+    let mut rest = content;
+    while let Some(position) = rest.find('\\').filter(|_| !raw) {
+        out.extend_from_slice(&rest.as_bytes()[..position]);
+        let escape = escape(&rest[position..])?;
+        put(&escape, &mut out)?;
         rest = &rest[position + escape.length..];
     }
     out.extend_from_slice(rest.as_bytes());

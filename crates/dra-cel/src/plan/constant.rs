@@ -7,12 +7,12 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use super::Frame;
-use super::node::{Call, Callee, Known, ListNode, MapNode, Member, Node};
+use super::node::{Call, Known, ListNode, MapEntry, Member, Node};
 use crate::device::DeviceInput;
 use crate::eval::Context;
-use crate::library::dispatch_several;
+use crate::library::dispatch;
 use crate::value::map::{Entries, Map, MapKey, hashable};
-use crate::value::{Fault, Outcome, Value, numbers, text};
+use crate::value::{Fault, Value, numbers, text};
 
 /// Conversions, which cel-go computes when their argument is constant.
 const CONVERSIONS: [&str; 10] = [
@@ -74,14 +74,13 @@ pub(super) fn fold_list(list: ListNode) -> Node {
     Node::Constant(Value::list(items))
 }
 
-pub(super) fn fold_map(map: MapNode) -> Result<Node, String> {
+pub(super) fn fold_map(map: Vec<MapEntry>) -> Result<Node, String> {
     let constants: Option<Vec<_>> = map
-        .entries
         .iter()
         .map(|entry| Some((constant(&entry.key)?, constant(&entry.value)?, entry.optional)))
         .collect();
     let Some(constants) = constants else {
-        return Ok(Node::Map(Box::new(map)));
+        return Ok(Node::Map(map));
     };
     let mut entries = Entries::default();
     for (key, value, optional) in constants {
@@ -99,15 +98,11 @@ pub(super) fn fold_map(map: MapNode) -> Result<Node, String> {
 }
 
 pub(super) fn fold_call(call: Call) -> Result<Node, String> {
-    let function = call.callee.function();
-    let id = match &call.callee {
-        Callee::One(overload) => Some(overload.id),
-        Callee::Several(_) => None,
-    };
+    let function = call.function();
     if CONVERSIONS.contains(&function) {
         return match call.args.as_slice() {
             [Node::Constant(value)] => {
-                match without_device(|ctx| apply(ctx, &call, std::slice::from_ref(value))) {
+                match without_device(|ctx| dispatch(ctx, &call.overloads, std::slice::from_ref(value))) {
                     Ok(value) => Ok(Node::Constant(value)),
                     Err(fault) => Err(fault.message().to_owned()),
                 }
@@ -116,14 +111,14 @@ pub(super) fn fold_call(call: Call) -> Result<Node, String> {
             _ => Ok(Node::Call(Box::new(call))),
         };
     }
-    if id == Some("in_list") {
+    if matches!(call.overloads.as_slice(), [only] if only.id == "in_list") {
         return Ok(fold_membership(call));
     }
     let is_pure = PURE.contains(&function) || (function.starts_with("format.") && call.args.is_empty());
     let constants: Option<Vec<_>> = call.args.iter().map(|arg| constant(arg).cloned()).collect();
     match constants {
         Some(args) if is_pure => without_device(|ctx| {
-            let outcome = apply(ctx, &call, &args);
+            let outcome = dispatch(ctx, &call.overloads, &args);
             let seen: Vec<_> = args.iter().map(Some).collect();
             match call.rule.cost(ctx, &seen, outcome.as_ref().ok()) {
                 Ok(cost) => Ok(Node::Known(Box::new(Known { outcome, cost }))),
@@ -131,13 +126,6 @@ pub(super) fn fold_call(call: Call) -> Result<Node, String> {
             }
         }),
         _ => Ok(Node::Call(Box::new(call))),
-    }
-}
-
-fn apply(ctx: &mut Context<'static>, call: &Call, args: &[Value<'static>]) -> Outcome<'static> {
-    match &call.callee {
-        Callee::One(overload) => overload.call(ctx, args),
-        Callee::Several(overloads) => dispatch_several(ctx, overloads, args),
     }
 }
 

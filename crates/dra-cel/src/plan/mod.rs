@@ -21,8 +21,8 @@ use super::types::{Name, Type};
 use super::value::Value;
 use attribute::{fuse, plan_conditional};
 use node::{
-    Attribute, Call, Callee, Fold, ListNode, MapEntry, MapNode, MessageField, MessageNode, Node,
-    OtherOperand, RegexCall, RegexFunction, Root,
+    Attribute, Call, Fold, ListNode, MapEntry, MessageField, MessageNode, Node, OtherOperand, RegexCall,
+    RegexFunction, Root,
 };
 
 /// An expression, ready for evaluation.
@@ -134,7 +134,7 @@ impl Planner<'_> {
                 optional: entry.optional,
             });
         }
-        constant::fold_map(MapNode { entries: planned })
+        constant::fold_map(planned)
     }
 
     fn plan_message(&mut self, name: &Name, fields: &[Field]) -> Result<Node, String> {
@@ -276,30 +276,14 @@ impl Planner<'_> {
                 rule,
             })));
         }
-        let callee = match settled {
-            Some(overload) => Callee::One(overload),
-            None => Callee::Several(self.scope.function(function)),
-        };
-        let stepwise = match &callee {
-            Callee::One(Overload {
-                binding: Binding::Shared(..),
-                ..
-            }) => false,
-            Callee::One(Overload {
-                binding: Binding::Stepwise(_),
-                ..
-            }) => true,
-            Callee::One(_) => args.len() >= 3,
-            Callee::Several(overloads) => !matches!(
-                overloads.first(),
-                Some(Overload {
-                    binding: Binding::Shared(..),
-                    ..
-                })
-            ),
+        let overloads = settled.map_or_else(|| self.scope.function(function), |overload| vec![overload]);
+        let stepwise = match overloads.first().map(|overload| overload.binding) {
+            Some(Binding::Shared(..)) => false,
+            Some(Binding::Stepwise(_)) => true,
+            _ => settled.is_none() || args.len() >= 3,
         };
         constant::fold_call(Call {
-            callee,
+            overloads,
             args,
             rule,
             stepwise,

@@ -36,7 +36,7 @@ pub(crate) enum Node {
     /// A function of regular expressions with a constant one.
     Regex(Box<RegexCall>),
     List(Box<ListNode>),
-    Map(Box<MapNode>),
+    Map(Vec<MapEntry>),
     Message(Box<MessageNode>),
     Fold(Box<Fold>),
 }
@@ -99,30 +99,21 @@ pub(crate) struct Lookup {
     pub(crate) id: Str,
 }
 
-/// Callee of a call.
-#[derive(Debug)]
-pub(crate) enum Callee {
-    One(&'static Overload),
-    Several(Vec<&'static Overload>),
-}
-
-impl Callee {
-    /// The name of the function.
-    pub(crate) fn function(&self) -> &'static str {
-        match self {
-            Self::One(overload) => overload.function,
-            Self::Several(overloads) => overloads.first().map_or("", |overload| overload.function),
-        }
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) callee: Callee,
+    /// The overload that the checker settled on, or all of the function.
+    pub(crate) overloads: Vec<&'static Overload>,
     pub(crate) args: Vec<Node>,
     pub(crate) rule: Rule,
     /// True if arguments behind one that is an error are left out.
     pub(crate) stepwise: bool,
+}
+
+impl Call {
+    /// The name of the function.
+    pub(crate) fn function(&self) -> &'static str {
+        self.overloads.first().map_or("", |overload| overload.function)
+    }
 }
 
 #[derive(Debug)]
@@ -187,11 +178,6 @@ pub(crate) struct ListNode {
     pub(crate) elements: Vec<Node>,
     /// Elements written with `?`.
     pub(crate) optional: Vec<bool>,
-}
-
-#[derive(Debug)]
-pub(crate) struct MapNode {
-    pub(crate) entries: Vec<MapEntry>,
 }
 
 #[derive(Debug)]
