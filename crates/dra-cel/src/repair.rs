@@ -226,6 +226,46 @@ pub fn repairs(expression: &str, known: &Known, failing: &BTreeSet<String>) -> V
     repairs
 }
 
+/// The tokens of a text, by their places.
+struct Tokens<'t> {
+    text: &'t str,
+    all: Vec<Lexeme>,
+}
+
+impl<'t> Tokens<'t> {
+    fn of(text: &'t str) -> Self {
+        let all = lex(text).lexemes;
+        Self { text, all }
+    }
+
+    fn kind(&self, place: usize) -> Option<Token> {
+        Some(self.all.get(place)?.token)
+    }
+
+    fn before(&self, place: usize) -> Option<Token> {
+        self.kind(place.checked_sub(1)?)
+    }
+
+    fn is(&self, place: usize, kind: Token) -> bool {
+        self.kind(place) == Some(kind)
+    }
+
+    /// The token as it is written.
+    fn written(&self, place: usize) -> Option<&'t str> {
+        self.text.get(self.all.get(place)?.range.clone())
+    }
+
+    /// The identifier at `place`, if there is one.
+    fn word(&self, place: usize) -> Option<&'t str> {
+        self.written(place).filter(|_| self.is(place, Token::Identifier))
+    }
+
+    /// The bytes from one token to another.
+    fn range(&self, first: usize, last: usize) -> Range<usize> {
+        self.all[first].range.start..self.all[last].range.end
+    }
+}
+
 /// A part of a text and what takes its place.
 struct Edit {
     range: Range<usize>,
@@ -335,21 +375,12 @@ const FUNCTIONS: [&str; 24] = [
 
 /// Words of other languages for operators, misspelt functions, fields without `device`, and texts without quotes.
 fn slips(text: &str) -> Vec<Edit> {
-    let tokens = lex(text).lexemes;
+    let tokens = Tokens::of(text);
     let mut edits = Vec::new();
-    for (place, token) in tokens.iter().enumerate() {
-        let Some(word) = text.get(token.range.clone()) else {
-            continue;
-        };
-        if token.token != Token::Identifier {
-            continue;
-        }
-        let before = place
-            .checked_sub(1)
-            .and_then(|before| tokens.get(before))
-            .map(|before| before.token);
-        let behind = tokens.get(place + 1).map(|behind| behind.token);
-        let is_member = matches!(before, Some(Token::Dot | Token::Question));
+    for (place, token) in tokens.all.iter().enumerate() {
+        let Some(word) = tokens.word(place) else { continue };
+        let behind = tokens.kind(place + 1);
+        let is_member = matches!(tokens.before(place), Some(Token::Dot | Token::Question));
         let mut edit = |text: &str, mistake: Mistake, name: &str| {
             edits.push(Edit::new(token.range.clone(), text, mistake, name));
         };
@@ -379,23 +410,21 @@ fn slips(text: &str) -> Vec<Edit> {
 
 /// Texts without quotes that are compared with the driver or with an attribute: names with dots and dashes.
 fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
-    let tokens = lex(text).lexemes;
+    let tokens = Tokens::of(text);
     let of_text = accesses(text).into_iter().filter_map(|access| {
         let name = access.second?;
         let is_text = known.type_of(&access.first, &name) == Some(Type::String);
         is_text.then_some((access.tokens.end, name, 2))
     });
-    let of_driver = tokens.windows(3).enumerate().filter_map(|(place, parts)| {
-        let words = parts.iter().map(|part| text.get(part.range.clone()));
-        let is_driver = words.eq([Some("device"), Some("."), Some("driver")]);
+    let of_driver = (0..tokens.all.len()).filter_map(|place| {
+        let words = [0, 1, 2].map(|at| tokens.written(place + at));
+        let is_driver = words == [Some("device"), Some("."), Some("driver")];
         is_driver.then(|| (place + 3, "driver".to_owned(), 1))
     });
     let mut edits = Vec::new();
     for (place, name, least) in of_text.chain(of_driver) {
-        let is_compared = tokens
-            .get(place)
-            .is_some_and(|operator| matches!(operator.token, Token::Equals | Token::NotEquals));
-        let rest = tokens.get(place + 1..).unwrap_or_default();
+        let is_compared = matches!(tokens.kind(place), Some(Token::Equals | Token::NotEquals));
+        let rest = tokens.all.get(place + 1..).unwrap_or_default();
         let is_part = |token: Token| {
             matches!(
                 token,
@@ -409,18 +438,15 @@ fn bare_texts(text: &str, known: &Known) -> Vec<Edit> {
             is_next && is_part(part.token)
         });
         let count = parts.count();
-        let (Some(first), Some(last)) = (rest.first(), count.checked_sub(1).and_then(|last| rest.get(last)))
-        else {
-            continue;
-        };
-        let is_call = rest
-            .get(count)
-            .is_some_and(|behind| matches!(behind.token, Token::LeftParen | Token::LeftBracket));
-        let written = text.get(first.range.start..last.range.end).unwrap_or_default();
-        let is_name = first.token == Token::Identifier && text.get(first.range.clone()) != Some("device");
+        let is_call = matches!(
+            tokens.kind(place + 1 + count),
+            Some(Token::LeftParen | Token::LeftBracket)
+        );
+        let is_name = tokens.word(place + 1).is_some_and(|word| word != "device");
         if is_compared && is_name && !is_call && count >= least {
-            let range = first.range.start..last.range.end;
-            edits.push(Edit::new(range, quoted(written), Mistake::StringCompared, name));
+            let range = tokens.range(place + 1, place + count);
+            let text = quoted(&text[range.clone()]);
+            edits.push(Edit::new(range, text, Mistake::StringCompared, name));
         }
     }
     edits
@@ -486,55 +512,34 @@ fn places(text: &str, known: &Known) -> Vec<Edit> {
 
 /// Returns where `text` has `device.NAME` though a device has no such field, with the name.
 fn unknown_fields(text: &str) -> Vec<(Range<usize>, &str)> {
-    let tokens = lex(text).lexemes;
-    let mut found = Vec::new();
-    for (place, parts) in tokens.windows(4).enumerate() {
-        let [device, dot, field, behind] = parts else {
-            continue;
-        };
-        let is_field_of_other = place
-            .checked_sub(1)
-            .and_then(|before| tokens.get(before))
-            .is_some_and(|before| before.token == Token::Dot);
-        let is_access = (device.token, dot.token, field.token)
-            == (Token::Identifier, Token::Dot, Token::Identifier)
-            && text.get(device.range.clone()) == Some("device");
-        if !is_access || is_field_of_other || behind.token == Token::LeftParen {
-            continue;
-        }
-        if let Some(name) = text
-            .get(field.range.clone())
-            .filter(|name| !FIELDS.contains(name))
-        {
-            found.push((device.range.start..field.range.end, name));
-        }
-    }
-    found
+    let tokens = Tokens::of(text);
+    let field = |place: usize| {
+        let name = tokens.word(place + 2).filter(|name| !FIELDS.contains(name))?;
+        let is_access = tokens.word(place) == Some("device")
+            && tokens.is(place + 1, Token::Dot)
+            && tokens.before(place) != Some(Token::Dot)
+            && !tokens.is(place + 3, Token::LeftParen);
+        is_access.then(|| (tokens.range(place, place + 2), name))
+    };
+    (0..tokens.all.len()).filter_map(field).collect()
 }
 
 /// Names that are compared, or have a function called, and stand for nothing.
 fn bare_names(text: &str) -> Vec<(Range<usize>, &str)> {
-    let tokens = lex(text).lexemes;
-    let compared = tokens.windows(2).enumerate().filter(|(place, parts)| {
-        let before = place.checked_sub(1).and_then(|before| tokens.get(before));
-        let is_called = parts[1].token == Token::Dot
-            && tokens
-                .get(place + 3)
-                .is_some_and(|open| open.token == Token::LeftParen);
-        parts[0].token == Token::Identifier
-            && (is_comparison(parts[1].token) || is_called)
-            && before.is_none_or(|before| before.token != Token::Dot && before.token != Token::Question)
-    });
-    let names = compared.filter_map(|(_, parts)| {
-        let range = parts[0].range.clone();
-        Some((range.clone(), text.get(range)?))
-    });
-    names.collect()
+    let tokens = Tokens::of(text);
+    let name = |place: usize| {
+        let name = tokens.word(place)?;
+        let is_member = matches!(tokens.before(place), Some(Token::Dot | Token::Question));
+        let is_called = tokens.is(place + 1, Token::Dot) && tokens.is(place + 3, Token::LeftParen);
+        let is_used = is_called || tokens.kind(place + 1).is_some_and(is_comparison);
+        (is_used && !is_member).then(|| (tokens.range(place, place), name))
+    };
+    (0..tokens.all.len()).filter_map(name).collect()
 }
 
 /// Values that are compared with others than those of their type.
 fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
-    let tokens = lex(text).lexemes;
+    let tokens = Tokens::of(text);
     let mut edits = Vec::new();
     for access in accesses(text) {
         let Some(name) = &access.second else { continue };
@@ -544,21 +549,18 @@ fn comparisons(text: &str, known: &Known) -> Vec<Edit> {
             Map::Attributes if is_version => ("semver", Mistake::VersionCompared),
             Map::Attributes => {
                 let type_ = known.type_of(&access.first, name);
-                edits.extend(type_.and_then(|type_| of_type(text, &tokens, &access, name, type_)));
+                edits.extend(type_.and_then(|type_| of_type(&tokens, &access, name, type_)));
                 continue;
             }
         };
-        let Some(operator) = tokens.get(access.tokens.end) else {
-            continue;
-        };
-        let Some((range, value)) = operand(text, &tokens, access.tokens.end + 1, call) else {
-            continue;
-        };
-        if !is_comparison(operator.token) {
+        if !tokens.kind(access.tokens.end).is_some_and(is_comparison) {
             continue;
         }
-        let (Some(path), Some(operator)) = (text.get(access.range.clone()), text.get(operator.range.clone()))
-        else {
+        let (Some((range, value)), Some(path), Some(operator)) = (
+            operand(&tokens, access.tokens.end + 1, call),
+            text.get(access.range.clone()),
+            tokens.written(access.tokens.end),
+        ) else {
             continue;
         };
         let value = if is_version { whole_version(value) } else { value };
@@ -583,17 +585,16 @@ fn whole_version(literal: String) -> String {
 }
 
 /// The value that an attribute is compared with, as one of the attribute's type.
-fn of_type(text: &str, tokens: &[Lexeme], access: &Access, name: &str, type_: Type) -> Option<Edit> {
-    let [operator, value, behind] = tokens.get(access.tokens.end..access.tokens.end + 3)? else {
-        return None;
-    };
-    if !is_comparison(operator.token) {
+fn of_type(tokens: &Tokens<'_>, access: &Access, name: &str, type_: Type) -> Option<Edit> {
+    let place = access.tokens.end + 1;
+    if !is_comparison(tokens.kind(access.tokens.end)?) {
         return None;
     }
-    let written = text.get(value.range.clone())?;
+    let written = tokens.written(place)?;
     let unquoted = || string_value(written);
-    let is_more = matches!(behind.token, Token::LeftParen | Token::Dot | Token::LeftBracket);
-    let (right, mistake) = match (type_, value.token) {
+    let behind = tokens.kind(place + 1)?;
+    let is_more = matches!(behind, Token::LeftParen | Token::Dot | Token::LeftBracket);
+    let (right, mistake) = match (type_, tokens.kind(place)?) {
         (Type::Int, Token::String) => (
             unquoted().filter(|text| text.parse::<i64>().is_ok())?,
             Mistake::IntCompared,
@@ -608,7 +609,7 @@ fn of_type(text: &str, tokens: &[Lexeme], access: &Access, name: &str, type_: Ty
         (Type::String, Token::Identifier) if !is_more => (quoted(written), Mistake::StringCompared),
         _ => return None,
     };
-    Some(Edit::new(value.range.clone(), right, mistake, name))
+    Some(Edit::new(tokens.range(place, place), right, mistake, name))
 }
 
 fn is_comparison(token: Token) -> bool {
@@ -638,19 +639,17 @@ fn is_literal(token: Token) -> bool {
 }
 
 /// The literal at `place`, or what is in a call of `call` there: where it is, and as a text in quotes.
-fn operand(text: &str, tokens: &[Lexeme], place: usize, call: &str) -> Option<(Range<usize>, String)> {
-    let token = |place: usize| tokens.get(place);
-    let first = token(place)?;
-    let written = text.get(first.range.clone())?;
-    match first.token {
-        Token::Int | Token::Float => Some((first.range.clone(), format!("\"{written}\""))),
-        Token::String => Some((first.range.clone(), written.to_owned())),
+fn operand(tokens: &Tokens<'_>, place: usize, call: &str) -> Option<(Range<usize>, String)> {
+    let written = tokens.written(place)?;
+    match tokens.kind(place)? {
+        Token::Int | Token::Float => Some((tokens.range(place, place), quoted(written))),
+        Token::String => Some((tokens.range(place, place), written.to_owned())),
         Token::Identifier if written == call => {
-            let [open, value, close] = [token(place + 1)?, token(place + 2)?, token(place + 3)?];
-            let is_call = (open.token, value.token, close.token)
-                == (Token::LeftParen, Token::String, Token::RightParen);
-            let value = text.get(value.range.clone())?;
-            is_call.then(|| (first.range.start..close.range.end, value.to_owned()))
+            let is_call = tokens.is(place + 1, Token::LeftParen)
+                && tokens.is(place + 2, Token::String)
+                && tokens.is(place + 3, Token::RightParen);
+            let value = tokens.written(place + 2)?;
+            is_call.then(|| (tokens.range(place, place + 3), value.to_owned()))
         }
         _ => None,
     }
@@ -741,9 +740,8 @@ pub fn guarded(term: &str) -> Option<String> {
 }
 
 fn follows_number(text: &str, access: &Access) -> bool {
-    let tokens = lex(text).lexemes;
-    let behind = tokens.get(access.tokens.end + 1);
-    behind.is_some_and(|token| matches!(token.token, Token::Int | Token::Float))
+    let behind = Tokens::of(text).kind(access.tokens.end + 1);
+    matches!(behind, Some(Token::Int | Token::Float))
 }
 
 /// Only devices of the driver whose domain is looked at, where others fail.
@@ -810,31 +808,27 @@ fn quoted(text: &str) -> String {
 
 /// Returns where `text` looks into the maps of the device.
 fn accesses(text: &str) -> Vec<Access> {
-    let tokens = lex(text).lexemes;
-    let word = |place: usize| {
-        let token = tokens.get(place)?;
-        (token.token == Token::Identifier).then(|| text.get(token.range.clone()))?
-    };
-    let is = |place: usize, kind: Token| tokens.get(place).is_some_and(|token| token.token == kind);
+    let tokens = Tokens::of(text);
+    let is = |place: usize, kind: Token| tokens.is(place, kind);
     // A member at `place`: its name, whether it may be absent, and the token behind it.
     let member = |place: usize| -> Option<(String, bool, usize)> {
         let optional = is(place + 1, Token::Question);
         let name = place + 1 + usize::from(optional);
         if is(place, Token::Dot) {
-            return Some((word(name)?.to_owned(), optional, name + 1));
+            return Some((tokens.word(name)?.to_owned(), optional, name + 1));
         }
         let is_index =
             is(place, Token::LeftBracket) && is(name, Token::String) && is(name + 1, Token::RightBracket);
-        let literal = text.get(tokens.get(name)?.range.clone())?;
+        let literal = tokens.written(name)?;
         is_index.then(|| Some((string_value(literal)?, optional, name + 2)))?
     };
     let mut found = Vec::new();
-    for (place, token) in tokens.iter().enumerate() {
-        let is_field_of_other = place > 0 && is(place - 1, Token::Dot);
-        if word(place) != Some("device") || !is(place + 1, Token::Dot) || is_field_of_other {
+    for place in 0..tokens.all.len() {
+        let is_field_of_other = tokens.before(place) == Some(Token::Dot);
+        if tokens.word(place) != Some("device") || !is(place + 1, Token::Dot) || is_field_of_other {
             continue;
         }
-        let map = match word(place + 2) {
+        let map = match tokens.word(place + 2) {
             Some("attributes") => Map::Attributes,
             Some("capacity") => Map::Capacity,
             _ => continue,
@@ -851,9 +845,8 @@ fn accesses(text: &str) -> Vec<Access> {
             Some((name, optional, end)) => (Some(name), optional, end),
             None => (None, false, next),
         };
-        let Some(last) = tokens.get(end - 1) else { continue };
         found.push(Access {
-            range: token.range.start..last.range.end,
+            range: tokens.range(place, end - 1),
             map,
             first,
             second,
