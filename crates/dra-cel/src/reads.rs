@@ -150,8 +150,8 @@ impl Collector {
             Node::And(nodes) | Node::Or(nodes) => self.add_nodes(nodes),
             Node::Equal(nodes)
             | Node::NotEqual(nodes)
-            | Node::OptionalOr(nodes, _)
-            | Node::OptionalOrValue(nodes, _) => self.add_nodes(&**nodes),
+            | Node::OptionalOr(nodes)
+            | Node::OptionalOrValue(nodes) => self.add_nodes(&**nodes),
             Node::NotStrictlyFalse(node) => self.add_node(node),
             Node::Call(call) => self.add_nodes(&call.args),
             Node::Member(member) => self.add_node(&member.value),

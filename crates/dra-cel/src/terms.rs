@@ -149,27 +149,13 @@ pub fn amount_wanted(term: &str) -> Option<AmountWanted> {
     let ast = parse::parse(term, Macros { sort_by: true }).ok()?;
     let terms = terms(&ast);
     let [only] = terms.as_slice() else { return None };
-    let ExprKind::Call {
-        function,
-        target,
-        args,
-    } = &only.expr.kind
-    else {
-        return None;
-    };
-    let (capacity, least) = match (&**function, target, args.as_slice()) {
-        ("isGreaterThan", Some(capacity), [least]) => (&**capacity, least),
+    let (capacity, least) = match method(only.expr)? {
+        ("isGreaterThan", Some(capacity), [least]) => (capacity, least),
         (operators::GREATER | operators::GREATER_EQUALS, None, [compared, zero]) => {
-            let ExprKind::Call {
-                function,
-                target: Some(capacity),
-                args,
-            } = &compared.kind
-            else {
-                return None;
-            };
-            match (&**function, args.as_slice(), &zero.kind) {
-                ("compareTo", [least], ExprKind::Literal(Literal::Int(0))) => (&**capacity, least),
+            match (method(compared)?, &zero.kind) {
+                (("compareTo", Some(capacity), [least]), ExprKind::Literal(Literal::Int(0))) => {
+                    (capacity, least)
+                }
                 _ => return None,
             }
         }
@@ -216,14 +202,22 @@ fn indexed(expr: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// The function and the arguments of a call that is not of a method.
-fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
+/// The function, the receiver and the arguments of a call.
+fn method(expr: &Expr) -> Option<(&str, Option<&Expr>, &[Expr])> {
     match &expr.kind {
         ExprKind::Call {
             function,
-            target: None,
+            target,
             args,
-        } => Some((function, args)),
+        } => Some((function, target.as_deref(), args)),
+        _ => None,
+    }
+}
+
+/// The function and the arguments of a call that is not of a method.
+fn call(expr: &Expr) -> Option<(&str, &[Expr])> {
+    match method(expr)? {
+        (function, None, args) => Some((function, args)),
         _ => None,
     }
 }
@@ -322,22 +316,16 @@ impl<'e> Collector<'e> {
 
     /// The operands of one chain of `&&`, which is a balanced tree. Returns whether `expr` is such a chain.
     fn operands(&self, expr: &'e Expr, found: &mut Vec<(&'e Expr, Range<usize>)>) -> bool {
-        let ExprKind::Call {
-            function,
-            target: None,
-            args,
-        } = &expr.kind
-        else {
+        let Some((operators::AND, args)) = call(expr) else {
             return false;
         };
-        &**function == operators::AND
-            && args.iter().all(|arg| match self.written.get(&arg.id) {
-                Some(written) => {
-                    found.push((arg, written.clone()));
-                    true
-                }
-                None => self.operands(arg, found),
-            })
+        args.iter().all(|arg| match self.written.get(&arg.id) {
+            Some(written) => {
+                found.push((arg, written.clone()));
+                true
+            }
+            None => self.operands(arg, found),
+        })
     }
 }
 

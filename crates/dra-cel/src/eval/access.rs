@@ -77,7 +77,7 @@ impl<'a> Context<'a> {
     fn qualify(&mut self, value: Value<'a>, qualifiers: &'a [std::sync::Arc<Qualifier>]) -> Outcome<'a> {
         let (mut value, mut optional) = match value {
             Value::Optional(None) => return Ok(Value::Optional(None)),
-            Value::Optional(Some(value)) if self.opens_optionals => (through_go(&value), true),
+            Value::Optional(Some(value)) if self.release.opens_optionals => (through_go(&value), true),
             Value::Optional(Some(value)) => ((*value).clone(), true),
             other => (other, false),
         };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::Slot;
 use crate::device::DeviceInput;
 use crate::plan::Frame;
+use crate::release::Release;
 use crate::value::list::{Elements, List};
 use crate::value::map::{Entries, Map};
 use crate::value::{Fault, Value};
@@ -30,8 +31,7 @@ pub(crate) struct Context<'a> {
     pub(super) cost: u64,
     limit: u64,
     pub(super) slots: Vec<Slot<'a>>,
-    /// As [`Frame::opens_optionals`].
-    pub(super) opens_optionals: bool,
+    pub(super) release: Release,
     /// Containers that are being built, if there are any.
     building: Option<Box<Building<'a>>>,
     /// Quantities that a comparison has turned into decimals, by address.
@@ -87,7 +87,7 @@ impl<'a> Context<'a> {
             cost: 0,
             limit,
             slots: Vec::new(),
-            opens_optionals: frame.opens_optionals,
+            release: frame.release,
             building: None,
             decimals: Vec::new(),
             work: 0,

@@ -13,7 +13,7 @@ pub(crate) use context::Context;
 
 use super::cost::Rule;
 use super::library::dispatch;
-use super::plan::node::{Call, Node, OtherOperand, RegexCall, RegexFunction};
+use super::plan::node::{Call, Node, RegexCall, RegexFunction};
 use super::value::list::List;
 use super::value::{Fault, Outcome, Value, equality};
 
@@ -90,16 +90,15 @@ impl<'a> Context<'a> {
                     Err(_) => Ok(Value::Bool(true)),
                 }
             }
-            Node::OptionalOr(operands, other) => match (self.eval(&operands[0])?, other) {
-                (Value::Optional(None), _) => self.eval(&operands[1]),
-                (some @ Value::Optional(Some(_)), _) | (some, OtherOperand::Stays) => Ok(some),
-                (_, OtherOperand::Refused) => Err(Fault::no_such_overload()),
+            Node::OptionalOr(operands) => match self.eval(&operands[0])? {
+                Value::Optional(None) => self.eval(&operands[1]),
+                some @ Value::Optional(Some(_)) => Ok(some),
+                other => self.other_operand(other),
             },
-            Node::OptionalOrValue(operands, other) => match (self.eval(&operands[0])?, other) {
-                (Value::Optional(None), _) => self.eval(&operands[1]),
-                (Value::Optional(Some(value)), _) => Ok((*value).clone()),
-                (value, OtherOperand::Stays) => Ok(value),
-                (_, OtherOperand::Refused) => Err(Fault::no_such_overload()),
+            Node::OptionalOrValue(operands) => match self.eval(&operands[0])? {
+                Value::Optional(None) => self.eval(&operands[1]),
+                Value::Optional(Some(value)) => Ok((*value).clone()),
+                other => self.other_operand(other),
             },
             Node::Member(member) => {
                 let value = self.eval(&member.value)?;
@@ -110,6 +109,15 @@ impl<'a> Context<'a> {
             Node::Map(map) => self.eval_map(map),
             Node::Message(message) => self.eval_message(message),
             Node::Fold(fold) => self.eval_fold(fold),
+        }
+    }
+
+    /// Returns what `or` and `orValue` make of a first operand that is no optional.
+    fn other_operand(&self, value: Value<'a>) -> Outcome<'a> {
+        if self.release.takes_any_other_operand {
+            Ok(value)
+        } else {
+            Err(Fault::no_such_overload())
         }
     }
 

@@ -219,17 +219,17 @@ fn write_clause<'a>(
     out: &mut String,
 ) -> Result<(), Fault> {
     let sign = |value: i64| if value < 0 { "-" } else { "" };
-    let written = match (clause, value) {
+    let number = match (clause, value) {
         (Clause::String, _) => return write_string(ctx, value, out),
-        (Clause::Decimal, Value::Int(value)) => write!(out, "{value}"),
-        (Clause::Decimal, Value::Uint(value)) => write!(out, "{value}"),
+        (Clause::Decimal, Value::Int(value)) => value.to_string(),
+        (Clause::Decimal, Value::Uint(value)) => value.to_string(),
         (Clause::Fixed(precision), Value::Double(value)) => {
             number::write_fixed(*value, precision, out);
-            Ok(())
+            return Ok(());
         }
         (Clause::Scientific(width), Value::Double(value)) => {
             number::write_scientific(*value, width, out);
-            Ok(())
+            return Ok(());
         }
         (Clause::Fixed(_) | Clause::Scientific(_), Value::String(text)) => {
             let value = match &**text {
@@ -240,40 +240,27 @@ fn write_clause<'a>(
             };
             return write_clause(ctx, &Value::Double(value), clause, out);
         }
-        (Clause::Binary, Value::Int(value)) => write!(out, "{}{:b}", sign(*value), value.unsigned_abs()),
-        (Clause::Binary, Value::Uint(value)) => write!(out, "{value:b}"),
-        (Clause::Binary, Value::Bool(value)) => write!(out, "{}", u8::from(*value)),
-        (Clause::Hex { upper: false }, Value::Int(value)) => {
-            write!(out, "{}{:x}", sign(*value), value.unsigned_abs())
-        }
-        (Clause::Hex { upper: true }, Value::Int(value)) => {
-            write!(out, "{}{:X}", sign(*value), value.unsigned_abs())
-        }
-        (Clause::Hex { upper: false }, Value::Uint(value)) => write!(out, "{value:x}"),
-        (Clause::Hex { upper: true }, Value::Uint(value)) => write!(out, "{value:X}"),
-        (Clause::Hex { upper }, Value::String(text)) => {
-            write_bytes(text.as_bytes(), upper, out);
-            Ok(())
-        }
-        (Clause::Hex { upper }, Value::Bytes(bytes)) => {
-            write_bytes(bytes, upper, out);
-            Ok(())
-        }
-        (Clause::Octal, Value::Int(value)) => write!(out, "{}{:o}", sign(*value), value.unsigned_abs()),
-        (Clause::Octal, Value::Uint(value)) => write!(out, "{value:o}"),
+        (Clause::Binary, Value::Int(value)) => format!("{}{:b}", sign(*value), value.unsigned_abs()),
+        (Clause::Binary, Value::Uint(value)) => format!("{value:b}"),
+        (Clause::Binary, Value::Bool(value)) => u8::from(*value).to_string(),
+        (Clause::Hex { .. }, Value::Int(value)) => format!("{}{:x}", sign(*value), value.unsigned_abs()),
+        (Clause::Hex { .. }, Value::Uint(value)) => format!("{value:x}"),
+        (Clause::Hex { .. }, Value::String(text)) => hexadecimal(text.as_bytes()),
+        (Clause::Hex { .. }, Value::Bytes(bytes)) => hexadecimal(bytes),
+        (Clause::Octal, Value::Int(value)) => format!("{}{:o}", sign(*value), value.unsigned_abs()),
+        (Clause::Octal, Value::Uint(value)) => format!("{value:o}"),
         _ => return Err(Fault::error(clause.complaint(value.type_name()))),
     };
-    written.map_err(|_| Fault::no_such_overload())
+    if clause == (Clause::Hex { upper: true }) {
+        out.push_str(&number.to_ascii_uppercase());
+    } else {
+        out.push_str(&number);
+    }
+    Ok(())
 }
 
-fn write_bytes(bytes: &[u8], upper: bool, out: &mut String) {
-    for byte in bytes {
-        let _ = if upper {
-            write!(out, "{byte:02X}")
-        } else {
-            write!(out, "{byte:02x}")
-        };
-    }
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns what `%s` makes of a value.

@@ -11,6 +11,7 @@ use super::node::{Call, Known, ListNode, MapEntry, Member, Node};
 use crate::device::DeviceInput;
 use crate::eval::Context;
 use crate::library::dispatch;
+use crate::release::Release;
 use crate::value::map::{Entries, Map, MapKey, hashable};
 use crate::value::{Fault, Value, numbers, text};
 
@@ -46,7 +47,11 @@ const PURE: [&str; 10] = [
 fn without_device<T>(compute: impl FnOnce(&mut Context<'static>) -> T) -> T {
     static NOTHING: OnceLock<DeviceInput> = OnceLock::new();
     let device = NOTHING.get_or_init(|| DeviceInput::new("", [], [], false));
-    compute(&mut Context::new(device, Frame::default(), u64::MAX))
+    let frame = Frame {
+        slots: 0,
+        release: Release::of(u32::MAX),
+    };
+    compute(&mut Context::new(device, frame, u64::MAX))
 }
 
 fn constant(node: &Node) -> Option<&Value<'static>> {

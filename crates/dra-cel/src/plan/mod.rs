@@ -17,12 +17,13 @@ use super::check::{Checked, Reference, Scope, type_called};
 use super::cost::Rule;
 use super::library::regex::Regex;
 use super::library::{Binding, Overload};
+use super::release::Release;
 use super::types::{Name, Type};
 use super::value::Value;
 use attribute::{fuse, plan_conditional};
 use node::{
-    Attribute, Call, Fold, ListNode, MapEntry, MessageField, MessageNode, Node, OtherOperand, RegexCall,
-    RegexFunction, Root,
+    Attribute, Call, Fold, ListNode, MapEntry, MessageField, MessageNode, Node, RegexCall, RegexFunction,
+    Root,
 };
 
 /// An expression, ready for evaluation.
@@ -33,13 +34,12 @@ pub(crate) struct Plan {
 }
 
 /// Initial state of a plan's evaluation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     /// The number of local variables.
     pub(crate) slots: usize,
-    /// What is in an optional becomes a Go value on the way through an attribute, as in cel-go before v0.29: an optional in it comes to
-    /// what it holds, and a type to its name.
-    pub(crate) opens_optionals: bool,
+    /// The rules of evaluation.
+    pub(crate) release: Release,
 }
 
 /// Plans the whole tree.
@@ -58,7 +58,7 @@ pub(crate) fn plan_part(checked: &Checked, scope: &Scope, part: &Expr) -> Result
     let root = planner.plan(part)?;
     let frame = Frame {
         slots: planner.slots,
-        opens_optionals: scope.release.opens_optionals,
+        release: scope.release,
     };
     Ok(Plan { root, frame })
 }
@@ -190,15 +190,11 @@ impl Planner<'_> {
         args: &[Expr],
     ) -> Result<Node, String> {
         match (&**function, args) {
-            (operators::AND, _) if target.is_none() => {
+            (operator @ (operators::AND | operators::OR), _) if target.is_none() => {
                 let mut terms = Vec::new();
-                self.plan_terms(operators::AND, args, &mut terms)?;
-                return Ok(Node::And(terms));
-            }
-            (operators::OR, _) if target.is_none() => {
-                let mut terms = Vec::new();
-                self.plan_terms(operators::OR, args, &mut terms)?;
-                return Ok(Node::Or(terms));
+                self.plan_terms(operator, args, &mut terms)?;
+                let is_and = operator == operators::AND;
+                return Ok(if is_and { Node::And(terms) } else { Node::Or(terms) });
             }
             (operators::CONDITIONAL, [condition, truthy, falsy]) => {
                 let condition = self.plan(condition)?;
@@ -256,10 +252,10 @@ impl Planner<'_> {
         let id = settled.map(|overload| overload.id);
         let args = match (&**function, <[Node; 2]>::try_from(args)) {
             ("or", Ok(operands)) if matches!(id, None | Some("optional_or_optional")) => {
-                return Ok(Node::OptionalOr(Box::new(operands), self.other_operand()));
+                return Ok(Node::OptionalOr(Box::new(operands)));
             }
             ("orValue", Ok(operands)) if matches!(id, None | Some("optional_orValue_value")) => {
-                return Ok(Node::OptionalOrValue(Box::new(operands), self.other_operand()));
+                return Ok(Node::OptionalOrValue(Box::new(operands)));
             }
             (_, Ok(operands)) => operands.into(),
             (_, Err(args)) => args,
@@ -288,14 +284,6 @@ impl Planner<'_> {
             rule,
             stepwise,
         })
-    }
-
-    fn other_operand(&self) -> OtherOperand {
-        if self.scope.release.takes_any_other_operand {
-            OtherOperand::Stays
-        } else {
-            OtherOperand::Refused
-        }
     }
 
     fn plan_fold(&mut self, comprehension: &Comprehension) -> Result<Node, String> {

@@ -29,8 +29,8 @@ pub(crate) enum Node {
     NotEqual(Box<[Node; 2]>),
     NotStrictlyFalse(Box<Node>),
     Call(Box<Call>),
-    OptionalOr(Box<[Node; 2]>, OtherOperand),
-    OptionalOrValue(Box<[Node; 2]>, OtherOperand),
+    OptionalOr(Box<[Node; 2]>),
+    OptionalOrValue(Box<[Node; 2]>),
     /// `in` with a list of constants.
     Member(Box<Member>),
     /// A function of regular expressions with a constant one.
@@ -210,13 +210,4 @@ pub(crate) struct Fold {
     pub(crate) condition: Node,
     pub(crate) step: Node,
     pub(crate) result: Node,
-}
-
-/// Treatment of a non-optional first operand by `or` and `orValue`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum OtherOperand {
-    /// It is an error.
-    Refused,
-    /// It is the result, as in cel-go before v0.29.
-    Stays,
 }

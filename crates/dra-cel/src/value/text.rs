@@ -46,18 +46,18 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
     if out.len() > MAX_TEXT {
         return;
     }
-    let _ = match value {
-        Value::Null => write!(out, "0"),
-        Value::Bool(value) => write!(out, "{value}"),
-        Value::Int(value) => write!(out, "{value}"),
-        Value::Uint(value) => write!(out, "{value}"),
-        Value::Double(value) => write!(out, "{}", float_g(*value)),
-        Value::String(text) => write!(out, "{}", &**text),
+    match value {
+        Value::Null => out.push('0'),
+        Value::Bool(value) => out.push_str(&value.to_string()),
+        Value::Int(value) => out.push_str(&value.to_string()),
+        Value::Uint(value) => out.push_str(&value.to_string()),
+        Value::Double(value) => out.push_str(&float_g(*value)),
+        Value::String(text) => out.push_str(text),
         Value::Bytes(bytes) => {
             let numbers: Vec<_> = bytes.iter().take(MAX_TEXT).map(u8::to_string).collect();
-            write!(out, "[{}]", numbers.join(" "))
+            out.push_str(&format!("[{}]", numbers.join(" ")));
         }
-        Value::Duration(nanos) => write!(out, "{}", go_duration(*nanos)),
+        Value::Duration(nanos) => out.push_str(&go_duration(*nanos)),
         Value::Timestamp(timestamp) => {
             let civil = timestamp.at_offset(timestamp.offset().into());
             let fraction = format!(".{:09}", civil.nanos);
@@ -75,34 +75,25 @@ fn write_plain(value: &Value<'_>, out: &mut String) {
             let minutes = timestamp.offset().unsigned_abs() / 60;
             let sign = if timestamp.offset() < 0 { '-' } else { '+' };
             let offset = format!("{sign}{:02}{:02}", minutes / 60, minutes % 60);
-            write!(
-                out,
-                " {offset} {}",
-                if timestamp.offset() == 0 { "UTC" } else { &offset }
-            )
+            let name = if timestamp.offset() == 0 { "UTC" } else { &offset };
+            let _ = write!(out, " {offset} {name}");
         }
-        Value::Type(name) => write!(out, "{name}"),
-        Value::Optional(None) => write!(out, "optional.none()"),
+        Value::Type(name) => out.push_str(name),
+        Value::Optional(None) => out.push_str("optional.none()"),
         Value::Optional(Some(value)) => {
             out.push_str("optional(");
             write_plain(value, out);
-            write!(out, ")")
+            out.push(')');
         }
-        Value::List(list) => {
-            write_list(list, out);
-            Ok(())
-        }
-        Value::Map(map) => {
-            write_map(map, out);
-            Ok(())
-        }
-        Value::Quantity(quantity) => write!(out, "{}", **quantity),
-        Value::Semver(version) => write!(out, "{}", **version),
-        Value::Ip(address) => write!(out, "{address}"),
-        Value::Cidr(cidr) => write!(out, "{cidr}"),
-        Value::Url(url) => write!(out, "{url}"),
-        Value::Format(format) => write!(out, "{}", format.name),
-    };
+        Value::List(list) => write_list(list, out),
+        Value::Map(map) => write_map(map, out),
+        Value::Quantity(quantity) => out.push_str(&quantity.to_string()),
+        Value::Semver(version) => out.push_str(&version.to_string()),
+        Value::Ip(address) => out.push_str(&address.to_string()),
+        Value::Cidr(cidr) => out.push_str(&cidr.to_string()),
+        Value::Url(url) => out.push_str(&url.to_string()),
+        Value::Format(format) => out.push_str(format.name),
+    }
 }
 
 fn write_list(list: &List<'_>, out: &mut String) {

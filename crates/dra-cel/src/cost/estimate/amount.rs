@@ -23,6 +23,11 @@ impl Range {
         }
     }
 
+    /// That or anything less.
+    pub(super) const fn up_to(max: u64) -> Self {
+        Self { min: 0, max }
+    }
+
     pub(super) fn add(self, other: Self) -> Self {
         Self {
             min: self.min.saturating_add(other.min),

@@ -17,7 +17,7 @@ const ONE: Range = Range::fixed(1);
 const ADDRESS: Range = Range { min: 4, max: 16 };
 
 /// As many values as an attribute can have.
-const ATTRIBUTE_VALUES: Range = Range { min: 0, max: 48 };
+const ATTRIBUTE_VALUES: Range = Range::up_to(48);
 
 /// The size of the regular expression that any format is estimated with.
 const FORMAT_PATTERN_SIZE: f64 = 128.0;
@@ -121,14 +121,10 @@ fn made(limits: &Limits, function: &str, overload: &str, args: &[Node<'_>]) -> O
         ("distinct" | "sort", [list]) => size(list).multiply(size(list)),
         (operators::SORT_BY, [_, keys]) => size(keys).multiply(size(keys)),
         ("replace", [text, old, new, ..]) => replaced(size(text), size(old), size(new)),
-        ("split", [text, _, limit]) => Range {
-            min: 0,
-            max: literal_int(limit).map_or(size(text).max, |limit| limit as u64),
-        },
-        ("split" | "find" | "findAll", [text, ..]) => Range {
-            min: 0,
-            max: size(text).max,
-        },
+        ("split", [text, _, limit]) => {
+            Range::up_to(literal_int(limit).map_or(size(text).max, |limit| limit as u64))
+        }
+        ("split" | "find" | "findAll", [text, ..]) => Range::up_to(size(text).max),
         ("join", [list, separator @ ..]) => {
             let length = size(list);
             let joined =

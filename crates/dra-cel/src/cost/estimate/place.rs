@@ -76,6 +76,6 @@ impl Limits {
                 MAX_NAMES
             }
         };
-        Some(Range { min: 0, max })
+        Some(Range::up_to(max))
     }
 }
