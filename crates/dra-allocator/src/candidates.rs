@@ -4,7 +4,6 @@
 //! search asks: an error of a selector counts only where the search reaches the device.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use typed_index_collections::{TiSlice, TiVec};
@@ -43,21 +42,28 @@ impl From<Trouble> for Unfit {
 }
 
 /// Error that ends the attempt when the search meets it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Trouble {
     /// An expression was not tried, since the command's work on expressions was used up.
+    #[error("{}", TOO_MUCH_WORK)]
     NotTried,
     /// The alternative's selector at that place does not compile.
+    #[error("{1}")]
     SelectorCompile(usize, Str),
     /// The alternative's selector at that place fails on the device.
+    #[error("{1}")]
     SelectorRuntime(usize, Str),
     /// The node selector of the device cannot be evaluated.
+    #[error("{0}")]
     NodeSelector(String),
     /// The consumption of the device cannot be computed.
+    #[error("{0}")]
     Capacity(String),
     /// The derived attribute of that name does not compile.
+    #[error("{1}")]
     AttributeCompile(Str, Str),
     /// The derived attribute of that name fails on the device.
+    #[error("{1}")]
     AttributeRuntime(Str, Str),
 }
 
@@ -72,19 +78,6 @@ impl Trouble {
             | Self::NodeSelector(_)
             | Self::AttributeCompile(..)
             | Self::AttributeRuntime(..) => "SelectorError",
-        }
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotTried => f.write_str(TOO_MUCH_WORK),
-            Self::SelectorCompile(_, why)
-            | Self::SelectorRuntime(_, why)
-            | Self::AttributeCompile(_, why)
-            | Self::AttributeRuntime(_, why) => f.write_str(why),
-            Self::NodeSelector(why) | Self::Capacity(why) => f.write_str(why),
         }
     }
 }

@@ -5,7 +5,8 @@ use std::fmt;
 use dra_model::{DeviceId, Key, Str};
 
 /// An error that ends the attempt to schedule, on all nodes, if the scheduler meets it. It is displayed in the words of kube-scheduler.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+#[error("{subject}{failure}")]
 pub struct AttemptError {
     /// Subject of the error.
     pub subject: ErrorSubject,
@@ -33,17 +34,22 @@ pub enum ErrorSubject {
 }
 
 /// Failure in an [`AttemptError`].
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Failure {
     /// An expression does not compile.
+    #[error("CEL compile error: {0}")]
     Compile(Str),
     /// An expression failed on a device.
+    #[error("CEL runtime error: {0}")]
     Runtime(Str),
     /// The same, of a key that the device does not have, where kube-scheduler adds advice.
+    #[error("CEL runtime error: {0}{ADVICE}")]
     NoSuchKey(Str),
     /// A pool that all devices are wanted of is incomplete or invalid, in the words of kube-scheduler.
+    #[error("{0}")]
     Pool(Str),
     /// Anything else, in the words of kube-scheduler.
+    #[error("{0}")]
     Other(String),
 }
 
@@ -65,45 +71,28 @@ impl From<String> for AttemptError {
     }
 }
 
-impl std::error::Error for AttemptError {}
-
-impl fmt::Display for AttemptError {
+/// What precedes a failure.
+impl fmt::Display for ErrorSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let on = |device: &Option<DeviceId>| match device {
             Some(device) => format!(" on device {device}"),
             None => String::new(),
         };
-        match &self.subject {
-            ErrorSubject::Attempt => {}
-            ErrorSubject::Request(claim, request) => {
-                write!(f, "claim {}, request {request}: ", Shown(claim))?;
+        match self {
+            Self::Attempt => Ok(()),
+            Self::Request(claim, request) => write!(f, "claim {}, request {request}: ", Shown(claim)),
+            Self::Subrequest(claim, request) => write!(f, "claim {}, subrequest {request}: ", Shown(claim)),
+            Self::RequestSelector(claim, request, place) => {
+                let claim = Shown(claim);
+                write!(f, "claim {claim}, request {request}, selector #{place}: ")
             }
-            ErrorSubject::Subrequest(claim, request) => {
-                write!(f, "claim {}, subrequest {request}: ", Shown(claim))?;
+            Self::Constraint(claim, place) => write!(f, "claim {}, constraint #{place}: ", Shown(claim)),
+            Self::ClaimSelector(claim, place, device) => {
+                write!(f, "claim {}: selector #{place}{}: ", Shown(claim), on(device))
             }
-            ErrorSubject::RequestSelector(claim, request, place) => {
-                write!(
-                    f,
-                    "claim {}, request {request}, selector #{place}: ",
-                    Shown(claim)
-                )?;
+            Self::ClassSelector(class, place, device) => {
+                write!(f, "class {class}: selector #{place}{}: ", on(device))
             }
-            ErrorSubject::Constraint(claim, place) => {
-                write!(f, "claim {}, constraint #{place}: ", Shown(claim))?;
-            }
-            ErrorSubject::ClaimSelector(claim, place, device) => {
-                write!(f, "claim {}: selector #{place}{}: ", Shown(claim), on(device))?;
-            }
-            ErrorSubject::ClassSelector(class, place, device) => {
-                write!(f, "class {class}: selector #{place}{}: ", on(device))?;
-            }
-        }
-        match &self.failure {
-            Failure::Compile(why) => write!(f, "CEL compile error: {why}"),
-            Failure::Runtime(why) => write!(f, "CEL runtime error: {why}"),
-            Failure::NoSuchKey(why) => write!(f, "CEL runtime error: {why}{ADVICE}"),
-            Failure::Pool(what) => f.write_str(what),
-            Failure::Other(what) => f.write_str(what),
         }
     }
 }

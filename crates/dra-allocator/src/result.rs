@@ -2,8 +2,6 @@
 //!
 //! Mirrors the second part of `allocator_incubating.go`, `Allocate`, and `createNodeSelector`, v1.37.2.
 
-use std::sync::OnceLock;
-
 use typed_index_collections::TiSlice;
 
 use dra_model::{
@@ -87,23 +85,13 @@ fn result(problem: &Problem<'_>, claim: &Claim, pick: Pick, shares: &mut u32) ->
     if problem.pool_device(pick.device).multiple {
         *shares += 1;
         // Upstream draws a random one. It only has to differ from those beside it.
-        result.share_id = Some(share_id(*shares));
+        result.share_id = Some(format!("00000000-0000-4000-8000-{shares:012}").into());
         if let Some(share) = problem.share(pick.alternative, pick.device) {
             let names = device.capacity.iter().map(|(name, _)| name.clone());
             result.consumed_capacity = names.zip(share.amounts.iter().cloned()).collect();
         }
     }
     result
-}
-
-/// A share ID with that number, from 1 on.
-fn share_id(number: u32) -> Str {
-    // Nodes are many, and shares of one pod few.
-    static FIRST: OnceLock<[Str; 8]> = OnceLock::new();
-    let shown = |number: u32| Str::from(format!("00000000-0000-4000-8000-{number:012}"));
-    let first = FIRST.get_or_init(|| std::array::from_fn(|place| shown(place as u32 + 1)));
-    let known = first.get(number.wrapping_sub(1) as usize);
-    known.cloned().unwrap_or_else(|| shown(number))
 }
 
 /// Configuration of the classes of the chosen alternatives, each class once, then of the claim.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer};
 
+use super::json::Key;
 use super::repeated::Part;
 use super::{Interner, Str};
 
@@ -94,19 +95,8 @@ struct Repeating(Str);
 
 impl<'de> Deserialize<'de> for Repeating {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl serde::de::Visitor<'_> for Text {
-            type Value = Repeating;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Repeating, E> {
-                Ok(Repeating(shared(text)))
-            }
-        }
-        deserializer.deserialize_str(Text)
+        let Key(text) = Key::deserialize(deserializer)?;
+        Ok(Self(shared(&text)))
     }
 }
 

@@ -241,6 +241,15 @@ impl Quantity {
 
     /// Adds `other` in place. Zero takes the format of what is added to it.
     pub fn add(&mut self, other: &Self) {
+        self.accumulate(other, false);
+    }
+
+    /// Subtracts `other` in place. Zero takes the format of what is subtracted from it.
+    pub fn sub(&mut self, other: &Self) {
+        self.accumulate(other, true);
+    }
+
+    fn accumulate(&mut self, other: &Self, negate: bool) {
         self.written = Written::No;
         if self.is_zero() {
             self.format = other.format;
@@ -252,36 +261,18 @@ impl Quantity {
                 scale: addend_scale,
             },
         ) = (&self.amount, &other.amount)
-            && let Some((value, scale)) = add_ints((*value, *scale), (*addend, *addend_scale))
         {
-            self.amount = Amount::Int { value, scale };
-            return;
+            let addend = if negate { addend.wrapping_neg() } else { *addend };
+            if let Some((value, scale)) = add_ints((*value, *scale), (addend, *addend_scale)) {
+                self.amount = Amount::Int { value, scale };
+                return;
+            }
         }
-        self.amount = Amount::Decimal(Arc::new(self.to_decimal().add(other.to_decimal())));
-    }
-
-    /// Subtracts `other` in place. Zero takes the format of what is subtracted from it.
-    pub fn sub(&mut self, other: &Self) {
-        self.written = Written::No;
-        if self.is_zero() {
-            self.format = other.format;
+        let mut addend = other.to_decimal();
+        if negate {
+            addend.negate();
         }
-        if let (
-            Amount::Int { value, scale },
-            Amount::Int {
-                value: subtrahend,
-                scale: subtrahend_scale,
-            },
-        ) = (&self.amount, &other.amount)
-            && let Some((value, scale)) =
-                add_ints((*value, *scale), (subtrahend.wrapping_neg(), *subtrahend_scale))
-        {
-            self.amount = Amount::Int { value, scale };
-            return;
-        }
-        let mut subtrahend = other.to_decimal();
-        subtrahend.negate();
-        self.amount = Amount::Decimal(Arc::new(self.to_decimal().add(subtrahend)));
+        self.amount = Amount::Decimal(Arc::new(self.to_decimal().add(addend)));
     }
 
     fn to_decimal(&self) -> Decimal {

@@ -38,6 +38,13 @@ impl From<&'static str> for SemverError {
     }
 }
 
+impl SemverError {
+    /// That something is wrong with a part of the text.
+    fn about(problem: impl fmt::Display, part: &str) -> Self {
+        Self(format!("{problem} {}", go_quote(part)).into())
+    }
+}
+
 impl Semver {
     /// The first number.
     pub fn major(&self) -> u64 {
@@ -83,18 +90,12 @@ fn without_leading_zeros(part: &str) -> Cow<'_, str> {
 /// Reads one of the three numbers, which the messages call `name`.
 fn parse_number(text: &str, name: &str, title: &str) -> Result<u64, SemverError> {
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(SemverError(
-            format!("Invalid character(s) found in {name} number {}", go_quote(text)).into(),
-        ));
+        let problem = format!("Invalid character(s) found in {name} number");
+        return Err(SemverError::about(problem, text));
     }
     if text.len() > 1 && text.starts_with('0') {
-        return Err(SemverError(
-            format!(
-                "{title} number must not contain leading zeroes {}",
-                go_quote(text)
-            )
-            .into(),
-        ));
+        let problem = format!("{title} number must not contain leading zeroes");
+        return Err(SemverError::about(problem, text));
     }
     parse_u64(text)
 }
@@ -121,19 +122,17 @@ fn parse_pre_release(text: &str) -> Result<PreRelease, SemverError> {
     }
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         if text.len() > 1 && text.starts_with('0') {
-            let message = format!(
-                "Numeric PreRelease version must not contain leading zeroes {}",
-                go_quote(text)
-            );
-            return Err(SemverError(message.into()));
+            let problem = "Numeric PreRelease version must not contain leading zeroes";
+            return Err(SemverError::about(problem, text));
         }
         return parse_u64(text).map(PreRelease::Number);
     }
     if is_identifier(text) {
         return Ok(PreRelease::Word(text.into()));
     }
-    Err(SemverError(
-        format!("Invalid character(s) found in prerelease {}", go_quote(text)).into(),
+    Err(SemverError::about(
+        "Invalid character(s) found in prerelease",
+        text,
     ))
 }
 
@@ -166,11 +165,8 @@ impl FromStr for Semver {
                 return Err("Build meta data is empty".into());
             }
             if !is_identifier(identifier) {
-                let message = format!(
-                    "Invalid character(s) found in build meta data {}",
-                    go_quote(identifier)
-                );
-                return Err(SemverError(message.into()));
+                let problem = "Invalid character(s) found in build meta data";
+                return Err(SemverError::about(problem, identifier));
             }
         }
         Ok(Self {

@@ -119,15 +119,7 @@ impl Unavailable {
 
 impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::CountersExhausted => "CountersExhausted",
-            Self::Incompatible => "Incompatible",
-            Self::PoolIncomplete => "PoolIncomplete",
-            Self::PoolInvalid => "PoolInvalid",
-            Self::GateOff => "GateOff",
-            Self::SliceIgnored => "SliceIgnored",
-            Self::Tainted => "Tainted",
-        })
+        fmt::Debug::fmt(self, f)
     }
 }
 
