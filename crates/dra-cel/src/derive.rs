@@ -48,7 +48,7 @@ pub(super) fn attribute(value: &Value<'_>) -> Result<AttributeValue, String> {
         Value::Semver(version) => AttributeValue::Version(Str::from(version.to_string().as_str())),
         Value::Optional(Some(value)) if !matches!(**value, Value::List(_)) => return attribute(value),
         Value::List(list) => return list_attribute(list),
-        other => return Err(format!("unsupported CEL return type: {}", native_type(other))),
+        other => return Err(format!("unsupported CEL return type: {}", other.native_type())),
     })
 }
 
@@ -76,7 +76,7 @@ fn list_attribute(list: &List<'_>) -> Result<AttributeValue, String> {
             Value::Semver(version) => Some(Str::from(version.to_string().as_str())),
             _ => None,
         })?),
-        other => return Err(format!("unsupported list element type: {}", native_type(other))),
+        other => return Err(format!("unsupported list element type: {}", other.native_type())),
     })
 }
 
@@ -91,36 +91,11 @@ fn elements<T>(
             read(&item).ok_or_else(|| {
                 format!(
                     "expected list element at index {index} to be {wanted}, got {}",
-                    native_type(&item)
+                    item.native_type()
                 )
             })
         })
         .collect()
-}
-
-/// The name of the Go type that a value holds.
-fn native_type(value: &Value<'_>) -> &'static str {
-    match value {
-        Value::Null => "structpb.NullValue",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Uint(_) => "uint64",
-        Value::Double(_) => "float64",
-        Value::String(_) | Value::Type(_) => "string",
-        Value::Bytes(_) => "[]uint8",
-        Value::Duration(_) => "time.Duration",
-        Value::Timestamp(_) => "time.Time",
-        Value::List(_) => "[]ref.Val",
-        Value::Map(_) => "map[ref.Val]ref.Val",
-        Value::Optional(Some(value)) => native_type(value),
-        Value::Optional(None) => "<nil>",
-        Value::Quantity(_) => "*resource.Quantity",
-        Value::Semver(_) => "semver.Version",
-        Value::Ip(_) => "netip.Addr",
-        Value::Cidr(_) => "netip.Prefix",
-        Value::Url(_) => "*url.URL",
-        Value::Format(_) => "cel.Format",
-    }
 }
 
 #[cfg(test)]

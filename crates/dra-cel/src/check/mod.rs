@@ -438,10 +438,7 @@ impl Checker<'_> {
             .substitute(&self.type_of(comprehension.range.id), false);
         let accumulator = self.type_of(comprehension.init.id);
         let depth = self.locals.len();
-        self.locals.push(Local {
-            name: Name::clone(&comprehension.accumulator),
-            of: accumulator.clone(),
-        });
+        self.declare(&comprehension.accumulator, accumulator.clone());
         let two = comprehension.variable2.is_some();
         let (first, second) = match &range {
             Type::List(element) if two => (Type::Int, Type::clone(element)),
@@ -460,15 +457,9 @@ impl Checker<'_> {
                 (Type::Error, Type::Error)
             }
         };
-        self.locals.push(Local {
-            name: Name::clone(&comprehension.variable),
-            of: first,
-        });
+        self.declare(&comprehension.variable, first);
         if let Some(name) = &comprehension.variable2 {
-            self.locals.push(Local {
-                name: Name::clone(name),
-                of: second,
-            });
+            self.declare(name, second);
         }
         self.check(&mut comprehension.condition);
         self.assert_type(comprehension.condition.id, &Type::Bool);
@@ -481,6 +472,11 @@ impl Checker<'_> {
             .unifier
             .substitute(&self.type_of(comprehension.result.id), false);
         self.set_type(id, of);
+    }
+
+    fn declare(&mut self, name: &Name, of: Type) {
+        let name = Name::clone(name);
+        self.locals.push(Local { name, of });
     }
 
     fn assert_type(&mut self, id: NodeId, wanted: &Type) {

@@ -186,17 +186,13 @@ impl Rule {
                 1_u64.saturating_add((product as f64 * factor) as u64)
             }
             Self::Traversal => match arg(0) {
-                Some(value) => traversal(ctx, value)?,
+                Some(value) => traverse(ctx, value, &mut Joined::default())?,
                 None => 1,
             },
-            Self::Text(position, factor) => {
-                let length = if self.looks_into_optionals() {
-                    deep_size(ctx, arg(position))
-                } else {
-                    size(ctx, arg(position))
-                };
-                weighted(length, factor)
-            }
+            // The defaults take the size of what an optional holds, the API server's table does not. No optional gets past the types of the
+            // functions concerned, so the difference is for arguments that are refused.
+            Self::Text(1, factor) => weighted(deep_size(ctx, arg(1)), factor),
+            Self::Text(position, factor) => weighted(size(ctx, arg(position)), factor),
             Self::JoinResult => weighted(size(ctx, result), 2.0 * STRING_FACTOR),
             Self::Find => matching(size(ctx, arg(0)), size(ctx, arg(1))),
             Self::ContainsIp { parses } => {
@@ -232,12 +228,6 @@ impl Rule {
                 text.wrapping_mul(weighted(deep_size(ctx, arg(1)), STRING_FACTOR))
             }
         })
-    }
-
-    /// The defaults take the size of what an optional holds, the API server's table does not. No optional gets past
-    /// the guards of the functions concerned, so the difference is for arguments that are refused.
-    fn looks_into_optionals(self) -> bool {
-        matches!(self, Self::Text(1, _))
     }
 }
 
@@ -286,14 +276,10 @@ pub(crate) fn not_a_list(value: Seen<'_, '_>) -> Fault {
     }
 }
 
-/// Mirrors `library/cost.go`, `traversalCost` (apiserver v0.37.1), which counts bytes and rounds each string down.
-fn traversal<'a>(ctx: &mut Context<'a>, value: &Value<'a>) -> Result<u64, Fault> {
-    traverse(ctx, value, &mut Joined::default())
-}
-
 /// The costs of lists made by `+`, by address.
 type Joined = HashMap<usize, u64>;
 
+/// Mirrors `library/cost.go`, `traversalCost` (apiserver v0.37.1), which counts bytes and rounds each string down.
 fn traverse<'a>(ctx: &mut Context<'a>, value: &Value<'a>, joined: &mut Joined) -> Result<u64, Fault> {
     ctx.work(1)?;
     Ok(match value {

@@ -106,11 +106,7 @@ impl<'a> Context<'a> {
         let key = match &qualifier.key {
             QualifierKey::Constant(key) => key.borrow(),
             QualifierKey::Computed(attribute) => match self.resolve(attribute)? {
-                key @ (Value::String(_)
-                | Value::Int(_)
-                | Value::Uint(_)
-                | Value::Bool(_)
-                | Value::Double(_)) => key,
+                key if key.can_be_index() => key,
                 Value::Map(Map::Device(_)) => {
                     return Err(Fault::error("invalid qualifier type: map[string]interface {}"));
                 }

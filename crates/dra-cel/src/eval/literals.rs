@@ -34,12 +34,7 @@ impl<'a> Context<'a> {
             match value {
                 Value::Optional(None) => {}
                 Value::Optional(Some(value)) => items.push((*value).clone()),
-                other => {
-                    return Err(Fault::error(format!(
-                        "cannot initialize optional list element from non-optional value {}",
-                        text::plain(&other)
-                    )));
-                }
+                other => return Err(Fault::not_optional("list element", &other)),
             }
         }
         Ok(Value::list(items))
@@ -67,11 +62,8 @@ impl<'a> Context<'a> {
                     }
                     Value::Optional(Some(inner)) => value = (*inner).clone(),
                     other => {
-                        return Err(Fault::error(format!(
-                            "cannot initialize optional entry '{}' from non-optional value {}",
-                            text::plain(&key),
-                            text::plain(&other)
-                        )));
+                        let place = format!("entry '{}'", text::plain(&key));
+                        return Err(Fault::not_optional(&place, &other));
                     }
                 }
             }
@@ -91,11 +83,7 @@ impl<'a> Context<'a> {
         for field in &message.fields {
             let value = self.eval(&field.value)?;
             if field.optional && !matches!(value, Value::Optional(_)) {
-                return Err(Fault::error(format!(
-                    "cannot initialize optional entry '{}' from non-optional value {}",
-                    field.name,
-                    text::plain(&value)
-                )));
+                return Err(Fault::not_optional(&format!("entry '{}'", field.name), &value));
             }
         }
         Err(Fault::error(format!("unknown type '{}'", message.type_name)))

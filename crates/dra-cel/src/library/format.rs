@@ -1,7 +1,10 @@
 //! Named formats of strings. Mirrors `library/format.go` (apiserver v0.37.1) and what is behind it: the names of
 //! `model::names`, and `strfmt` (kube-openapi).
 
+use std::sync::LazyLock;
+
 use super::Binding::Guarded;
+use super::regex::Regex;
 use super::url::parse_request_uri;
 use super::{Declaration, overloads};
 use crate::value::{Fault, Value, time};
@@ -110,19 +113,11 @@ fn old_label(bytes: &[u8]) -> Vec<String> {
     problems
 }
 
-/// `(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`
 fn is_uuid(text: &str) -> bool {
-    let mut rest = text;
-    for (position, length) in [8, 4, 4, 4, 12].into_iter().enumerate() {
-        if position > 0 {
-            rest = rest.strip_prefix('-').unwrap_or(rest);
-        }
-        match rest.split_at_checked(length) {
-            Some((digits, behind)) if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => rest = behind,
-            _ => return false,
-        }
-    }
-    rest.is_empty()
+    static UUID: LazyLock<Result<Regex, String>> = LazyLock::new(|| {
+        Regex::new("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$")
+    });
+    UUID.as_ref().is_ok_and(|uuid| uuid.is_match(text))
 }
 
 /// Standard Base64 of at least one byte.
@@ -152,38 +147,12 @@ fn is_date_time(text: &str) -> bool {
     is_date(date) && is_time(time)
 }
 
-/// `^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))$` with the hour and minutes in range.
+/// Upstream looks at the range of the hour and of the minutes after matching.
 fn is_time(text: &str) -> bool {
-    let is_pair = |text: &str, max: &str| {
-        text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()) && text <= max
-    };
-    let mut rest = text;
-    for (suffix, max) in [(":", "23"), (":", "59"), ("", "59")] {
-        match rest.split_at_checked(2) {
-            Some((pair, behind)) if is_pair(pair, max) && behind.starts_with(suffix) => {
-                rest = &behind[suffix.len()..];
-            }
-            _ => return false,
-        }
-    }
-    let is_zone = |text: &str| {
-        text == "z"
-            || text
-                .strip_prefix(['+', '-'])
-                .and_then(|zone| zone.split_once(':'))
-                .is_some_and(|(hours, minutes)| is_pair(hours, "99") && is_pair(minutes, "99"))
-    };
-    if is_zone(rest) {
-        return true;
-    }
-    // A fraction begins with any character but a newline.
-    let mut characters = rest.chars();
-    if matches!(characters.next(), None | Some('\n')) {
-        return false;
-    }
-    let fraction = characters.as_str();
-    let zone = fraction.trim_start_matches(|character: char| character.is_ascii_digit());
-    zone.len() < fraction.len() && is_zone(zone)
+    static TIME: LazyLock<Result<Regex, String>> = LazyLock::new(|| {
+        Regex::new("^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})$")
+    });
+    TIME.as_ref().is_ok_and(|time| time.is_match(text))
 }
 
 #[cfg(test)]

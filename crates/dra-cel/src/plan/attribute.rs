@@ -40,13 +40,11 @@ impl Planner<'_> {
     ) -> Result<Node, String> {
         let mut attribute = into_attribute(self.plan_open(operand)?);
         let key = match self.plan_open(index)? {
-            Node::Constant(
-                key @ (Value::String(_) | Value::Int(_) | Value::Uint(_) | Value::Bool(_) | Value::Double(_)),
-            ) => QualifierKey::Constant(key),
+            Node::Constant(key) if key.can_be_index() => QualifierKey::Constant(key),
             Node::Constant(other) => return Err(format!("invalid qualifier type: {}", other.go_type())),
             Node::Broken(fault) => return Err(fault.message().to_owned()),
             Node::Attribute(attribute) | Node::Present(attribute) => QualifierKey::Computed(*attribute),
-            other => QualifierKey::Computed(operand_of(other)),
+            other => QualifierKey::Computed(Root::Operand(other).into()),
         };
         add_qualifier(
             &mut attribute,
@@ -60,18 +58,11 @@ impl Planner<'_> {
     }
 }
 
-fn operand_of(node: Node) -> Attribute {
-    Attribute {
-        root: Root::Operand(node),
-        qualifiers: Vec::new(),
-    }
-}
-
 /// The attribute that a node is, or one that begins with it.
 fn into_attribute(node: Node) -> Attribute {
     match node {
         Node::Attribute(attribute) => *attribute,
-        other => operand_of(other),
+        other => Root::Operand(other).into(),
     }
 }
 
@@ -89,17 +80,14 @@ fn add_qualifier(attribute: &mut Attribute, qualifier: &Arc<Qualifier>) {
 pub(super) fn plan_conditional(condition: Node, truthy: Node, falsy: Node) -> Node {
     let branch = |node| match node {
         Node::Attribute(attribute) | Node::Present(attribute) => *attribute,
-        other => operand_of(other),
+        other => Root::Operand(other).into(),
     };
     let conditional = Conditional {
         condition,
         truthy: branch(truthy),
         falsy: branch(falsy),
     };
-    Node::Attribute(Box::new(Attribute {
-        root: Root::Conditional(Box::new(conditional)),
-        qualifiers: Vec::new(),
-    }))
+    Node::Attribute(Box::new(Root::Conditional(Box::new(conditional)).into()))
 }
 
 /// Makes the frequent case of an attribute fast.

@@ -69,10 +69,7 @@ pub(super) fn fold_list(list: ListNode) -> Node {
     let mut items = Vec::with_capacity(constants.len());
     for (value, optional) in constants.into_iter().zip(&list.optional) {
         if *optional {
-            return Node::Broken(Fault::error(format!(
-                "cannot initialize optional list element from non-optional value {}",
-                text::plain(value)
-            )));
+            return Node::Broken(Fault::not_optional("list element", value));
         }
         items.push(value.clone());
     }
@@ -90,11 +87,8 @@ pub(super) fn fold_map(map: Vec<MapEntry>) -> Result<Node, String> {
     let mut entries = Entries::default();
     for (key, value, optional) in constants {
         if optional {
-            return Ok(Node::Broken(Fault::error(format!(
-                "cannot initialize optional entry '{}' from non-optional value {}",
-                text::plain(key),
-                text::plain(value)
-            ))));
+            let place = format!("entry '{}'", text::plain(key));
+            return Ok(Node::Broken(Fault::not_optional(&place, value)));
         }
         hashable(key).map_err(|unhashable| unhashable.to_string())?;
         entries.insert(key.clone(), value.clone());

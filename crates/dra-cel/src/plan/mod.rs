@@ -176,10 +176,7 @@ impl Planner<'_> {
                 None => return Err(format!("no such attribute: {name}")),
             },
         };
-        Ok(Node::Attribute(Box::new(Attribute {
-            root,
-            qualifiers: Vec::new(),
-        })))
+        Ok(Node::Attribute(Box::new(Attribute::from(root))))
     }
 
     fn plan_call(

@@ -75,6 +75,15 @@ pub(crate) struct Attribute {
     pub(crate) qualifiers: Vec<Arc<Qualifier>>,
 }
 
+impl From<Root> for Attribute {
+    fn from(root: Root) -> Self {
+        Self {
+            root,
+            qualifiers: Vec::new(),
+        }
+    }
+}
+
 /// A selection or an index.
 #[derive(Debug)]
 pub(crate) struct Qualifier {

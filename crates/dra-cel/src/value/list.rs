@@ -129,6 +129,15 @@ impl<'a> List<'a> {
         }
     }
 
+    /// The name of its type in Go.
+    pub(super) fn go_type(&self) -> &'static str {
+        match self {
+            Self::Concat(_) => "*types.concatList",
+            Self::Mutable(_) | Self::Seen { .. } => "*types.mutableList",
+            Self::Items(_) | Self::Device(_) => "*types.baseList",
+        }
+    }
+
     /// The number of elements of a list that is complete.
     pub(crate) fn len(&self) -> usize {
         match self {

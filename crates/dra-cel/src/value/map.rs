@@ -255,6 +255,15 @@ impl<'a> Map<'a> {
         }
     }
 
+    /// The name of its type in Go.
+    pub(super) fn go_type(&self) -> &'static str {
+        match self {
+            Self::Attributes(_) | Self::Capacities(_) => "cel.mapper",
+            Self::Mutable(_) => "*types.mutableMap",
+            _ => "*types.baseMap",
+        }
+    }
+
     /// The number of entries of a map that is complete.
     pub(crate) fn len(&self) -> usize {
         match self {

@@ -124,6 +124,14 @@ impl<'a> Value<'a> {
         Self::Optional(Some(Arc::new(value)))
     }
 
+    /// Returns whether something can be indexed by a value of the type.
+    pub(crate) fn can_be_index(&self) -> bool {
+        matches!(
+            self,
+            Self::String(_) | Self::Int(_) | Self::Uint(_) | Self::Bool(_) | Self::Double(_)
+        )
+    }
+
     /// Returns how many lists, maps and optionals are at most inside of each other here, this value included.
     pub(crate) fn nesting(&self) -> u32 {
         let (mut value, mut around) = (self, 0);
@@ -165,56 +173,46 @@ impl<'a> Value<'a> {
 
     /// The name of the value's type.
     pub(crate) fn type_name(&self) -> &'static str {
-        match self {
-            Self::Null => "null_type",
-            Self::Bool(_) => "bool",
-            Self::Int(_) => "int",
-            Self::Uint(_) => "uint",
-            Self::Double(_) => "double",
-            Self::String(_) => "string",
-            Self::Bytes(_) => "bytes",
-            Self::Duration(_) => "google.protobuf.Duration",
-            Self::Timestamp(_) => "google.protobuf.Timestamp",
-            Self::List(_) => "list",
-            Self::Map(_) => "map",
-            Self::Type(_) => "type",
-            Self::Optional(_) => "optional_type",
-            Self::Quantity(_) => "kubernetes.Quantity",
-            Self::Semver(_) => "kubernetes.Semver",
-            Self::Ip(_) => "net.IP",
-            Self::Cidr(_) => "net.CIDR",
-            Self::Url(_) => "kubernetes.URL",
-            Self::Format(_) => "kubernetes.NamedFormat",
-        }
+        self.names().0
     }
 
     /// The name of the Go type behind the value, which some messages show.
     pub(crate) fn go_type(&self) -> &'static str {
+        self.names().1
+    }
+
+    /// The name of the Go type that the value holds.
+    pub(crate) fn native_type(&self) -> &'static str {
+        self.names().2
+    }
+
+    /// What the value's type is called: in CEL, in Go, and in Go once it is taken out.
+    #[inline]
+    fn names(&self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Null => "types.Null",
-            Self::Bool(_) => "types.Bool",
-            Self::Int(_) => "types.Int",
-            Self::Uint(_) => "types.Uint",
-            Self::Double(_) => "types.Double",
-            Self::String(_) => "types.String",
-            Self::Bytes(_) => "types.Bytes",
-            Self::Duration(_) => "types.Duration",
-            Self::Timestamp(_) => "types.Timestamp",
-            Self::List(List::Concat(_)) => "*types.concatList",
-            Self::List(List::Mutable(_) | List::Seen { .. }) => "*types.mutableList",
-            Self::List(_) => "*types.baseList",
-            Self::Map(Map::Attributes(_) | Map::Capacities(_)) => "cel.mapper",
-            Self::Map(Map::Mutable(_)) => "*types.mutableMap",
-            Self::Map(_) => "*types.baseMap",
-            Self::Type(_) => "*types.Type",
-            Self::Optional(_) => "*types.Optional",
-            Self::Quantity(Amount::Pointer(_)) => "*cel.Quantity",
-            Self::Quantity(_) => "cel.Quantity",
-            Self::Semver(_) => "cel.Semver",
-            Self::Ip(_) => "cel.IP",
-            Self::Cidr(_) => "cel.CIDR",
-            Self::Url(_) => "cel.URL",
-            Self::Format(_) => "cel.Format",
+            Self::Null => ("null_type", "types.Null", "structpb.NullValue"),
+            Self::Bool(_) => ("bool", "types.Bool", "bool"),
+            Self::Int(_) => ("int", "types.Int", "int64"),
+            Self::Uint(_) => ("uint", "types.Uint", "uint64"),
+            Self::Double(_) => ("double", "types.Double", "float64"),
+            Self::String(_) => ("string", "types.String", "string"),
+            Self::Bytes(_) => ("bytes", "types.Bytes", "[]uint8"),
+            Self::Duration(_) => ("google.protobuf.Duration", "types.Duration", "time.Duration"),
+            Self::Timestamp(_) => ("google.protobuf.Timestamp", "types.Timestamp", "time.Time"),
+            Self::List(list) => ("list", list.go_type(), "[]ref.Val"),
+            Self::Map(map) => ("map", map.go_type(), "map[ref.Val]ref.Val"),
+            Self::Type(_) => ("type", "*types.Type", "string"),
+            Self::Optional(Some(value)) => ("optional_type", "*types.Optional", value.native_type()),
+            Self::Optional(None) => ("optional_type", "*types.Optional", "<nil>"),
+            Self::Quantity(Amount::Pointer(_)) => {
+                ("kubernetes.Quantity", "*cel.Quantity", "*resource.Quantity")
+            }
+            Self::Quantity(_) => ("kubernetes.Quantity", "cel.Quantity", "*resource.Quantity"),
+            Self::Semver(_) => ("kubernetes.Semver", "cel.Semver", "semver.Version"),
+            Self::Ip(_) => ("net.IP", "cel.IP", "netip.Addr"),
+            Self::Cidr(_) => ("net.CIDR", "cel.CIDR", "netip.Prefix"),
+            Self::Url(_) => ("kubernetes.URL", "cel.URL", "*url.URL"),
+            Self::Format(_) => ("kubernetes.NamedFormat", "cel.Format", "cel.Format"),
         }
     }
 }
