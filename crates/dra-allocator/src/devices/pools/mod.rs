@@ -294,7 +294,7 @@ impl Pools {
         if pool.node.as_ref().is_some_and(|name| *name != node.metadata.name) {
             return Ok(None);
         }
-        let build = |plain: Option<&Arc<NumberedSlice>>, relevant: &[u32]| {
+        let build = |relevant: &[u32]| {
             let devices = relevant.iter().map(|place| {
                 let spec = &pool.slices[*place as usize].slice.spec;
                 spec.devices.len() + spec.shared_counters.len()
@@ -302,16 +302,14 @@ impl Pools {
             let looks = devices.sum::<usize>() * LOOKS_PER_BUILT_DEVICE;
             self.meter.look(looks + self.rules.len() / LOOKS_PER_OBJECT);
             let allocated = allocated.pool(&pool.id);
-            let view = plain.and_then(|only| self.build_plain(pool, only, allocated));
-            view.or_else(|| self.build(pool, relevant, allocated))
-                .map(Arc::new)
+            self.build(pool, relevant, allocated).map(Arc::new)
         };
         if let [only] = pool.slices.as_slice() {
             let view = views.only.get_or_init(|| {
                 if self.is_ignored(&only.slice) {
                     return None;
                 }
-                build(Some(only), &[0])
+                build(&[0])
             });
             return Ok(match view {
                 // A slice that is ignored must not be asked whom it reaches, which may be an error.
@@ -329,7 +327,7 @@ impl Pools {
             return Ok(None);
         }
         if pool.node.is_some() {
-            let view = views.only.get_or_init(|| build(None, &relevant));
+            let view = views.only.get_or_init(|| build(&relevant));
             return Ok(view.clone());
         }
         let mut views = views.by_slices.lock().unwrap_or_else(PoisonError::into_inner);
@@ -337,7 +335,7 @@ impl Pools {
         if let Some(view) = views.get(&relevant) {
             return Ok(view.clone());
         }
-        let view = build(None, &relevant);
+        let view = build(&relevant);
         // Where each node sees other slices, keeping all would take memory for nothing.
         if views.len() < MOST_VIEWS {
             views.insert(relevant, view.clone());

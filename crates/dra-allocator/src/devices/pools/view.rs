@@ -172,48 +172,6 @@ fn has_binding_conditions(slice: &Slice) -> bool {
 }
 
 impl Pools {
-    /// The view of a pool that consists of one slice without anything shared, which is what most drivers publish. Nothing where it
-    /// takes [`Self::build`] to see what to make of the slice.
-    pub(super) fn build_plain(
-        &self,
-        pool: &PoolSlices,
-        only: &Arc<NumberedSlice>,
-        allocated: Option<&PoolState>,
-    ) -> Option<PoolView> {
-        let spec = &only.slice.spec;
-        if spec.pool.resource_slice_count != 1 || !spec.shared_counters.is_empty() {
-            return None;
-        }
-        let mut devices = TiVec::with_capacity(spec.devices.len());
-        let mut previous = None;
-        let mut has_binding_conditions = false;
-        let mut next = 0;
-        for device in &spec.devices {
-            let name = Some(device.name.as_str());
-            if previous >= name || !device.consumes_counters.is_empty() {
-                return None;
-            }
-            previous = name;
-            has_binding_conditions |= !device.binding_conditions.is_empty();
-            let state = allocated.and_then(|pool| pool.device(&device.name, &mut next));
-            let place = (0, devices.len() as u32);
-            devices.push(self.pool_device(place, device, state));
-        }
-        Some(PoolView {
-            id: pool.id.clone(),
-            status: PoolStatus::Usable,
-            slices: vec![Arc::clone(only)],
-            has_free_devices: devices.iter().any(|device| !device.dedicated),
-            devices,
-            counters: PoolWide::default(),
-            has_binding_conditions,
-            misses_slices: false,
-            has_taints: self.features.device_taints,
-            any_effect: self.features.release.any_effect_blocks,
-            rules: self.rules_of(&pool.id),
-        })
-    }
-
     /// The view that consists of the `relevant` slices. There is none where the driver is replacing them: a newer generation
     /// exists, though not for this node.
     pub(super) fn build(
