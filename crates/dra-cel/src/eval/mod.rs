@@ -201,21 +201,6 @@ impl<'a> Context<'a> {
 
     fn eval_call(&mut self, call: &'a Call) -> Outcome<'a> {
         match call.args.as_slice() {
-            [operand] => {
-                let outcome = observe!(self.eval(operand));
-                match outcome {
-                    Ok(value) => {
-                        let args = [value];
-                        let result = observe!(self.apply(call, &args));
-                        self.charge_call(call.rule, &args, &result)?;
-                        result
-                    }
-                    Err(fault) => {
-                        self.charge_failed(call.rule, &[None])?;
-                        Err(fault)
-                    }
-                }
-            }
             [left, right] if !call.stepwise => {
                 let left = observe!(self.eval(left));
                 let right = observe!(self.eval(right));

@@ -53,23 +53,38 @@ pub(crate) enum Value<'a> {
     Format(&'static NamedFormat),
 }
 
-/// A string that is borrowed or shared.
-#[derive(Debug, Clone)]
-pub(crate) enum Text<'a> {
-    Borrowed(&'a str),
-    Shared(Arc<str>),
+/// Something of the device or the program, or shared by values.
+#[derive(Debug)]
+pub(crate) enum Held<'a, T: ?Sized> {
+    Borrowed(&'a T),
+    Shared(Arc<T>),
 }
 
-impl Deref for Text<'_> {
-    type Target = str;
-
-    fn deref(&self) -> &str {
+impl<T: ?Sized> Clone for Held<'_, T> {
+    fn clone(&self) -> Self {
         match self {
-            Self::Borrowed(text) => text,
-            Self::Shared(text) => text,
+            Self::Borrowed(held) => Self::Borrowed(held),
+            Self::Shared(held) => Self::Shared(Arc::clone(held)),
         }
     }
 }
+
+impl<T: ?Sized> Deref for Held<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Borrowed(held) => held,
+            Self::Shared(held) => held,
+        }
+    }
+}
+
+/// A string.
+pub(crate) type Text<'a> = Held<'a, str>;
+
+/// A semantic version.
+pub(crate) type Version<'a> = Held<'a, Semver>;
 
 /// A quantity.
 ///
@@ -89,24 +104,6 @@ impl Deref for Amount<'_> {
         match self {
             Self::Borrowed(quantity) => quantity,
             Self::Shared(quantity) | Self::Pointer(quantity) => quantity,
-        }
-    }
-}
-
-/// A semantic version.
-#[derive(Debug, Clone)]
-pub(crate) enum Version<'a> {
-    Borrowed(&'a Semver),
-    Shared(Arc<Semver>),
-}
-
-impl Deref for Version<'_> {
-    type Target = Semver;
-
-    fn deref(&self) -> &Semver {
-        match self {
-            Self::Borrowed(version) => version,
-            Self::Shared(version) => version,
         }
     }
 }
