@@ -4,7 +4,7 @@
 //! v0.29. All nodes that a macro adds are at the place of its call.
 
 use super::builder::Builder;
-use crate::ast::{ACCUMULATOR, Comprehension, Entry, Expr, ExprKind, Field, Literal, operators};
+use crate::ast::{ACCUMULATOR, Comprehension, Expr, ExprKind, Literal, operators};
 use crate::types::Name;
 
 /// Macros of an environment.
@@ -345,68 +345,56 @@ impl Expander<'_, '_> {
 
     /// The same tree with numbers of its own, each node at its old place.
     fn copy(&mut self, expr: &Expr) -> Expr {
+        let mut copy = expr.clone();
+        self.renumber(&mut copy);
+        copy
+    }
+
+    fn renumber(&mut self, expr: &mut Expr) {
         let place = self.builder.place(expr.id);
         if self.builder.is_too_large() {
-            return self.builder.node(place, ExprKind::Unspecified);
+            *expr = self.builder.node(place, ExprKind::Unspecified);
+            return;
         }
-        let kind = match &expr.kind {
-            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => expr.kind.clone(),
-            ExprKind::Select {
-                operand,
-                field,
-                test_only,
-            } => ExprKind::Select {
-                operand: Box::new(self.copy(operand)),
-                field: Name::clone(field),
-                test_only: *test_only,
-            },
-            ExprKind::Call {
-                function,
-                target,
-                args,
-            } => ExprKind::Call {
-                function: Name::clone(function),
-                args: args.iter().map(|arg| self.copy(arg)).collect(),
-                target: target.as_ref().map(|target| Box::new(self.copy(target))),
-            },
-            ExprKind::List { elements, optional } => ExprKind::List {
-                elements: elements.iter().map(|element| self.copy(element)).collect(),
-                optional: optional.clone(),
-            },
-            ExprKind::Map { entries } => {
-                let copy = |entry: &Entry| Entry {
-                    key: self.copy(&entry.key),
-                    value: self.copy(&entry.value),
-                    optional: entry.optional,
-                };
-                let entries = entries.iter().map(copy).collect();
-                ExprKind::Map { entries }
-            }
-            ExprKind::Struct { name, fields } => {
-                let copy = |field: &Field| Field {
-                    // Fields of a copy are where the macro is called.
-                    id: self.node(ExprKind::Unspecified).id,
-                    name: Name::clone(&field.name),
-                    value: self.copy(&field.value),
-                    optional: field.optional,
-                };
-                ExprKind::Struct {
-                    name: Name::clone(name),
-                    fields: fields.iter().map(copy).collect(),
+        match &mut expr.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Unspecified => {}
+            ExprKind::Select { operand, .. } => self.renumber(operand),
+            ExprKind::Call { target, args, .. } => {
+                for part in args.iter_mut().chain(target.as_deref_mut()) {
+                    self.renumber(part);
                 }
             }
-            ExprKind::Comprehension(comprehension) => ExprKind::Comprehension(Box::new(Comprehension {
-                range: self.copy(&comprehension.range),
-                variable: Name::clone(&comprehension.variable),
-                variable2: comprehension.variable2.clone(),
-                accumulator: Name::clone(&comprehension.accumulator),
-                init: self.copy(&comprehension.init),
-                condition: self.copy(&comprehension.condition),
-                step: self.copy(&comprehension.step),
-                result: self.copy(&comprehension.result),
-            })),
-        };
-        self.builder.node(place, kind)
+            ExprKind::List { elements, .. } => {
+                for element in elements {
+                    self.renumber(element);
+                }
+            }
+            ExprKind::Map { entries } => {
+                for entry in entries {
+                    self.renumber(&mut entry.key);
+                    self.renumber(&mut entry.value);
+                }
+            }
+            ExprKind::Struct { fields, .. } => {
+                for field in fields {
+                    // Fields of a copy are where the macro is called.
+                    field.id = self.node(ExprKind::Unspecified).id;
+                    self.renumber(&mut field.value);
+                }
+            }
+            ExprKind::Comprehension(fold) => {
+                for part in [
+                    &mut fold.range,
+                    &mut fold.init,
+                    &mut fold.condition,
+                    &mut fold.step,
+                    &mut fold.result,
+                ] {
+                    self.renumber(part);
+                }
+            }
+        }
+        expr.id = self.builder.node(place, ExprKind::Unspecified).id;
     }
 }
 

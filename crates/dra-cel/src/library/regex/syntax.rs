@@ -21,7 +21,7 @@ pub(super) fn too_large(pattern: &str) -> String {
     error("expression too large", pattern)
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Flags {
     fold_case: bool,
     multi_line: bool,
@@ -62,15 +62,9 @@ struct Parser<'p> {
 
 /// Reads `pattern`.
 pub(super) fn parse(pattern: &str) -> Result<Hir, String> {
-    let flags = Flags {
-        fold_case: false,
-        multi_line: false,
-        dot_newline: false,
-        non_greedy: false,
-    };
     let mut parser = Parser {
         pattern,
-        flags,
+        flags: Flags::default(),
         groups: Vec::new(),
     };
     parser.open();
@@ -212,19 +206,12 @@ impl<'p> Parser<'p> {
                     }
                     rest = after;
                 }
-                '^' => {
-                    self.push(Hir::look(if self.flags.multi_line {
-                        Look::StartLF
-                    } else {
-                        Look::Start
-                    }));
-                    rest = after;
-                }
-                '$' => {
-                    self.push(Hir::look(if self.flags.multi_line {
-                        Look::EndLF
-                    } else {
-                        Look::End
+                '^' | '$' => {
+                    self.push(Hir::look(match (character, self.flags.multi_line) {
+                        ('^', false) => Look::Start,
+                        ('^', true) => Look::StartLF,
+                        (_, false) => Look::End,
+                        (_, true) => Look::EndLF,
                     }));
                     rest = after;
                 }
@@ -397,17 +384,19 @@ impl<'p> Parser<'p> {
             self.push(Hir::look(look));
             return Ok(&rest[2..]);
         }
-        if let Some((set, after)) = self.unicode_class(rest)? {
-            self.push(class(set));
-            return Ok(after);
-        }
-        if let Some((set, after)) = self.perl_class(rest) {
+        if let Some((set, after)) = self.class_escape(rest)? {
             self.push(class(set));
             return Ok(after);
         }
         let (character, after) = escape(rest)?;
         self.literal(character);
         Ok(after)
+    }
+
+    /// An escape that stands for a class.
+    fn class_escape(&self, rest: &'p str) -> Result<Option<(ClassUnicode, &'p str)>, String> {
+        let found = self.unicode_class(rest)?;
+        Ok(found.or_else(|| self.perl_class(rest)))
     }
 
     /// `\d` and the like.
@@ -488,12 +477,7 @@ impl<'p> Parser<'p> {
                 rest = &rest[text.len()..];
                 continue;
             }
-            if let Some((named, after)) = self.unicode_class(rest)? {
-                set.union(&named);
-                rest = after;
-                continue;
-            }
-            if let Some((named, after)) = self.perl_class(rest) {
+            if let Some((named, after)) = self.class_escape(rest)? {
                 set.union(&named);
                 rest = after;
                 continue;
