@@ -4,7 +4,6 @@
 //! is a set, so two claims that hold one device count once, and a result without share ID takes a device as a whole even if the
 //! device allows several allocations.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
@@ -19,8 +18,6 @@ use super::overlay::Overlay;
 pub(crate) struct PoolState {
     /// By name, once [`Self::sort`] has run.
     devices: Vec<(Str, TakenDevice)>,
-    /// Names came in another order than that of the names, or more than once.
-    unsorted: bool,
 }
 
 /// Usage of one device by allocated claims.
@@ -96,27 +93,13 @@ impl AllocatedState {
 
 impl PoolState {
     fn add(&mut self, result: &AllocatedDevice, consumable_capacity: bool) {
-        let name = &result.device;
-        if let Some((last, state)) = self.devices.last_mut() {
-            match (*last).cmp(name) {
-                Ordering::Less => {}
-                Ordering::Equal => {
-                    state.add(result, consumable_capacity);
-                    return;
-                }
-                Ordering::Greater => self.unsorted = true,
-            }
-        }
         let mut state = TakenDevice::default();
         state.add(result, consumable_capacity);
-        self.devices.push((name.clone(), state));
+        self.devices.push((result.device.clone(), state));
     }
 
     /// Brings the devices into the order of their names, each once.
     fn sort(&mut self) {
-        if !std::mem::take(&mut self.unsorted) {
-            return;
-        }
         self.devices.sort_by(|(a, _), (b, _)| a.cmp(b));
         self.devices.dedup_by(|(name, state), (kept_name, kept)| {
             let same = name == kept_name;

@@ -57,6 +57,7 @@ pub(crate) struct Numbered<'a> {
 }
 
 /// An expression that selects devices, with its results so far.
+#[derive(Debug)]
 pub struct CachedSelector {
     program: Result<Program, Str>,
     results: Results,
@@ -65,6 +66,7 @@ pub struct CachedSelector {
 }
 
 /// An expression that computes an attribute, with the values so far.
+#[derive(Debug)]
 pub(crate) struct DerivedAttribute {
     program: Result<Program, Str>,
     values: Mutex<HashMap<u32, Result<AttributeValue, Str>>>,
@@ -264,7 +266,7 @@ type Answer = Result<bool, Str>;
 type Answered = (KeptReadings, Answer);
 
 /// Answers by what an expression reads of a device.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Answers {
     /// The first few, in the order in which they were found. Few kinds of devices need no more, and reading these takes no lock.
     first: [OnceLock<Answered>; 4],
@@ -338,7 +340,7 @@ const FAILED: u8 = 3;
 
 /// A byte for each device, zero while nothing is known. Bytes lie in chunks, each as large as all before it, so that there may
 /// always be more devices, and reading takes no lock.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Results {
     chunks: [OnceLock<Box<[AtomicU8]>>; u32::BITS as usize],
 }
@@ -376,18 +378,6 @@ impl fmt::Debug for Expressions {
             .entries(self.selectors.iter().map(|(text, _)| text))
             .entries(self.derived.iter().map(|(text, _)| text))
             .finish()
-    }
-}
-
-impl fmt::Debug for CachedSelector {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("CachedSelector").field(&self.program).finish()
-    }
-}
-
-impl fmt::Debug for DerivedAttribute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("DerivedAttribute").field(&self.program).finish()
     }
 }
 
