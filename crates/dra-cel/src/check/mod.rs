@@ -305,14 +305,10 @@ impl Checker<'_> {
         }
         let Some(receiver) = target else {
             let overloads = self.scope.function(function);
-            if overloads.is_empty() {
-                self.undeclared(id, function);
-                return;
-            }
+            self.resolve_overload(id, function, &overloads, None, args);
             if let Some(plain) = function.strip_prefix('.') {
                 *function = plain.into();
             }
-            self.resolve_overload(id, &overloads, None, args);
             return;
         };
         // `a.b.c()` is either the function `a.b.c` or the function `c` of `a.b`.
@@ -322,18 +318,13 @@ impl Checker<'_> {
             if !overloads.is_empty() {
                 *function = name.strip_prefix('.').unwrap_or(&name).into();
                 *target = None;
-                self.resolve_overload(id, &overloads, None, args);
+                self.resolve_overload(id, function, &overloads, None, args);
                 return;
             }
         }
         self.check(receiver);
         let overloads = self.scope.function(function);
-        if overloads.is_empty() {
-            self.undeclared(id, function);
-            return;
-        }
-        let receiver_id = receiver.id;
-        self.resolve_overload(id, &overloads, Some(receiver_id), args);
+        self.resolve_overload(id, function, &overloads, Some(receiver.id), args);
     }
 
     fn check_optional_select(&mut self, id: NodeId, args: &mut [Expr]) {
@@ -352,10 +343,15 @@ impl Checker<'_> {
     fn resolve_overload(
         &mut self,
         id: NodeId,
+        function: &str,
         overloads: &[&'static Overload],
         target: Option<NodeId>,
         args: &[Expr],
     ) {
+        if overloads.is_empty() {
+            self.undeclared(id, function);
+            return;
+        }
         let arg_types: Vec<Type> = target
             .into_iter()
             .chain(args.iter().map(|arg| arg.id))
