@@ -48,7 +48,6 @@ pub(crate) struct Settings {
     pub(crate) allow_missing: bool,
     pub(crate) scope: Scope,
     pub(crate) selector: LabelSelector,
-    pub(crate) watch: bool,
     pub(crate) versions: VersionSettings,
     /// After this long the command ends, whatever it does; with several clusters the reading of each.
     pub(crate) timeout: Option<Duration>,

@@ -5,14 +5,14 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use itertools::Itertools;
 
 use crate::context::{FleetSetting, Member, Scope, Settings, SourceSetting};
-use crate::output::{Color, Format, Options, SortBy};
+use crate::output::{Format, Options};
 use dra_model::Time;
 use dra_reports::script::Carried;
 use dra_sources::live::{Connection, Impersonation};
@@ -21,30 +21,23 @@ use dra_sources::{GateSetting, MinorVersion, VersionSettings};
 use super::values;
 
 const OUTPUT: &str = "Output";
-const SELECTION: &str = "Selection";
+/// The heading of the flags that have nothing to apply to with `--from`.
 pub(super) const CONNECTION: &str = "Cluster connection";
-const VERSIONS: &str = "Kubernetes version and feature gates";
 
 /// All global flags.
 #[derive(Debug, Args)]
 pub(crate) struct GlobalArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Selection")]
     selection: SelectionArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = OUTPUT)]
+    output: Options,
+    #[command(flatten, next_help_heading = CONNECTION)]
     connection: ConnectionArgs,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Kubernetes version and feature gates")]
     versions: VersionArgs,
 
     /// Give up after this duration, such as `90` or `1m30s`; 0 means never
-    #[arg(
-        long,
-        global = true,
-        value_name = "DURATION",
-        value_parser = values::request_timeout,
-        help_heading = OUTPUT,
-    )]
+    #[arg(long, value_name = "DURATION", value_parser = values::request_timeout, help_heading = OUTPUT)]
     timeout: Option<Duration>,
 }
 
@@ -53,32 +46,18 @@ struct SelectionArgs {
     /// Namespace; the default depends on the command
     ///
     /// Commands that list objects default to the namespace of the context, commands that check the cluster to all namespaces.
-    #[arg(
-        long,
-        short,
-        global = true,
-        value_name = "NAMESPACE",
-        value_parser = values::namespace,
-        help_heading = SELECTION,
-    )]
+    #[arg(long, short, value_name = "NAMESPACE", value_parser = values::namespace)]
     namespace: Option<String>,
 
     /// All namespaces, overrides -n
-    #[arg(long, short = 'A', global = true, help_heading = SELECTION)]
+    #[arg(long, short = 'A')]
     all_namespaces: bool,
 
     /// Filter by labels, such as `a=b,c!=d`
     ///
     /// Separate requirements with commas: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`.
     // As text, since `devices` has a selector of another language under the same name.
-    #[arg(
-        long,
-        short = 'l',
-        global = true,
-        value_name = "LABELS",
-        value_parser = values::labels,
-        help_heading = SELECTION,
-    )]
+    #[arg(long, short = 'l', value_name = "LABELS", value_parser = values::labels)]
     selector: Option<String>,
 
     /// Read a file, a directory, `-` or `example:NAME`
@@ -86,99 +65,41 @@ struct SelectionArgs {
     /// Replaces the cluster; can be repeated. `-` reads standard input, `example:NAME` a built-in example, and `example:` lists the examples.
     /// Reads YAML and JSON: single objects, lists and multiple documents, optionally compressed with gzip or zstd. Objects without a namespace
     /// belong to the namespace of `-n`, or to `default`.
-    #[arg(
-        long,
-        global = true,
-        value_name = "SOURCE",
-        value_hint = ValueHint::AnyPath,
-        conflicts_with_all = CONNECTION_FLAGS,
-        help_heading = SELECTION,
-    )]
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     from: Vec<String>,
 
     /// Read a directory with a snapshot of each of several clusters
     ///
     /// For `status`, `check`, and `explain` without a name. Each file or subdirectory is read as `--from` reads it, and names its cluster:
     /// `prod-a.json.zst` is the cluster `prod-a`.
-    #[arg(
-        long,
-        global = true,
-        value_name = "DIRECTORY",
-        value_hint = ValueHint::DirPath,
-        conflicts_with = "from",
-        conflicts_with_all = CONNECTION_FLAGS,
-        help_heading = SELECTION,
-    )]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, conflicts_with = "from")]
     fleet: Option<String>,
 
     /// With several clusters: number of clusters to read at a time
-    #[arg(long, global = true, value_name = "NUMBER", help_heading = SELECTION, hide_short_help = true)]
+    #[arg(long, value_name = "NUMBER")]
     parallel: Option<NonZeroUsize>,
 
     /// Fail on a malformed object instead of skipping it with a warning
-    #[arg(long, global = true, help_heading = SELECTION)]
+    #[arg(long)]
     strict: bool,
 
     /// Treat kinds missing from `--from` as empty
     ///
     /// By default a kind is known if a file contains objects of it, is a list of that kind, or is a snapshot. Results that depend on other
     /// kinds are unknown, as they are without permission to list them in a cluster.
-    #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
+    #[arg(long)]
     complete: bool,
 
     /// Warn instead of failing when a name does not exist
     ///
     /// By default a command exits with code 3 if a named object, namespace or node does not exist, and with 4 if a driver, a pool, a device
     /// or labels match nothing. Use it in scripts that clean up objects that may already be deleted.
-    #[arg(long, global = true, help_heading = SELECTION, hide_short_help = true)]
+    #[arg(long)]
     allow_missing: bool,
 
     /// Current time, such as `2026-08-01T12:00:00Z`
-    #[arg(long, global = true, value_name = "TIME", value_parser = values::instant, help_heading = SELECTION)]
+    #[arg(long, value_name = "TIME", value_parser = values::instant)]
     now: Option<Time>,
-}
-
-#[derive(Debug, Args)]
-struct OutputArgs {
-    /// `table`, `wide`, `json`, `yaml` or `name`
-    #[arg(long, short, global = true, value_enum, hide_possible_values = true, default_value = "table", hide_default_value = true, value_name = "FORMAT", help_heading = OUTPUT)]
-    output: Format,
-
-    /// Show everything, fitted to the terminal
-    ///
-    /// All evidence, rows and columns, where `-o wide` does not break lines.
-    #[arg(long, global = true, help_heading = OUTPUT)]
-    details: bool,
-
-    /// Omit the header line
-    #[arg(long, global = true, help_heading = OUTPUT)]
-    no_headers: bool,
-
-    /// Sort by a column such as `NODE` or a field such as `.node`
-    ///
-    /// Fields refer to the JSON items and accept kubectl's form, such as `{.devices[0].driver}`.
-    #[arg(long, global = true, value_name = "COLUMN|PATH", help_heading = OUTPUT)]
-    sort_by: Option<SortBy>,
-
-    /// Watch for changes after printing the table
-    #[arg(long, short, global = true, help_heading = OUTPUT)]
-    watch: bool,
-
-    /// Color mode
-    #[arg(long, global = true, value_enum, default_value = "auto", value_name = "WHEN", help_heading = OUTPUT)]
-    color: Color,
-
-    /// Use ASCII characters only
-    #[arg(long, global = true, help_heading = OUTPUT)]
-    ascii: bool,
-
-    /// Print only results and errors
-    #[arg(long, short, global = true, help_heading = OUTPUT)]
-    quiet: bool,
-
-    /// Log level on stderr; 6 logs requests
-    #[arg(long = "v", short = 'v', global = true, default_value_t = 0, value_name = "LEVEL", help_heading = OUTPUT)]
-    verbosity: u8,
 }
 
 /// The arguments behind the program's name, where they can be printed: without secrets, and in Unicode.
@@ -198,347 +119,212 @@ pub(crate) fn printable(args: &[OsString]) -> Vec<String> {
     }
 }
 
-/// The ids of [`ConnectionArgs`]: with `--from` there is nothing that they could apply to.
-pub(super) const CONNECTION_FLAGS: [&str; 20] = [
-    "kubeconfig",
-    "context",
-    "cluster",
-    "user",
-    "server",
-    "tls_server_name",
-    "insecure_skip_tls_verify",
-    "certificate_authority",
-    "client_certificate",
-    "client_key",
-    "token",
-    "username",
-    "password",
-    "impersonated_user",
-    "impersonated_uid",
-    "impersonated_groups",
-    "impersonated_extra",
-    "request_timeout",
-    "proxy_url",
-    "disable_compression",
-];
-
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 struct ConnectionArgs {
     /// Path to the kubeconfig file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     kubeconfig: Option<OsString>,
 
     /// Kubeconfig context to use
     ///
     /// `status`, `check`, and `explain` without a name accept several, and read their clusters side by side.
-    #[arg(long, global = true, value_name = "CONTEXT", help_heading = CONNECTION)]
+    #[arg(long, value_name = "CONTEXT")]
     context: Vec<String>,
 
     /// Kubeconfig cluster to use
-    #[arg(long, global = true, value_name = "CLUSTER", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "CLUSTER")]
     cluster: Option<String>,
 
     /// Kubeconfig user to use
-    #[arg(long, global = true, value_name = "USER", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "USER")]
     user: Option<String>,
 
     /// Address of the API server
-    #[arg(long, short, global = true, value_name = "URL", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, short, value_name = "URL")]
     server: Option<String>,
 
     /// Server name to verify the certificate against
-    #[arg(long, global = true, value_name = "NAME", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "NAME")]
     tls_server_name: Option<String>,
 
     /// Skip verification of the server's certificate (insecure)
-    #[arg(long, global = true, help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long)]
     insecure_skip_tls_verify: bool,
 
     /// Path to the certificate authority file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     certificate_authority: Option<OsString>,
 
     /// Path to the client certificate file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     client_certificate: Option<OsString>,
 
     /// Path to the client key file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     client_key: Option<OsString>,
 
     /// Bearer token for authentication
-    #[arg(long, global = true, value_name = "TOKEN", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
 
     /// User name for basic authentication
-    #[arg(long, global = true, value_name = "NAME", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "NAME")]
     username: Option<String>,
 
     /// Password for basic authentication
-    #[arg(long, global = true, value_name = "PASSWORD", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long, value_name = "PASSWORD")]
     password: Option<String>,
 
     /// User or service account to impersonate
-    #[arg(long = "as", global = true, value_name = "USER", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long = "as", value_name = "USER")]
     impersonated_user: Option<String>,
 
     /// UID to impersonate
-    #[arg(long = "as-uid", global = true, value_name = "UID", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long = "as-uid", value_name = "UID")]
     impersonated_uid: Option<String>,
 
     /// Group to impersonate; can be repeated
-    #[arg(long = "as-group", global = true, value_name = "GROUP", help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long = "as-group", value_name = "GROUP")]
     impersonated_groups: Vec<String>,
 
     /// Extra user info to impersonate; can be repeated
-    #[arg(
-        long = "as-user-extra",
-        global = true,
-        value_name = "KEY=VALUE",
-        value_parser = values::user_extra,
-        help_heading = CONNECTION,
-        hide_short_help = true,
-    )]
+    #[arg(long = "as-user-extra", value_name = "KEY=VALUE", value_parser = values::user_extra)]
     impersonated_extra: Vec<(String, String)>,
 
     /// Timeout of a single request; 0 means none
-    #[arg(
-        long,
-        global = true,
-        value_name = "DURATION",
-        value_parser = values::request_timeout,
-        help_heading = CONNECTION,
-        hide_short_help = true,
-    )]
+    #[arg(long, value_name = "DURATION", value_parser = values::request_timeout)]
     request_timeout: Option<Duration>,
 
     /// Proxy for requests
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        value_parser = values::ProxyUrl,
-        help_heading = CONNECTION,
-        hide_short_help = true,
-    )]
+    #[arg(long, value_name = "URL", value_parser = values::ProxyUrl)]
     proxy_url: Option<String>,
 
     /// Disable compression of responses
-    #[arg(long, global = true, help_heading = CONNECTION, hide_short_help = true)]
+    #[arg(long)]
     disable_compression: bool,
 
     /// Accepted for compatibility with kubectl; nothing is cached
-    #[arg(long, global = true, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, hide = true)]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath, hide = true, help_heading = None)]
     cache_dir: Option<OsString>,
 }
 
 #[derive(Debug, Args)]
 struct VersionArgs {
     /// Apply the rules of this release, such as `1.36.2`, instead of the server's
-    #[arg(
-        long,
-        global = true,
-        value_name = "VERSION",
-        value_parser = values::kubernetes_version,
-        help_heading = VERSIONS,
-        hide_short_help = true,
-    )]
+    #[arg(long, value_name = "VERSION", value_parser = values::kubernetes_version)]
     kubernetes_version: Option<(MinorVersion, Option<u32>)>,
 
     /// Feature gates of all components, such as `A=true,B=false`
-    #[arg(
-        long = "feature-gates",
-        global = true,
-        value_name = "GATES",
-        value_delimiter = ',',
-        value_parser = values::gate,
-        help_heading = VERSIONS,
-        hide_short_help = true,
-    )]
+    #[arg(long = "feature-gates", value_name = "GATES", value_delimiter = ',', value_parser = values::gate)]
     gates: Vec<GateSetting>,
 
     /// Feature gates of kube-scheduler
-    #[arg(
-        long = "scheduler-feature-gates",
-        global = true,
-        value_name = "GATES",
-        value_delimiter = ',',
-        value_parser = values::gate,
-        help_heading = VERSIONS,
-        hide_short_help = true,
-    )]
+    #[arg(long = "scheduler-feature-gates", value_name = "GATES", value_delimiter = ',', value_parser = values::gate)]
     scheduler_gates: Vec<GateSetting>,
 
     /// Feature gates of kube-controller-manager
-    #[arg(
-        long = "kcm-feature-gates",
-        global = true,
-        value_name = "GATES",
-        value_delimiter = ',',
-        value_parser = values::gate,
-        help_heading = VERSIONS,
-        hide_short_help = true,
-    )]
+    #[arg(long = "kcm-feature-gates", value_name = "GATES", value_delimiter = ',', value_parser = values::gate)]
     controller_manager_gates: Vec<GateSetting>,
 
     /// Feature gates of kube-apiserver
-    #[arg(
-        long = "apiserver-feature-gates",
-        global = true,
-        value_name = "GATES",
-        value_delimiter = ',',
-        value_parser = values::gate,
-        help_heading = VERSIONS,
-        hide_short_help = true,
-    )]
+    #[arg(long = "apiserver-feature-gates", value_name = "GATES", value_delimiter = ',', value_parser = values::gate)]
     api_server_gates: Vec<GateSetting>,
 
     /// Feature gates of the kubelets
-    #[arg(
-        long = "kubelet-feature-gates",
-        global = true,
-        value_name = "GATES",
-        value_delimiter = ',',
-        value_parser = values::gate,
-        help_heading = VERSIONS,
-        hide_short_help = true,
-    )]
+    #[arg(long = "kubelet-feature-gates", value_name = "GATES", value_delimiter = ',', value_parser = values::gate)]
     kubelet_gates: Vec<GateSetting>,
 }
 
 impl GlobalArgs {
-    /// The flags that printed commands repeat.
-    fn carried(&self) -> Carried {
-        let SelectionArgs {
-            namespace,
-            all_namespaces,
-            selector,
-            from,
-            fleet: _,
-            parallel: _,
-            strict: _,
-            complete,
-            allow_missing: _,
-            now,
-        } = &self.selection;
-        let mut selection = Vec::new();
-        if *all_namespaces {
-            selection.push("--all-namespaces".to_owned());
-        } else if let Some(namespace) = namespace.as_ref().filter(|namespace| !namespace.is_empty()) {
-            selection.push(format!("--namespace={namespace}"));
-        }
-        selection.extend(selector.iter().map(|labels| format!("--selector={labels}")));
-        let mut source: Vec<String> = from.iter().map(|from| format!("--from={from}")).collect();
-        if *complete {
-            source.push("--complete".to_owned());
-        }
-        source.extend(now.map(|now| format!("--now={now}")));
-        source.extend(self.versions.flags());
-        Carried {
-            connection: self.connection.flags(),
-            source,
-            selection,
-            typed: Vec::new(),
-        }
-    }
-
-    /// The cluster of one of several contexts.
-    fn member(&self, context: &str) -> Member {
-        let connection = ConnectionArgs {
-            context: vec![context.to_owned()],
-            ..self.connection.clone()
-        };
-        Member {
-            name: context.to_owned(),
-            flag: format!("--context={context}"),
-            carried: Carried {
-                connection: connection.flags(),
-                ..self.carried()
-            },
-            source: SourceSetting::Cluster(Box::new(connection.resolve())),
-        }
-    }
-
     /// The settings that the flags amount to.
     pub(crate) fn resolve(self) -> Settings {
+        let (selection, output) = (self.selection, self.output);
         let contexts = self.connection.contexts();
+        let connection = self.connection.resolve();
+        let carried = Carried {
+            connection: flags(&connection),
+            source: selection.source().chain(self.versions.flags()).collect(),
+            selection: selection.flags().collect(),
+            typed: Vec::new(),
+        };
+        // The cluster of one of several contexts.
+        let member = |context: &String| {
+            let connection = Connection {
+                context: Some(context.clone()),
+                ..connection.clone()
+            };
+            Member {
+                name: context.clone(),
+                flag: format!("--context={context}"),
+                carried: Carried {
+                    connection: flags(&connection),
+                    ..carried.clone()
+                },
+                source: SourceSetting::Cluster(Box::new(connection)),
+            }
+        };
         // A line for each cluster names it.
-        let is_fleet = contexts.len() > 1 || self.output.output == Format::Ndjson;
-        let fleet = match &self.selection.fleet {
+        let is_fleet = contexts.len() > 1 || output.format == Format::Ndjson;
+        let fleet = match &selection.fleet {
             Some(directory) => Some(FleetSetting::Directory(directory.clone())),
-            None if is_fleet && !contexts.is_empty() => Some(FleetSetting::Contexts(
-                contexts.iter().map(|context| self.member(context)).collect(),
-            )),
+            None if is_fleet && !contexts.is_empty() => {
+                Some(FleetSetting::Contexts(contexts.iter().map(member).collect()))
+            }
             None => None,
         };
-        let carried = self.carried();
-        let Self {
-            selection,
+        Settings {
+            fleet,
+            parallel: selection.parallel,
+            strict: selection.strict,
+            complete: selection.complete,
+            allow_missing: selection.allow_missing,
+            scope: selection.scope(),
+            now: selection.now,
+            // What is not labels here is the selector of a command that has its own.
+            selector: selection
+                .selector
+                .and_then(|text| text.parse().ok())
+                .unwrap_or_default(),
+            source: if selection.from.is_empty() {
+                SourceSetting::Cluster(Box::new(connection))
+            } else {
+                SourceSetting::Files(selection.from)
+            },
+            versions: self.versions.resolve(),
+            timeout: self.timeout.filter(|timeout| !timeout.is_zero()),
+            carried,
             output,
-            connection,
-            versions,
-            timeout,
-        } = self;
-        let SelectionArgs {
-            namespace,
-            all_namespaces,
-            selector,
-            from,
-            fleet: _,
-            parallel,
-            strict,
-            complete,
-            allow_missing,
-            now,
-        } = selection;
-        let OutputArgs {
-            output: format,
-            details,
-            no_headers,
-            sort_by,
-            watch,
-            color,
-            ascii,
-            quiet,
-            verbosity,
-        } = output;
-        let scope = match given(namespace) {
+        }
+    }
+}
+
+impl SelectionArgs {
+    fn scope(&self) -> Scope {
+        match given(self.namespace.clone()) {
             // As in kubectl: `-A` wins over `-n`.
-            _ if all_namespaces => Scope::All,
+            _ if self.all_namespaces => Scope::All,
             Some(namespace) => Scope::Namespace(namespace),
             None => Scope::Unset,
-        };
-        let source = if from.is_empty() {
-            SourceSetting::Cluster(Box::new(connection.resolve()))
-        } else {
-            SourceSetting::Files(from)
-        };
-        Settings {
-            source,
-            fleet,
-            parallel,
-            strict,
-            complete,
-            allow_missing,
-            scope,
-            // What is not labels here is the selector of a command that has its own.
-            selector: selector.and_then(|text| text.parse().ok()).unwrap_or_default(),
-            watch,
-            versions: versions.resolve(),
-            now,
-            timeout: timeout.filter(|timeout| !timeout.is_zero()),
-            carried,
-            output: Options {
-                format,
-                no_headers,
-                sort_by,
-                details,
-                color,
-                ascii,
-                quiet,
-                verbosity,
-            },
         }
+    }
+
+    /// The flags that select objects, as they are typed.
+    fn flags(&self) -> impl Iterator<Item = String> {
+        let namespace = match self.scope() {
+            Scope::All => Some("--all-namespaces".to_owned()),
+            Scope::Namespace(namespace) => Some(format!("--namespace={namespace}")),
+            Scope::Unset => None,
+        };
+        let labels = self.selector.iter().map(|labels| format!("--selector={labels}"));
+        namespace.into_iter().chain(labels)
+    }
+
+    /// The flags that say what is read and when that was, as they are typed.
+    fn source(&self) -> impl Iterator<Item = String> {
+        let from = self.from.iter().map(|from| format!("--from={from}"));
+        let complete = self.complete.then(|| "--complete".to_owned());
+        from.chain(complete)
+            .chain(self.now.map(|now| format!("--now={now}")))
     }
 }
 
@@ -559,9 +345,21 @@ impl VersionArgs {
         let gates = gates.into_iter().filter(|(_, gates)| !gates.is_empty());
         let gates = gates.map(|(flag, gates)| {
             let gates = gates.iter().map(|gate| format!("{}={}", gate.name, gate.enabled));
-            format!("{flag}={}", gates.collect::<Vec<_>>().join(","))
+            format!("{flag}={}", gates.format(","))
         });
         version.into_iter().chain(gates).collect()
+    }
+
+    fn resolve(self) -> VersionSettings {
+        VersionSettings {
+            kubernetes: self.kubernetes_version.map(|(release, _)| release),
+            patch: self.kubernetes_version.and_then(|(_, patch)| patch),
+            gates: self.gates,
+            scheduler_gates: self.scheduler_gates,
+            controller_manager_gates: self.controller_manager_gates,
+            api_server_gates: self.api_server_gates,
+            kubelet_gates: self.kubelet_gates,
+        }
     }
 }
 
@@ -572,121 +370,68 @@ impl ConnectionArgs {
         given.unique().cloned().collect()
     }
 
-    /// The only context.
-    fn context(&self) -> Option<String> {
-        let mut contexts = self.contexts();
-        contexts.pop().filter(|_| contexts.is_empty())
-    }
-
-    /// The flags that say which cluster and who asks, as they are typed. Secrets are left out: they do not belong in a printed command.
-    fn flags(&self) -> Vec<String> {
-        fn path(path: Option<&OsString>) -> Option<&str> {
-            path.and_then(|path| path.to_str())
-        }
-        let context = self.context();
-        let single = [
-            ("--kubeconfig", path(self.kubeconfig.as_ref())),
-            ("--context", context.as_deref()),
-            ("--cluster", self.cluster.as_deref()),
-            ("--user", self.user.as_deref()),
-            ("--server", self.server.as_deref()),
-            ("--tls-server-name", self.tls_server_name.as_deref()),
-            (
-                "--certificate-authority",
-                path(self.certificate_authority.as_ref()),
-            ),
-            ("--client-certificate", path(self.client_certificate.as_ref())),
-            ("--client-key", path(self.client_key.as_ref())),
-            ("--as", self.impersonated_user.as_deref()),
-            ("--as-uid", self.impersonated_uid.as_deref()),
-        ];
-        let single = single
-            .into_iter()
-            .filter_map(|(flag, value)| Some((flag, value?)));
-        let groups = self
-            .impersonated_groups
-            .iter()
-            .map(|group| ("--as-group", group.as_str()));
-        let flags = single.chain(groups).filter(|(_, value)| !value.is_empty());
-        let mut flags: Vec<String> = flags.map(|(flag, value)| format!("{flag}={value}")).collect();
-        if self.insecure_skip_tls_verify {
-            flags.push("--insecure-skip-tls-verify".to_owned());
-        }
-        flags
-    }
-
+    /// The connection. Of several contexts none is the one.
     fn resolve(self) -> Connection {
-        let context = self.context();
-        let Self {
-            kubeconfig,
-            context: _,
-            cluster,
-            user,
-            server,
-            tls_server_name,
-            insecure_skip_tls_verify,
-            certificate_authority,
-            client_certificate,
-            client_key,
-            token,
-            username,
-            password,
-            impersonated_user,
-            impersonated_uid,
-            impersonated_groups,
-            impersonated_extra,
-            request_timeout,
-            proxy_url,
-            disable_compression,
-            cache_dir: _,
-        } = self;
+        let mut contexts = self.contexts();
         Connection {
-            kubeconfig: given_path(kubeconfig),
-            context,
-            cluster: given(cluster),
-            user: given(user),
-            server: given(server),
-            tls_server_name: given(tls_server_name),
-            insecure_skip_tls_verify,
-            certificate_authority: given_path(certificate_authority),
-            client_certificate: given_path(client_certificate),
-            client_key: given_path(client_key),
-            token: given(token).map(Into::into),
-            username: given(username),
-            password: given(password).map(Into::into),
+            kubeconfig: given_path(self.kubeconfig),
+            context: contexts.pop().filter(|_| contexts.is_empty()),
+            cluster: given(self.cluster),
+            user: given(self.user),
+            server: given(self.server),
+            tls_server_name: given(self.tls_server_name),
+            insecure_skip_tls_verify: self.insecure_skip_tls_verify,
+            certificate_authority: given_path(self.certificate_authority),
+            client_certificate: given_path(self.client_certificate),
+            client_key: given_path(self.client_key),
+            token: given(self.token).map(Into::into),
+            username: given(self.username),
+            password: given(self.password).map(Into::into),
             impersonate: Impersonation {
-                user: given(impersonated_user),
-                uid: given(impersonated_uid),
-                groups: impersonated_groups,
-                extra: impersonated_extra,
+                user: given(self.impersonated_user),
+                uid: given(self.impersonated_uid),
+                groups: self.impersonated_groups,
+                extra: self.impersonated_extra,
             },
-            request_timeout: request_timeout.filter(|timeout| !timeout.is_zero()),
-            proxy_url: given(proxy_url),
-            disable_compression,
+            request_timeout: self.request_timeout.filter(|timeout| !timeout.is_zero()),
+            proxy_url: given(self.proxy_url),
+            disable_compression: self.disable_compression,
         }
     }
 }
 
-impl VersionArgs {
-    fn resolve(self) -> VersionSettings {
-        let Self {
-            kubernetes_version,
-            gates,
-            scheduler_gates,
-            controller_manager_gates,
-            api_server_gates,
-            kubelet_gates,
-        } = self;
-        VersionSettings {
-            kubernetes: kubernetes_version.map(|(release, _)| release),
-            patch: kubernetes_version.and_then(|(_, patch)| patch),
-            gates,
-            scheduler_gates,
-            controller_manager_gates,
-            api_server_gates,
-            kubelet_gates,
-        }
+/// The flags that say which cluster and who asks, as they are typed. Secrets are left out: they do not belong in a printed command.
+fn flags(connection: &Connection) -> Vec<String> {
+    let path = |path: &'_ Option<PathBuf>| path.as_deref().and_then(Path::to_str).map(str::to_owned);
+    let Impersonation {
+        user, uid, groups, ..
+    } = &connection.impersonate;
+    let single = [
+        ("--kubeconfig", path(&connection.kubeconfig)),
+        ("--context", connection.context.clone()),
+        ("--cluster", connection.cluster.clone()),
+        ("--user", connection.user.clone()),
+        ("--server", connection.server.clone()),
+        ("--tls-server-name", connection.tls_server_name.clone()),
+        ("--certificate-authority", path(&connection.certificate_authority)),
+        ("--client-certificate", path(&connection.client_certificate)),
+        ("--client-key", path(&connection.client_key)),
+        ("--as", user.clone()),
+        ("--as-uid", uid.clone()),
+    ];
+    let single = single
+        .into_iter()
+        .filter_map(|(flag, value)| Some((flag, value?)));
+    let groups = groups.iter().filter(|group| !group.is_empty());
+    let groups = groups.map(|group| ("--as-group", group.clone()));
+    let mut flags: Vec<String> = single
+        .chain(groups)
+        .map(|(flag, value)| format!("{flag}={value}"))
+        .collect();
+    if connection.insecure_skip_tls_verify {
+        flags.push("--insecure-skip-tls-verify".to_owned());
     }
+    flags
 }
 
 fn given(value: Option<String>) -> Option<String> {

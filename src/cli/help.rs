@@ -57,15 +57,14 @@ pub(super) fn shape(root: Command) -> Command {
         Command::new(HELP).about("Print help for a command"),
     ];
     let shared = root.mut_args(|arg| {
-        if !arg.is_global_set() {
-            arg
-        } else if COMMON.contains(&arg.get_id().as_str()) {
+        if COMMON.contains(&arg.get_id().as_str()) {
             arg.help_heading(COMMON_HEADING)
         } else {
             arg.hide_short_help(true).hide_long_help(true)
         }
     });
-    let root = shaped(shared.disable_help_subcommand(true).subcommands(words), "");
+    let shared = shared.next_help_heading(None).disable_help_subcommand(true);
+    let root = shaped(shared.subcommands(words), "");
     let groups = groups(&root);
     root.help_template(format!(
         "{FIRST}\n\n{groups}{COMMON_HEADING}:\n{{options}}{{after-help}}"
@@ -206,10 +205,7 @@ fn shaped(command: Command, path: &str) -> Command {
 
 /// The page of the flags of `root` that all commands have. `root` is not in its shape yet.
 pub(super) fn options(root: &Command) -> String {
-    let flags = root
-        .get_arguments()
-        .filter(|flag| flag.is_global_set())
-        .map(|flag| kept(flag.clone()).hide_short_help(false));
+    let flags = root.get_arguments().map(|flag| kept(flag.clone()));
     let rendered = Command::new("kubectl dra options")
         .args(flags)
         .disable_help_flag(true)

@@ -95,7 +95,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
         Err(error) => return shown(error, |error| words::meant(error, &args, &command)),
     };
     if matches.subcommand_name() == Some(help::OPTIONS) {
-        return Ok(Invocation::Show(help::options(&Cli::command())));
+        return Ok(Invocation::Show(help::options(&all_flags())));
     }
     let Cli {
         global,
@@ -123,9 +123,23 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> anyhow::Result<
     Ok(Invocation::Run(Box::new(settings), Box::new(subcommand)))
 }
 
+/// The commands with their flags, those of the program being everybody's. Files replace a cluster: there is nothing that the flags of a
+/// connection could apply to.
+fn all_flags() -> clap::Command {
+    let command = Cli::command();
+    let connection = command
+        .get_arguments()
+        .filter(|flag| words::is_about_connection(flag));
+    let connection: Vec<_> = connection.map(|flag| flag.get_id().clone()).collect();
+    command.mut_args(|flag| match flag.get_id().as_str() {
+        "from" | "fleet" => flag.global(true).conflicts_with_all(&connection),
+        _ => flag.global(true),
+    })
+}
+
 /// The whole command line as data.
 pub(crate) fn command_line() -> clap::Command {
-    let mut command = help::shape(Cli::command());
+    let mut command = help::shape(all_flags());
     for (name, accepts) in ACCEPTED {
         // A flag that a command does not take is one of its own that help does not show: global flags give way to it,
         // and the command can say why it is refused.

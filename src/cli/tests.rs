@@ -165,12 +165,15 @@ fn what_has_no_effect_with_files_is_refused_and_the_rest_is_not() {
 fn every_connection_flag_has_a_conflict_with_files() {
     let command = command_line();
     let connection = |arg: &&clap::Arg| arg.get_help_heading() == Some("Cluster connection");
-    let flags: Vec<_> = command
-        .get_arguments()
-        .filter(connection)
-        .map(|arg| arg.get_id().as_str())
-        .collect();
-    assert_eq!(flags, global::CONNECTION_FLAGS);
+    let flags: Vec<_> = command.get_arguments().filter(connection).collect();
+    assert_eq!(flags.len(), 20);
+    for files in ["from", "fleet"] {
+        let files = command.get_arguments().find(|arg| arg.get_id() == files);
+        let conflicts = command.get_arg_conflicts_with(files.expect("a flag"));
+        for flag in &flags {
+            assert!(conflicts.contains(flag), "{flag}");
+        }
+    }
 }
 
 #[test]

@@ -8,46 +8,10 @@ use clap::builder::{EnumValueParser, PossibleValue, PossibleValuesParser, TypedV
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 
-use crate::output::{Color, Export, Format, LogFormat};
+use crate::output::Format;
 use dra_model::{LabelSelector, LabelSelectorError, Time};
 use dra_sources::live::{check_proxy, no_path_segment};
 use dra_sources::{GateSetting, MinorVersion};
-
-impl ValueEnum for Format {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::Table,
-            Self::Wide,
-            Self::Json,
-            Self::Yaml,
-            Self::Ndjson,
-            Self::Name,
-            Self::Export(Export::Sarif),
-            Self::Export(Export::Junit),
-            Self::Export(Export::Github),
-            Self::Export(Export::Markdown),
-            Self::Export(Export::Html),
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Table => PossibleValue::new("table").help("Human-readable table or text"),
-            Self::Wide => PossibleValue::new("wide").help("Table with more columns"),
-            Self::Json => PossibleValue::new("json").help("JSON (schemas in docs/reference/schema)"),
-            Self::Yaml => PossibleValue::new("yaml").help("YAML with the same content"),
-            Self::Ndjson => PossibleValue::new("ndjson").help("One line of JSON per cluster"),
-            Self::Name => PossibleValue::new("name").help("Names only, one per line"),
-            Self::Export(Export::Sarif) => PossibleValue::new("sarif").help("SARIF for code scanners"),
-            Self::Export(Export::Junit) => PossibleValue::new("junit").help("JUnit XML for CI servers"),
-            Self::Export(Export::Github) => PossibleValue::new("github").help("GitHub Actions annotations"),
-            Self::Export(Export::Markdown) => {
-                PossibleValue::new("markdown").help("Markdown for a comment or an issue")
-            }
-            Self::Export(Export::Html) => PossibleValue::new("html").help("Web page in one file"),
-        })
-    }
-}
 
 /// Reads `-o` of a command. Formats of other commands are read too, so that the command can say who has them, but only these are shown.
 #[derive(Debug, Clone)]
@@ -70,34 +34,6 @@ impl TypedValueParser for Formats {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new(self.0.iter().filter_map(Format::to_possible_value)))
-    }
-}
-
-impl ValueEnum for LogFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Text, Self::Json]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Text => PossibleValue::new("text").help("Human-readable lines"),
-            Self::Json => PossibleValue::new("json").help("One JSON object per line, for log collectors"),
-        })
-    }
-}
-
-impl ValueEnum for Color {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Auto, Self::Always, Self::Never]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::Auto => PossibleValue::new("auto")
-                .help("On a terminal unless NO_COLOR is set, and in pipes if CLICOLOR_FORCE is set"),
-            Self::Always => PossibleValue::new("always").help("Always"),
-            Self::Never => PossibleValue::new("never").help("Never"),
-        })
     }
 }
 

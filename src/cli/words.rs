@@ -943,7 +943,7 @@ fn line(argv: impl IntoIterator<Item = String>) -> String {
 }
 
 /// Returns whether a flag only says which cluster to ask, and how. A mistyped flag of a command never means one of those.
-fn is_about_connection(arg: &Arg) -> bool {
+pub(super) fn is_about_connection(arg: &Arg) -> bool {
     arg.get_help_heading() == Some(global::CONNECTION)
 }
 

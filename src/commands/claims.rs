@@ -229,7 +229,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let report = rows(&loaded.cluster, &selection, ctx.now(&loaded.cluster));
     report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    if !ctx.settings().watch {
+    if !ctx.settings().output.watch {
         ctx.print(report)?;
         return Ok(Outcome::Done);
     }

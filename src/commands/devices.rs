@@ -12,7 +12,7 @@ use itertools::{Either, Itertools};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{
-    Cell, Column, Export, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
+    Cell, Column, Format, NONE, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View,
 };
 use dra_allocator::devices::{ClassSelectors, DeviceNode, DeviceState};
 use dra_model::{Cluster, Kind, Str};
@@ -370,7 +370,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.print(Picture { devices: report, map })?;
         return Ok(Outcome::Done);
     }
-    if !ctx.settings().watch {
+    if !ctx.settings().output.watch {
         ctx.print(report)?;
         return Ok(Outcome::Done);
     }
@@ -403,15 +403,12 @@ const SWITCHES: [(&str, &str); 3] = [("free", "--free"), ("tainted", "--tainted"
 fn accepts_map(ctx: &Ctx, by: By) -> Result<(), UsageError> {
     let settings = ctx.settings();
     let output = &settings.output;
-    let is_for_people = matches!(
-        output.format,
-        Format::Table | Format::Wide | Format::Export(Export::Html)
-    );
+    let is_for_people = matches!(output.format, Format::Table | Format::Wide | Format::Html);
     let refused = [
         ("--output", !is_for_people),
         ("--sort-by", output.sort_by.is_some()),
         ("--no-headers", output.no_headers),
-        ("--watch", settings.watch),
+        ("--watch", output.watch),
     ];
     if let Some((flag, _)) = refused.into_iter().find(|(_, given)| *given) {
         let error = UsageError::new(format!("`--map` does not support `{flag}`"));

@@ -46,7 +46,7 @@ use clap::ValueEnum;
 
 use crate::context::{Ctx, Settings};
 use crate::error::{Outcome, UsageError};
-use crate::output::{Export, Format};
+use crate::output::Format;
 use dra_reports::findings::Counts;
 
 pub(crate) use completion::{Find, Lookup, lookup};
@@ -184,7 +184,7 @@ pub(crate) type Result = anyhow::Result<Outcome>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accepts {
     formats: &'static [Format],
-    /// The formats of other programs too.
+    /// The formats of other programs that show findings, too.
     exports: bool,
     /// `--no-headers`, `--sort-by` and `-l`.
     list: bool,
@@ -209,8 +209,8 @@ impl Accepts {
             Format::Wide,
             Format::Json,
             Format::Yaml,
-            Format::Export(Export::Markdown),
-            Format::Export(Export::Html),
+            Format::Markdown,
+            Format::Html,
         ],
         ..Self::NOTHING
     };
@@ -227,8 +227,8 @@ impl Accepts {
             Format::Json,
             Format::Yaml,
             Format::Name,
-            Format::Export(Export::Markdown),
-            Format::Export(Export::Html),
+            Format::Markdown,
+            Format::Html,
         ],
         list: true,
         ..Self::NOTHING
@@ -252,10 +252,8 @@ impl Accepts {
 
     /// The formats that the command prints.
     pub(crate) fn formats(self) -> Vec<Format> {
-        let exports = Format::value_variants()
-            .iter()
-            .filter(|format| self.exports && matches!(format, Format::Export(_)))
-            .filter(|format| !self.formats.contains(format));
+        let exports = [Format::Sarif, Format::Junit, Format::Github];
+        let exports = exports.iter().filter(|_| self.exports);
         let lines = self.fleet.then_some(&Format::Ndjson);
         self.formats.iter().chain(lines).chain(exports).copied().collect()
     }
@@ -291,7 +289,7 @@ impl Accepts {
             ("--no-headers", "no_headers", output.no_headers),
             ("--sort-by", "sort_by", output.sort_by.is_some()),
             ("--selector", "selector", !settings.selector.is_empty()),
-            ("--watch", "watch", settings.watch),
+            ("--watch", "watch", output.watch),
             ("--output", "output", output.format != Format::default()),
             ("--details", "details", output.details),
         ];
@@ -314,7 +312,7 @@ impl Accepts {
                 _ if self.formats().contains(&output.format) => {
                     format!("`{name}` does not support `-o {given}` for several clusters")
                 }
-                Format::Export(_) => {
+                Format::Sarif | Format::Junit | Format::Github => {
                     format!("`{name}` does not support this format; only `check` does")
                 }
                 _ => format!("`{name}` does not support `-o {given}`"),
@@ -324,10 +322,7 @@ impl Accepts {
                 None,
             ));
         }
-        let is_for_people = matches!(
-            output.format,
-            Format::Table | Format::Export(Export::Markdown | Export::Html)
-        );
+        let is_for_people = matches!(output.format, Format::Table | Format::Markdown | Format::Html);
         if output.details && !is_for_people {
             let error = UsageError::new(
                 "`--details` cannot be used with `-o`, except with `-o markdown` and `-o html`",
@@ -353,15 +348,10 @@ pub(super) const ONE_CLUSTER: &str = "choose one with `--context NAME` or `--fro
 
 /// Returns whether a format can hold what is said of several clusters.
 fn is_of_fleet(format: Format) -> bool {
-    match format {
-        Format::Table
-        | Format::Wide
-        | Format::Json
-        | Format::Yaml
-        | Format::Ndjson
-        | Format::Export(Export::Markdown) => true,
-        Format::Name | Format::Export(Export::Html | Export::Sarif | Export::Junit | Export::Github) => false,
-    }
+    matches!(
+        format,
+        Format::Table | Format::Wide | Format::Json | Format::Yaml | Format::Ndjson | Format::Markdown
+    )
 }
 
 #[cfg(test)]

@@ -42,7 +42,8 @@ impl<'c> Rows<'c> {
 /// # Errors
 /// When the source is not a cluster.
 pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
-    if ctx.settings().watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_)) {
+    if ctx.settings().output.watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_))
+    {
         return Err(
             UsageError::needs_cluster("`--watch`").hint("remove `--from` to watch the current cluster")
         );

@@ -29,7 +29,7 @@ impl Ctx {
             }
             SourceSetting::Files(names) => self.read_files(names, needs)?,
         };
-        if !self.settings.watch {
+        if !self.settings.output.watch {
             self.begin_computing();
         }
         let source = match (&self.settings.source, self.live.get()) {
@@ -90,7 +90,7 @@ impl Ctx {
         }
         self.describe(loaded.cluster.environment(), source, needs);
         // A watch changes the cluster, which is cheap as long as no other cluster shares it.
-        if !self.settings.watch {
+        if !self.settings.output.watch {
             self.keep(loaded.cluster.clone());
         }
     }

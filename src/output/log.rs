@@ -17,12 +17,12 @@ use super::sanitize::Notation;
 use super::stream::Stream;
 
 /// Format of log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Human-readable lines
     #[default]
     Text,
-    /// One JSON object on each line.
+    /// One JSON object per line, for log collectors
     Json,
 }
 

@@ -39,10 +39,12 @@ pub(crate) use metrics::{ended_metrics, metrics_text};
 pub(crate) use page::{Detail, Page};
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::{LiveView, Progress};
-pub(crate) use report::{Export, Format, Report, View};
+pub(crate) use report::{Format, Report, View};
 pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use sort::{SortBy, SortError};
-pub(crate) use styles::{Color, ColorWish, Terminal, Tone};
+#[cfg(test)]
+pub(crate) use styles::Color;
+pub(crate) use styles::{ColorWish, Terminal, Tone};
 pub(crate) use table::{Cell, Column, Table, Widths};
 pub(crate) use width::width_of;
 pub(crate) use words::{NONE, UNKNOWN, age, counted, human_duration, list_or_none};

@@ -18,7 +18,7 @@ use super::page::Detail;
 use super::page::Page;
 use super::progress::{Lines, LiveView, Progress};
 use super::prompt::{Question, can_ask};
-use super::report::{Export, Format, Report, View};
+use super::report::{Format, Report, View};
 use super::sanitize::{self, Notation};
 use super::sort::{SortBy, SortError};
 use super::stream::Stream;
@@ -28,20 +28,55 @@ use super::{html, json, log, markdown, yaml};
 use dra_reports::script::{Script, carried};
 
 /// Output options of the user.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Options {
+    /// `table`, `wide`, `json`, `yaml` or `name`
+    #[arg(
+        id = "output",
+        long = "output",
+        short = 'o',
+        value_enum,
+        hide_possible_values = true,
+        default_value = "table",
+        hide_default_value = true,
+        value_name = "FORMAT"
+    )]
     pub(crate) format: Format,
-    /// `--no-headers`.
-    pub(crate) no_headers: bool,
-    pub(crate) sort_by: Option<SortBy>,
-    /// `--details`: everything, fitted to a terminal.
+
+    /// Show everything, fitted to the terminal
+    ///
+    /// All evidence, rows and columns, where `-o wide` does not break lines.
+    #[arg(long)]
     pub(crate) details: bool,
+
+    /// Omit the header line
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+
+    /// Sort by a column such as `NODE` or a field such as `.node`
+    ///
+    /// Fields refer to the JSON items and accept kubectl's form, such as `{.devices[0].driver}`.
+    #[arg(long, value_name = "COLUMN|PATH")]
+    pub(crate) sort_by: Option<SortBy>,
+
+    /// Watch for changes after printing the table
+    #[arg(long, short)]
+    pub(crate) watch: bool,
+
+    /// Color mode
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     pub(crate) color: Color,
-    /// `--ascii`: no other characters in pictures.
+
+    /// Use ASCII characters only
+    #[arg(long)]
     pub(crate) ascii: bool,
-    /// `-q`: the report and errors only.
+
+    /// Print only results and errors
+    #[arg(long, short)]
     pub(crate) quiet: bool,
-    /// `-v`: the level of the log.
+
+    /// Log level on stderr; 6 logs requests
+    #[arg(long = "v", short = 'v', default_value_t = 0, value_name = "LEVEL")]
     pub(crate) verbosity: u8,
 }
 
@@ -186,15 +221,15 @@ impl Printer {
                 let document = Document::new(envelope, report);
                 gate.document(Notation::Json, |out| json::to_line(out, &document))
             }),
-            Format::Export(Export::Sarif) => self.on(stream, |gate| {
-                let text = report.export(Export::Sarif).unwrap_or_default();
+            Format::Sarif => self.on(stream, |gate| {
+                let text = report.export(Format::Sarif).unwrap_or_default();
                 gate.document(Notation::Json, |out| out.write_all(text.as_bytes()))
             }),
-            Format::Export(Export::Html) => {
+            Format::Html => {
                 let page = self.web_page(envelope, report);
                 self.on(stream, |gate| gate.text(&page))
             }
-            Format::Export(format) => {
+            format @ (Format::Junit | Format::Github | Format::Markdown) => {
                 let text = report.export(format).unwrap_or_else(|| self.markdown(report));
                 self.on(stream, |gate| gate.text(&text))
             }
@@ -329,7 +364,7 @@ impl Printer {
         let text = sanitize::for_cell(text);
         self.on(&self.out, |gate| {
             gate.text(if is_first { "" } else { "\n" })?;
-            if self.options.format == Format::Export(Export::Markdown) {
+            if self.options.format == Format::Markdown {
                 gate.text(&format!("## {}\n\n", markdown::plain(&text)))
             } else {
                 gate.toned(Tone::Strong, &text)?;

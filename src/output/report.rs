@@ -18,7 +18,7 @@ pub(crate) trait Report: Serialize {
     fn view(&self, page: Page) -> View;
 
     /// Returns the report in the format of another program. Without an answer, Markdown and HTML are made of the view.
-    fn export(&self, _format: Export) -> Option<String> {
+    fn export(&self, _format: Format) -> Option<String> {
         None
     }
 
@@ -46,30 +46,30 @@ pub(crate) enum View {
 }
 
 /// The values of `-o`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
+    /// Human-readable table or text
     #[default]
     Table,
+    /// Table with more columns
     Wide,
+    /// JSON (schemas in docs/reference/schema)
     Json,
+    /// YAML with the same content
     Yaml,
-    /// A line of JSON for each cluster.
+    /// One line of JSON per cluster
     Ndjson,
+    /// Names only, one per line
     Name,
-    Export(Export),
-}
-
-/// Formats of other programs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Export {
-    /// Findings of a static analysis, as code scanners show them.
+    /// SARIF for code scanners
     Sarif,
-    /// Tests, as CI servers show them.
+    /// JUnit XML for CI servers
     Junit,
-    /// Annotations of a workflow of GitHub.
+    /// GitHub Actions annotations
     Github,
+    /// Markdown for a comment or an issue
     Markdown,
-    /// A web page.
+    /// Web page in one file
     Html,
 }
 

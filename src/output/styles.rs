@@ -8,12 +8,14 @@ use std::borrow::Cow;
 use colored::Colorize;
 
 /// Color mode chosen by the user.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Color {
-    /// As the environment and the terminal suggest.
+    /// On a terminal unless NO_COLOR is set, and in pipes if CLICOLOR_FORCE is set
     #[default]
     Auto,
+    /// Always
     Always,
+    /// Never
     Never,
 }
 

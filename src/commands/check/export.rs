@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{Checked, FailOn};
+use super::Checked;
 use crate::output::{counted, markdown_code, markdown_text};
 use dra_reports::findings::{Code, Finding, Severity};
 
@@ -289,14 +289,4 @@ pub(super) fn markdown(report: &Checked) -> String {
         }
     }
     text
-}
-
-impl FailOn {
-    /// Returns whether a finding of this severity makes the verdict bad.
-    pub(super) fn includes(self, severity: Severity) -> bool {
-        match self {
-            Self::At(least) => severity >= least,
-            Self::Never => false,
-        }
-    }
 }

@@ -10,13 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::builder::PossibleValue;
 use clap::{ValueEnum, ValueHint};
 use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{Column, Export, Page, Report, SortBy, SortError, Table, Tone, View, counted};
+use crate::output::{Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_model::{Cluster, Gate, Kind, Version};
 use dra_reports::Selection;
 use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
@@ -114,31 +113,27 @@ pub(crate) struct Args {
 const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Minimum severity of a bad verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FailOn {
-    At(Severity),
+    /// Devices or pods are unusable, or are lost
+    Error,
+    /// Works, but not as intended
+    Warning,
+    /// Any finding
+    Info,
+    /// No finding
     Never,
 }
 
-impl ValueEnum for FailOn {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[
-            Self::At(Severity::Error),
-            Self::At(Severity::Warning),
-            Self::At(Severity::Info),
-            Self::Never,
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::At(Severity::Error) => {
-                PossibleValue::new("error").help("Devices or pods are unusable, or are lost")
-            }
-            Self::At(Severity::Warning) => PossibleValue::new("warning").help("Works, but not as intended"),
-            Self::At(Severity::Info) => PossibleValue::new("info").help("Any finding"),
-            Self::Never => PossibleValue::new("never").help("No finding"),
-        })
+impl FailOn {
+    /// Returns whether a finding of this severity makes the verdict bad.
+    fn includes(self, severity: Severity) -> bool {
+        match self {
+            Self::Error => severity == Severity::Error,
+            Self::Warning => severity >= Severity::Warning,
+            Self::Info => true,
+            Self::Never => false,
+        }
     }
 }
 
@@ -250,13 +245,13 @@ impl Report for Checked {
         }
     }
 
-    fn export(&self, format: Export) -> Option<String> {
+    fn export(&self, format: Format) -> Option<String> {
         Some(match format {
-            Export::Html => return None,
-            Export::Sarif => export::sarif(self),
-            Export::Junit => export::junit(self),
-            Export::Github => export::github(self),
-            Export::Markdown => export::markdown(self),
+            Format::Sarif => export::sarif(self),
+            Format::Junit => export::junit(self),
+            Format::Github => export::github(self),
+            Format::Markdown => export::markdown(self),
+            _ => return None,
         })
     }
 
@@ -437,7 +432,7 @@ pub(super) async fn now(ctx: &Ctx, mut cluster: Cluster, selection: Selection) -
     Ok(Checked {
         verdict: verdict(&list, &request, &[]),
         list,
-        fail_on: FailOn::At(Severity::Warning),
+        fail_on: FailOn::Warning,
         from_file: !is_live,
         downgrade: None,
         again: Command::dra("check").same_objects(),

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
 
 use crate::commands::objects;
 use crate::context::Ctx;
@@ -76,9 +75,13 @@ pub(super) struct PlanningArgs {
 }
 
 /// A gate that kube-scheduler needs to reserve for PodGroups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum GroupGate {
+    /// Claims created for PodGroups; PodGroups remain
+    #[value(name = Gate::DRAWorkloadResourceClaims.name())]
     Claims,
+    /// PodGroups altogether
+    #[value(name = Gate::GenericWorkload.name())]
     Workload,
 }
 
@@ -88,19 +91,6 @@ impl GroupGate {
             Self::Claims => Gate::DRAWorkloadResourceClaims,
             Self::Workload => Gate::GenericWorkload,
         }
-    }
-}
-
-impl ValueEnum for GroupGate {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Claims, Self::Workload]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.gate().name()).help(match self {
-            Self::Claims => "Claims created for PodGroups; PodGroups remain",
-            Self::Workload => "PodGroups altogether",
-        }))
     }
 }
 

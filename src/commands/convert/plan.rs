@@ -6,9 +6,7 @@ use serde::Serialize;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{
-    Cell, Column, Export, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted,
-};
+use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_reports::conversion::{
     ConversionPlan, DowngradeCost, PlanSummary, PlannedAction, PlannedClaim, RUNBOOK_NEEDS, Step, planned,
 };
@@ -211,7 +209,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let format = ctx.settings().output.format;
     let is_for_people = matches!(
         format,
-        Format::Table | Format::Wide | Format::Export(Export::Markdown | Export::Html)
+        Format::Table | Format::Wide | Format::Markdown | Format::Html
     );
     if let Some(flag) = flag.filter(|_| !is_for_people) {
         let error = UsageError::new(format!("`{flag}` applies to table output only"));

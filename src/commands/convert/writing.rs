@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::PossibleValue;
 use clap::{ValueEnum, ValueHint};
 
 use crate::commands::duration;
@@ -80,29 +79,13 @@ pub(super) struct PassesArgs {
 }
 
 /// Dry-run mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum DryRun {
-    /// They do.
+    /// Write
     #[default]
     None,
-    /// Nothing is sent.
+    /// Send nothing
     Client,
-    /// The API server checks them and forgets them.
+    /// Let the API server check every patch and forget it
     Server,
-}
-
-impl ValueEnum for DryRun {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::None, Self::Client, Self::Server]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            Self::None => PossibleValue::new("none").help("Write"),
-            Self::Client => PossibleValue::new("client").help("Send nothing"),
-            Self::Server => {
-                PossibleValue::new("server").help("Let the API server check every patch and forget it")
-            }
-        })
-    }
 }
