@@ -19,6 +19,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
+use crate::error::Outcome;
 use crate::output::{
     ColorWish, Envelope, Options, Part, PrintError, Printer, Progress, Report, Terminal, web_page,
 };
@@ -220,6 +221,11 @@ impl Ctx {
         &self.settings
     }
 
+    /// Returns whether a cluster is asked, and not files.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self.settings.source, SourceSetting::Cluster(_))
+    }
+
     pub(crate) fn printer(&self) -> &Printer {
         &self.printer
     }
@@ -359,9 +365,7 @@ impl Ctx {
             }
             cluster.apply(change);
         }
-        for warning in again.warnings {
-            self.warn(warning);
-        }
+        self.warn_all(again.warnings);
         Ok(again.unread)
     }
 
@@ -371,7 +375,7 @@ impl Ctx {
         cluster: &mut Cluster,
         wanted: &OwnersWanted,
     ) -> anyhow::Result<Vec<String>> {
-        if !matches!(self.settings().source, SourceSetting::Cluster(_)) {
+        if !self.is_live() {
             return Ok(Vec::new());
         }
         let read = self.live().await?.owners(wanted).await?;
@@ -387,6 +391,12 @@ impl Ctx {
     pub(crate) fn print(&self, mut report: impl Report) -> Result<(), PrintError> {
         self.end_computing();
         self.printer.report(&self.envelope(), &mut report)
+    }
+
+    /// The same, and the verdict of the report.
+    pub(crate) fn answer(&self, report: impl Report, outcome: Outcome) -> anyhow::Result<Outcome> {
+        self.print(report)?;
+        Ok(outcome)
     }
 
     /// Returns a web page with what was noted about its source.
@@ -435,6 +445,11 @@ impl Ctx {
                 envelope.warnings.push(warning);
             }
         }
+    }
+
+    /// Gives each of these warnings.
+    pub(crate) fn warn_all(&self, warnings: impl IntoIterator<Item: Into<String>>) {
+        warnings.into_iter().for_each(|warning| self.warn(warning));
     }
 
     /// Shows the progress of `what`, once it takes long.

@@ -1,13 +1,13 @@
 //! Results of a run: outcomes, kinds of failure, exit codes and hints.
 //!
 //! A command that did its job returns an [`Outcome`]; one that could not returns an error, whose kind is found by its
-//! type. Advice to the user is a [`Hints`] implementation here, so that the wording stays out of the core, which only
-//! says what is wrong. `docs/reference/exit-codes.md` shows the codes to users; a test holds both together.
+//! type. Advice to the user is found by that type, too: the core says what is wrong, and what it knows of a way out. `docs/reference/exit-codes.md` shows the codes to users; a test holds both together.
 
 use std::error::Error as StdError;
 use std::io;
 use std::process::ExitCode;
 
+use itertools::Itertools;
 use thiserror::Error;
 
 use crate::output::{PrintError, SortError};
@@ -60,6 +60,16 @@ pub(crate) enum Failure {
 }
 
 impl Outcome {
+    /// The verdict of a command that looks for something bad, which it has found or not. What it did not find may still be there if something
+    /// is unknown.
+    pub(crate) fn of(is_bad: bool, is_unknown: bool) -> Self {
+        match (is_bad, is_unknown) {
+            (true, _) => Self::Findings,
+            (false, true) => Self::Unknown,
+            (false, false) => Self::Done,
+        }
+    }
+
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Done => exit_code::DONE,
@@ -162,7 +172,7 @@ pub(crate) struct NotFound {
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
 pub(crate) struct Absent(pub(crate) Vec<Absence>);
 
-impl Hints for Absent {
+impl Absent {
     fn hints(&self) -> Vec<String> {
         let of_one = |absence: &Absence| {
             let instead = instead(absence);
@@ -182,15 +192,12 @@ const TOLD: usize = 5;
 
 /// Returns what could have been meant, or what there is.
 pub(crate) fn instead(absence: &Absence) -> String {
-    let quoted = |names: &[&str]| {
-        let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        quoted.join(", ")
-    };
+    let quoted = |names: &[&str], separator| names.iter().map(|name| format!("`{name}`")).join(separator);
     let some_of = |names: &[&str]| {
         let (told, rest) = (&names[..names.len().min(TOLD)], names.len().saturating_sub(TOLD));
         match rest {
-            0 => quoted(told),
-            rest => format!("{} and {rest} more", quoted(told)),
+            0 => quoted(told, ", "),
+            rest => format!("{} and {rest} more", quoted(told, ", ")),
         }
     };
     if !absence.elsewhere.is_empty() {
@@ -205,29 +212,17 @@ pub(crate) fn instead(absence: &Absence) -> String {
         return format!("there is {}", some_of(&elsewhere));
     }
     let wanted = absence.name.to_lowercase();
-    let mut alike: Vec<(f64, &str)> = absence
+    let likeness = |other: &String| strsim::jaro_winkler(&wanted, &other.to_lowercase());
+    let others = absence
         .others
         .iter()
-        .map(|other| {
-            (
-                strsim::jaro_winkler(&wanted, &other.to_lowercase()),
-                other.as_str(),
-            )
-        })
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .collect();
+        .map(|other| (likeness(other), other.as_str()));
+    let mut alike: Vec<(f64, &str)> = others.filter(|(likeness, _)| *likeness >= ALIKE).collect();
     // Likeness is no NaN; equal ones keep the order of names.
     alike.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     if !alike.is_empty() {
         let names: Vec<&str> = alike.into_iter().take(3).map(|(_, name)| name).collect();
-        return format!(
-            "did you mean {}?",
-            names
-                .iter()
-                .map(|name| format!("`{name}`"))
-                .collect::<Vec<_>>()
-                .join(" or ")
-        );
+        return format!("did you mean {}?", quoted(&names, " or "));
     }
     let others: Vec<&str> = absence.others.iter().map(String::as_str).collect();
     let (one, several) = absence.nouns;
@@ -267,130 +262,54 @@ fn while_doing(doing: Option<&str>) -> String {
     doing.map_or_else(String::new, |doing| format!(", while {doing}"))
 }
 
-impl Hints for TimedOut {
-    fn hints(&self) -> Vec<String> {
-        vec![
-            "increase `--timeout`, or limit the command to one namespace with `-n` or to fewer objects"
-                .to_owned(),
-        ]
-    }
-}
-
-/// A way out of an error, for errors that know one: one sentence each, with the command or flag to use.
-pub(crate) trait Hints {
-    fn hints(&self) -> Vec<String>;
-}
-
-impl Hints for NotFound {
-    fn hints(&self) -> Vec<String> {
-        vec![self.hint.clone()]
-    }
-}
-
-impl Hints for UsageError {
-    fn hints(&self) -> Vec<String> {
-        self.hint.iter().cloned().collect()
-    }
-}
-
-impl Hints for PrintError {
-    fn hints(&self) -> Vec<String> {
-        match self {
-            Self::Sort(SortError::NoSuchField { columns, .. }) => {
-                vec![format!(
-                    "sort by a column ({}) or by a field of `-o json`, as in `.name`",
-                    columns.join(", ")
-                )]
-            }
-            Self::Sort(SortError::NotSortable(_)) | Self::Write(_) => Vec::new(),
-        }
-    }
-}
-
-impl Hints for live::Error {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-impl Hints for conversion::Error {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-impl Hints for dra_runner::Failure {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-impl Hints for conversion::RecordError {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-impl Hints for conversion::Trouble {
-    fn hints(&self) -> Vec<String> {
-        let next = "run it again afterwards to continue where it stopped".to_owned();
-        self.hint.iter().cloned().chain([next]).collect()
-    }
-}
-
-impl Hints for LoadError {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-impl Hints for SnapshotError {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-impl Hints for DestinationError {
-    fn hints(&self) -> Vec<String> {
-        self.hint().into_iter().collect()
-    }
-}
-
-/// The types asked for hints. A typed error that has some is one more line here.
-const HINTING: &[HintsOf] = &[
-    hints_of::<UsageError>,
-    hints_of::<Absent>,
-    hints_of::<NotFound>,
-    hints_of::<dra_runner::Failure>,
-    hints_of::<TimedOut>,
-    hints_of::<PrintError>,
-    hints_of::<live::Error>,
-    hints_of::<conversion::Error>,
-    hints_of::<conversion::RecordError>,
-    hints_of::<conversion::Trouble>,
-    hints_of::<LoadError>,
-    hints_of::<SnapshotError>,
-    hints_of::<DestinationError>,
+/// Ways out of the errors that know some: one sentence each, with the command or flag to use. A typed error that has some is one more line
+/// here.
+const HINTING: &[fn(&(dyn StdError + 'static)) -> Vec<String>] = &[
+    |cause| hints_of(cause, |error: &UsageError| error.hint.clone()),
+    |cause| hints_of(cause, Absent::hints),
+    |cause| hints_of(cause, |error: &NotFound| Some(error.hint.clone())),
+    |cause| hints_of(cause, dra_runner::Failure::hint),
+    |cause| hints_of(cause, |_: &TimedOut| Some(TAKES_LONG.to_owned())),
+    |cause| hints_of(cause, sort_hint),
+    |cause| hints_of(cause, live::Error::hint),
+    |cause| hints_of(cause, conversion::Error::hint),
+    |cause| hints_of(cause, conversion::RecordError::hint),
+    |cause| hints_of(cause, |error: &conversion::Trouble| error.hint.clone()),
+    |cause| hints_of(cause, |_: &conversion::Trouble| Some(RUN_AGAIN.to_owned())),
+    |cause| hints_of(cause, LoadError::hint),
+    |cause| hints_of(cause, SnapshotError::hint),
+    |cause| hints_of(cause, DestinationError::hint),
 ];
 
-type HintsOf = fn(&(dyn StdError + 'static)) -> Option<Vec<String>>;
+const TAKES_LONG: &str =
+    "increase `--timeout`, or limit the command to one namespace with `-n` or to fewer objects";
+const RUN_AGAIN: &str = "run it again afterwards to continue where it stopped";
 
-fn hints_of<E: Hints + StdError + 'static>(cause: &(dyn StdError + 'static)) -> Option<Vec<String>> {
-    cause.downcast_ref::<E>().map(Hints::hints)
+/// The hints that `hints` finds where `cause` is an error of its type.
+fn hints_of<E: StdError + 'static, H: IntoIterator<Item = String>>(
+    cause: &(dyn StdError + 'static),
+    hints: impl Fn(&E) -> H,
+) -> Vec<String> {
+    let error = cause.downcast_ref::<E>();
+    error.into_iter().flat_map(hints).collect()
+}
+
+fn sort_hint(error: &PrintError) -> Option<String> {
+    match error {
+        PrintError::Sort(SortError::NoSuchField { columns, .. }) => Some(format!(
+            "sort by a column ({}) or by a field of `-o json`, as in `.name`",
+            columns.join(", ")
+        )),
+        PrintError::Sort(SortError::NotSortable(_)) | PrintError::Write(_) => None,
+    }
 }
 
 /// The hints of everything in the chain of `error`, each once.
 pub(crate) fn hints(error: &anyhow::Error) -> Vec<String> {
-    let mut all = Vec::new();
-    let known = error
+    let all = error
         .chain()
-        .flat_map(|cause| HINTING.iter().filter_map(|hints_of| hints_of(cause)));
-    for hint in known.flatten() {
-        if !all.contains(&hint) {
-            all.push(hint);
-        }
-    }
-    all
+        .flat_map(|cause| HINTING.iter().flat_map(|hints| hints(cause)));
+    all.unique().collect()
 }
 
 /// The chain of `error` in one line, from what was being done down to its cause.

@@ -80,7 +80,7 @@ impl Report for SelectorReport {
     fn view(&self, page: Page) -> View {
         let mut doc = head(self);
         if page.is_wide() {
-            doc.table(Table::new(COLUMNS, page.detail(), &self.devices));
+            doc.table(Table::of(COLUMNS, &self.devices));
         } else {
             doc.table(alike::table(self, page));
         }
@@ -205,25 +205,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let mut report = dra_reports::cel(&cluster, &expression, &filter);
     report.incomplete |= !nothing.is_empty();
-    for nothing in &nothing {
-        ctx.warn(nothing);
-    }
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    let outcome = outcome(&report);
-    ctx.print(report)?;
-    Ok(outcome)
-}
-
-fn outcome(report: &SelectorReport) -> Outcome {
+    ctx.warn_all(&nothing);
+    ctx.warn_all(report.warnings.iter());
     let fails = report
         .devices
         .iter()
         .any(|device| device.result == Selected::Error);
-    if report.compile_error.is_some() || !report.new_objects.accepted || fails {
-        Outcome::Findings
-    } else if report.incomplete {
-        Outcome::Unknown
-    } else {
-        Outcome::Done
-    }
+    let is_bad = report.compile_error.is_some() || !report.new_objects.accepted || fails;
+    let outcome = Outcome::of(is_bad, report.incomplete);
+    ctx.answer(report, outcome)
 }

@@ -228,10 +228,9 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         dra_reports::claims(cluster, selection, &filter, show_taints, now)
     };
     let report = rows(&loaded.cluster, &selection, ctx.now(&loaded.cluster));
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
     if !ctx.settings().output.watch {
-        ctx.print(report)?;
-        return Ok(Outcome::Done);
+        return ctx.answer(report, Outcome::Done);
     }
     let mut screen = Rows::new(ctx);
     screen.show(report)?;

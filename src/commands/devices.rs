@@ -155,11 +155,13 @@ pub(super) fn health<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
 }
 
 pub(super) fn capacity<C>(item: &DeviceItem, cell: &mut Cell<'_, C>) {
-    cell.list(
-        item.capacity
-            .iter()
-            .map(|(name, capacity)| Capacity(name, capacity)),
-    );
+    cell.list(capacities(item));
+}
+
+/// The capacities of a device.
+pub(super) fn capacities(item: &DeviceItem) -> impl Iterator<Item = Capacity<'_>> {
+    let all = item.capacity.iter();
+    all.map(|(name, capacity)| Capacity(name, capacity))
 }
 
 /// The classes of a device, as far as they are known.
@@ -246,7 +248,7 @@ impl fmt::Display for Holder<'_> {
 }
 
 /// `memory=80Gi`, and where it is shared what is left of it: `bandwidth=2G/10G`.
-pub(super) struct Capacity<'a>(pub(super) &'a Str, pub(super) &'a CapacityItem);
+pub(super) struct Capacity<'a>(&'a Str, &'a CapacityItem);
 
 impl fmt::Display for Capacity<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -364,15 +366,13 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         dra_reports::devices(cluster, &filter, &selectors, selects.as_deref())
     };
     let report = rows(&loaded.cluster);
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
     if map {
         let map = DeviceMap::of(&loaded.cluster, &report, by.into());
-        ctx.print(Picture { devices: report, map })?;
-        return Ok(Outcome::Done);
+        return ctx.answer(Picture { devices: report, map }, Outcome::Done);
     }
     if !ctx.settings().output.watch {
-        ctx.print(report)?;
-        return Ok(Outcome::Done);
+        return ctx.answer(report, Outcome::Done);
     }
     let mut screen = Rows::new(ctx);
     let mut shown = Shown::default();

@@ -331,9 +331,7 @@ impl Report for Difference {
         doc.verdict(page, tone, self.summary.capitalized());
         doc.field("Before", state(&self.before));
         doc.field("After", state(&self.after));
-        if !self.unknown.is_empty() {
-            doc.list("Unknown", &self.unknown);
-        }
+        doc.any("Unknown", &self.unknown);
         let mut tables = Tables {
             doc,
             page,
@@ -434,15 +432,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         &selection,
     );
     warn(ctx, &report, [&findings_before, &findings_after]);
-    let outcome = if !report.is_empty() {
-        Outcome::Findings
-    } else if report.unknown.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Unknown
-    };
-    ctx.print(report)?;
-    Ok(outcome)
+    let outcome = Outcome::of(!report.is_empty(), !report.unknown.is_empty());
+    ctx.answer(report, outcome)
 }
 
 /// Two sources are named already.
@@ -468,10 +459,7 @@ fn needs(ctx: &Ctx, selection: &Selection) -> Needs {
     let kinds = kinds.into_iter().chain(DIFFERENCE_NEEDS);
     // Claims of every namespace hold devices.
     let needs = Needs::kinds(kinds.filter(|kind| !Kind::OF_RIGHTS.contains(kind)));
-    let needs = match &selection.namespace {
-        Some(namespace) => needs.at_least_in(namespace),
-        None => needs,
-    };
+    let needs = needs.at_least_in(selection.namespace.as_deref());
     needs.with_gates().pods_after_claims().with_rights()
 }
 

@@ -176,8 +176,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         SourceSetting::Files(names) if names.iter().any(|name| name == "-") => Emits::Nothing,
         SourceSetting::Files(_) => Emits::Command,
     };
-    ctx.print(Explained { report, emits })?;
-    Ok(outcome)
+    ctx.answer(Explained { report, emits }, outcome)
 }
 
 async fn load(ctx: &Ctx, namespace: &str) -> anyhow::Result<Cluster> {
@@ -187,17 +186,13 @@ async fn load(ctx: &Ctx, namespace: &str) -> anyhow::Result<Cluster> {
         .pods_after_claims()
         .with_rights()
         .assuming_rare_kinds_empty();
-    ctx.load(needs.at_least_in(namespace)).await
+    ctx.load(needs.at_least_in(Some(namespace))).await
 }
 
 fn settings<'a>(now: Time, budget: &'a Budget, observer: &'a (dyn Observer + Sync)) -> Settings<'a> {
     Settings {
-        nodes: Vec::new(),
-        now,
-        budget,
         observer,
-        run: &threads::each_node,
-        has_fixes: true,
+        ..Settings::new(now, budget, &threads::each_node)
     }
 }
 
@@ -215,9 +210,7 @@ pub(super) fn pending(
         namespace,
         &settings(ctx.now(cluster), &budget, &observer),
     );
-    for missing in &report.unknown {
-        ctx.warn(missing.as_str());
-    }
+    ctx.warn_all(&report.unknown);
     report
 }
 
@@ -229,11 +222,7 @@ async fn everything(ctx: &Ctx, budget: Option<u64>) -> anyhow::Result<Answer<Exp
     }
     let namespace: Option<Str> = objects::namespace(ctx, objects::Default::Current).map(Into::into);
     let report = pending(ctx, &cluster, namespace.as_ref(), budget);
-    let outcome = match (report.has_waiting(), report.is_incomplete()) {
-        (true, _) => Outcome::Findings,
-        (false, true) => Outcome::Unknown,
-        (false, false) => Outcome::Done,
-    };
+    let outcome = Outcome::of(report.has_waiting(), report.is_incomplete());
     let is_unknown = report.items.iter().any(CauseItem::is_unknown);
     if is_unknown && !cluster.environment().gaps.is_empty() {
         tell_role(ctx, &cluster);
@@ -263,14 +252,13 @@ async fn room_of(
     settings: &Settings<'_>,
 ) -> anyhow::Result<Outcome> {
     let report = room(ctx, cluster, name, settings).await?;
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
     let outcome = match report.verdict {
         RoomVerdict::Room => Outcome::Done,
         RoomVerdict::Full | RoomVerdict::Closed => Outcome::Findings,
         RoomVerdict::Unknown => Outcome::Unknown,
     };
-    ctx.print(report)?;
-    Ok(outcome)
+    ctx.answer(report, outcome)
 }
 
 /// What is explained of a cluster that is at hand.
@@ -356,8 +344,7 @@ async fn chain_of(
         DriverVerdict::Broken => Outcome::Findings,
         DriverVerdict::Unknown => Outcome::Unknown,
     };
-    ctx.print(report)?;
-    Ok(outcome)
+    ctx.answer(report, outcome)
 }
 
 /// The pod or the claim that is named, or what is missing to explain it.
@@ -405,7 +392,7 @@ async fn confirm(
     report: Diagnosis,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Diagnosis> {
-    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let is_live = ctx.is_live();
     let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
     let pod = cluster.pod(&key).filter(|_| report.target.is_pod());
     let Some(pod) = pod.filter(|_| is_live && report.verdict() == ClusterVerdict::Broken) else {
@@ -464,7 +451,7 @@ async fn learn_above(
     cluster: &mut Cluster,
     report: &Diagnosis,
 ) -> anyhow::Result<Option<Vec<String>>> {
-    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let is_live = ctx.is_live();
     let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
     let pod = cluster.pod(&key).filter(|_| is_live && report.target.is_pod());
     let Some(pod) = pod.filter(|_| report.asks_for_owners()) else {
@@ -510,7 +497,7 @@ fn of_manifest(
 
 /// Prints the permissions that would make missing data visible.
 fn tell_role(ctx: &Ctx, cluster: &Cluster) {
-    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let is_live = ctx.is_live();
     let is_forbidden = cluster.environment().gaps.iter().any(|gap| gap.is_forbidden);
     if is_live && is_forbidden && !ctx.printer().options().quiet {
         ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));

@@ -12,7 +12,7 @@ use super::run::log::Log;
 use super::run::status_line::StatusLine;
 use super::service::{self, listening};
 use super::{Accepts, duration, judging, places, threads};
-use crate::context::{Ctx, SourceSetting};
+use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{ended_metrics, metrics_text};
 use dra_model::{Cluster, Key, Str, Time};
@@ -117,12 +117,8 @@ impl Wanted {
     fn pending(&self, cluster: &Cluster, now: Time, run: Run<'_>) -> Samples {
         let budget = judging::budget(self.budget);
         let settings = Settings {
-            nodes: Vec::new(),
-            now,
-            budget: &budget,
-            observer: &(),
-            run,
             has_fixes: false,
+            ..Settings::new(now, &budget, run)
         };
         pending_metrics(&judging::metered(cluster), &settings)
     }
@@ -182,7 +178,7 @@ async fn serve(ctx: &Ctx, wanted: Wanted, serving: Serving) -> anyhow::Result<Ou
         lease,
         service,
     } = serving;
-    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
+    if !ctx.is_live() {
         return Err(UsageError::needs_cluster("`export` without `--once`")
             .hint("add `--once` to print the metrics of a file")
             .into());

@@ -49,7 +49,11 @@ pub(super) struct Asked<R> {
 }
 
 /// Several clusters, in the order of the command line or of their names.
-pub(super) struct Fleet<R>(Vec<Asked<R>>);
+#[derive(Serialize)]
+#[serde(bound(serialize = "R: Report"))]
+pub(super) struct Fleet<R> {
+    clusters: Vec<Asked<R>>,
+}
 
 impl<R> Asked<R> {
     /// The column with its name.
@@ -108,25 +112,18 @@ impl<R: Report> Serialize for Asked<R> {
     }
 }
 
-impl<R: Report> Serialize for Fleet<R> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Clusters<'a, C> {
-            clusters: &'a [C],
-        }
-        Clusters { clusters: &self.0 }.serialize(serializer)
-    }
-}
-
 impl<R: OfCluster> Report for Fleet<R> {
     const KIND: &'static str = "Fleet";
 
     fn view(&self, page: Page) -> View {
-        Table::with(R::CLUSTERS, page.detail(), &page, &self.0).into()
+        Table::with(R::CLUSTERS, page.detail(), &page, &self.clusters).into()
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
-        let mut answers = self.0.iter_mut().filter_map(|asked| asked.answer.as_mut().ok());
+        let mut answers = self
+            .clusters
+            .iter_mut()
+            .filter_map(|asked| asked.answer.as_mut().ok());
         answers.try_for_each(|(_, answer)| answer.report.sort(by))
     }
 }
@@ -134,15 +131,16 @@ impl<R: OfCluster> Report for Fleet<R> {
 impl<R> Fleet<R> {
     /// The worst of all: a problem, then an unknown answer, which that of a cluster is that could not be read.
     fn outcome(&self) -> Outcome {
-        let outcomes = self.0.iter().map(|asked| match &asked.answer {
-            Ok((_, answer)) => answer.outcome,
-            Err(_) => Outcome::Unknown,
-        });
-        outcomes.fold(Outcome::Done, |worst, outcome| match (worst, outcome) {
-            (Outcome::Findings, _) | (_, Outcome::Findings) => Outcome::Findings,
-            (Outcome::Unknown, _) | (_, Outcome::Unknown) => Outcome::Unknown,
-            (Outcome::Done, Outcome::Done) => Outcome::Done,
-        })
+        let is = |wanted| {
+            let outcome = |asked: &Asked<R>| {
+                asked
+                    .answer
+                    .as_ref()
+                    .map_or(Outcome::Unknown, |(_, answer)| answer.outcome)
+            };
+            self.clusters.iter().any(|asked| outcome(asked) == wanted)
+        };
+        Outcome::of(is(Outcome::Findings), is(Outcome::Unknown))
     }
 }
 
@@ -191,10 +189,10 @@ where
         });
         asked.push((cluster, carried, asking));
     }
-    let mut fleet = Fleet(Vec::new());
+    let mut clusters = Vec::new();
     for (cluster, carried, asking) in asked {
         let answer = asking.await?;
-        fleet.0.push(Asked {
+        clusters.push(Asked {
             cluster,
             carried,
             answer,
@@ -208,13 +206,14 @@ where
             .as_ref()
             .is_err_and(|error| Failure::of(error) == Failure::Usage)
     };
-    if fleet.0.iter().all(is_usage)
+    if clusters.iter().all(is_usage)
         && let Some(Asked {
             answer: Err(error), ..
-        }) = fleet.0.pop()
+        }) = clusters.pop()
     {
         return Err(error);
     }
+    let mut fleet = Fleet { clusters };
     print(ctx, &mut fleet)?;
     Ok(fleet.outcome())
 }
@@ -243,9 +242,7 @@ fn members(ctx: &Ctx, fleet: &FleetSetting) -> anyhow::Result<Vec<Member>> {
         FleetSetting::Contexts(members) => members.clone(),
         FleetSetting::Directory(directory) => {
             let found = SnapshotDirectory::of(directory).map_err(LoadError::from)?;
-            for left_out in found.left_out {
-                ctx.warn(left_out);
-            }
+            ctx.warn_all(found.left_out);
             let of_file = |(name, file): (String, String)| {
                 let flag = format!("--from={file}");
                 let mut carried = carried.clone();
@@ -295,13 +292,17 @@ fn print<R: OfCluster>(ctx: &Ctx, fleet: &mut Fleet<R>) -> anyhow::Result<()> {
         if let Some(by) = &printer.options().sort_by {
             fleet.sort(by)?;
         }
-        for asked in &fleet.0 {
+        for asked in &fleet.clusters {
             printer.line(asked)?;
         }
     } else {
         let is_document = matches!(format, Format::Json | Format::Yaml);
         let mut has_blocks = false;
-        for asked in fleet.0.iter_mut().filter(|_| R::HAS_BLOCKS && !is_document) {
+        for asked in fleet
+            .clusters
+            .iter_mut()
+            .filter(|_| R::HAS_BLOCKS && !is_document)
+        {
             if let Ok((envelope, answer)) = &mut asked.answer {
                 printer.heading(&format!("Cluster: {}", asked.cluster), !has_blocks)?;
                 carrying(Arc::clone(&asked.carried), || {
@@ -315,7 +316,7 @@ fn print<R: OfCluster>(ctx: &Ctx, fleet: &mut Fleet<R>) -> anyhow::Result<()> {
         }
         printer.report(&ctx.envelope(), fleet)?;
     }
-    for Asked { cluster, answer, .. } in &fleet.0 {
+    for Asked { cluster, answer, .. } in &fleet.clusters {
         match answer {
             Ok((envelope, _)) => {
                 for warning in &envelope.warnings {

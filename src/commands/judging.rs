@@ -95,9 +95,7 @@ pub(super) async fn add_manifests(
     if let Some(namespace) = presence::namespace(ctx).filter(|name| !makes(name)) {
         presence::demand_all(ctx, cluster, &[Mention::Namespace(namespace)]).await?;
     }
-    for warning in found.warnings {
-        ctx.warn(warning);
-    }
+    ctx.warn_all(found.warnings);
     for workload in &found.workloads {
         replace_workload(ctx, cluster, workload);
     }

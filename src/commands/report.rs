@@ -56,10 +56,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     places::Written::new().with("--out", &out).check(&read)?;
     let selection = objects::selection(ctx, objects::Default::All);
     let needs = Needs::everything().with_rights();
-    let needs = match &selection.namespace {
-        Some(namespace) => needs.at_least_in(namespace),
-        None => needs,
-    };
+    let needs = needs.at_least_in(selection.namespace.as_deref());
     let cluster = ctx.load(needs).await?;
     let mentions = presence::mentions(&selection, [Kind::ResourceClaim]);
     presence::demand_all(ctx, &cluster, &mentions).await?;
@@ -111,7 +108,7 @@ impl Sections<'_> {
             now,
             &threads::on_all,
         );
-        status.warnings.iter().for_each(|warning| self.ctx.warn(warning));
+        self.ctx.warn_all(status.warnings.iter());
         let of_namespaces = status.usage.replace(Vec::new());
         let of_owners = usage_by(&cluster, self.selection, UsageBy::Owner);
         let command = Command::dra("status").same_objects();
@@ -149,7 +146,7 @@ impl Sections<'_> {
         let cluster = self.begin("device map");
         let picture = Picture::of(&cluster, self.selection.namespace.as_ref(), UsageBy::Namespace);
         let warnings = &picture.devices.warnings;
-        warnings.iter().for_each(|warning| self.ctx.warn(warning));
+        self.ctx.warn_all(warnings.iter());
         let command = Command::dra("devices").arg("--map").same_objects();
         Part::of(
             "devices",
@@ -163,7 +160,7 @@ impl Sections<'_> {
         let cluster = self.begin("claims");
         let now = self.ctx.now(&cluster);
         let mut report = claims(&cluster, self.selection, &ClaimFilter::default(), false, now);
-        report.warnings.iter().for_each(|warning| self.ctx.warn(warning));
+        self.ctx.warn_all(report.warnings.iter());
         // Those that nothing uses come first: there may be more claims than the page has room for.
         report.items.sort_by_key(|claim| claim.state().reserved);
         let command = self.of_all_namespaces("claims");

@@ -1,5 +1,7 @@
 //! `kubectl dra reserved`: what every entry of `status.reservedFor` really is.
 
+use itertools::Itertools;
+
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, UNKNOWN, View};
@@ -142,22 +144,18 @@ impl Report for ReservationList {
 
     fn view(&self, page: Page) -> View {
         if page.is_terminal() {
-            let table = Table::new(Line::ON_SCREEN, page.detail(), Line::all(self));
+            let table = Table::of(Line::ON_SCREEN, Line::all(self));
             table.grouped().into()
         } else {
-            Table::new(Line::COLUMNS, page.detail(), Line::all(self)).into()
+            Table::of(Line::COLUMNS, Line::all(self)).into()
         }
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for item in &self.items {
-            let name = format!("resourceclaim.resource.k8s.io/{}", item.claim().metadata.name);
-            if names.last() != Some(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let claims = self.items.iter().map(|item| &item.claim().metadata.name).dedup();
+        claims
+            .map(|name| format!("resourceclaim.resource.k8s.io/{name}"))
+            .collect()
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
@@ -178,7 +176,6 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let cluster = ctx.load(needs).await?;
     presence::claims_of_list(ctx, &cluster, &selection).await?;
     let report = dra_reports::reserved(&cluster, &selection);
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    ctx.print(report)?;
-    Ok(Outcome::Done)
+    ctx.warn_all(report.warnings.iter());
+    ctx.answer(report, Outcome::Done)
 }

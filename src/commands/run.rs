@@ -113,8 +113,8 @@ fn until(item: &ShadowItem, cell: &mut Cell<'_, ()>) {
 impl Report for ShadowReport {
     const KIND: &'static str = "ShadowReport";
 
-    fn view(&self, page: Page) -> View {
-        Table::with(COLUMNS, page.detail(), &(), &self.items).into()
+    fn view(&self, _: Page) -> View {
+        Table::of(COLUMNS, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -213,14 +213,8 @@ fn not_seen(ctx: &Ctx, unknown: &str) {
 /// Outcome of a run that writes.
 fn written(ctx: &Ctx, telemetry: &Telemetry) -> Outcome {
     let unknown = telemetry.blind();
-    for unknown in &unknown {
-        not_seen(ctx, unknown);
-    }
-    if unknown.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Unknown
-    }
+    unknown.iter().for_each(|unknown| not_seen(ctx, unknown));
+    Outcome::of(false, !unknown.is_empty())
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
@@ -303,11 +297,7 @@ async fn shadow(run: &Run<'_>, loaded: Loaded) -> anyhow::Result<Outcome> {
     let ending = dra_runner::shadow(run.listed(loaded), *overdue, options.clone(), tell).await?;
     run.status_line.clear();
     let unknown = options.telemetry.blind();
-    let outcome = match (ending.found.is_empty(), unknown.is_empty()) {
-        (false, _) => Outcome::Findings,
-        (true, false) => Outcome::Unknown,
-        (true, true) => Outcome::Done,
-    };
+    let outcome = Outcome::of(!ending.found.is_empty(), !unknown.is_empty());
     let report = ShadowReport {
         unknown,
         ..shadow_report(&ending.found, ending.counts, ending.time)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueHint;
 
-use crate::context::{Ctx, Scope, SourceSetting};
+use crate::context::{Ctx, Scope};
 use crate::error::{Outcome, UsageError};
 use dra_model::Cluster;
 use dra_reports::presence::Mention;
@@ -53,7 +53,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { out, rbac, no_redact } = args;
-    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
+    if !ctx.is_live() {
         return Err(UsageError::needs_cluster("`snapshot`")
             .hint("remove `--from` to record the current cluster")
             .into());
@@ -85,9 +85,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let observer = ctx.observer(&format!("reading {}", live.name()));
     let taken = live.snapshot(&request, observer).await?;
-    for warning in &taken.warnings {
-        ctx.warn(warning);
-    }
+    ctx.warn_all(&taken.warnings);
     for gap in &taken.gaps {
         ctx.warn(format!("{} are missing: {}", gap.kind.plural(), gap.reason));
     }

@@ -179,9 +179,7 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
             doc.field("Claims", UNKNOWN);
         }
         Some(claims) if page.is_wide() => {
-            doc.section("Claims", |section| {
-                section.table(Table::new(CLAIMS, detail, &claims.states));
-            });
+            doc.titled("Claims", Table::of(CLAIMS, &claims.states));
         }
         Some(claims) => {
             let states = claims.states.iter();
@@ -196,9 +194,7 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
         }
         Some(stages) if stages.is_empty() => {}
         Some(stages) if page.is_wide() => {
-            doc.section("Pods With Devices", |section| {
-                section.table(Table::new(STAGES, detail, stages));
-            });
+            doc.titled("Pods With Devices", Table::of(STAGES, stages));
         }
         Some(stages) => {
             let stages = stages.iter().map(|count| match count.stuck {
@@ -216,7 +212,7 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
         doc.field("Feature Gates", "release defaults (assumed)");
     } else {
         doc.section("Feature Gates", |section| {
-            section.table(Table::new(GATES, detail, &status.gates));
+            section.table(Table::of(GATES, &status.gates));
             section.text("All others have release defaults (assumed).");
         });
     }
@@ -330,7 +326,7 @@ async fn answer(ctx: &Ctx, Args { by }: Args) -> anyhow::Result<Answer<ClusterSt
         ctx.now(&cluster),
         &threads::on_all,
     );
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
     Ok(Answer {
         report,
         outcome: Outcome::Done,

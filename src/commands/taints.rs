@@ -4,6 +4,8 @@ mod paragraphs;
 
 use std::fmt;
 
+use itertools::Itertools;
+
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{
@@ -74,14 +76,9 @@ impl Report for TaintList {
             let rule = item.rule.as_ref()?;
             Some(format!("devicetaintrule.resource.k8s.io/{rule}"))
         });
-        let mut names: Vec<String> = rules.collect();
-        for slice in self.items.iter().filter_map(|item| item.slice.as_ref()) {
-            let name = format!("resourceslice.resource.k8s.io/{slice}");
-            if names.last() != Some(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let slices = self.items.iter().filter_map(|item| item.slice.as_ref()).dedup();
+        let slices = slices.map(|slice| format!("resourceslice.resource.k8s.io/{slice}"));
+        rules.chain(slices).collect()
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
@@ -210,7 +207,6 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let chosen = [Kind::ResourceSlice, Kind::DeviceTaintRule];
     presence::hint(ctx, &cluster, &presence::mentions(&selection, chosen)).await?;
     let report = dra_reports::taints(&cluster, &selection, ctx.now(&cluster));
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
-    ctx.print(report)?;
-    Ok(Outcome::Done)
+    ctx.warn_all(report.warnings.iter());
+    ctx.answer(report, Outcome::Done)
 }

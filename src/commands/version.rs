@@ -100,9 +100,7 @@ impl Report for Versions {
         let client = &self.client_version;
         let mut doc = Doc::new();
         doc.field("Client Version", &client.git_version);
-        if let Some(commit) = client.git_commit {
-            doc.field("Git Commit", commit);
-        }
+        doc.some("Git Commit", client.git_commit);
         doc.field("Platform", &client.platform).field(
             "Kubernetes",
             format_args!("v{} to v{}", client.oldest_kubernetes, client.newest_kubernetes),

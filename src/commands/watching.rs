@@ -42,8 +42,7 @@ impl<'c> Rows<'c> {
 /// # Errors
 /// When the source is not a cluster.
 pub(super) fn check(ctx: &Ctx) -> Result<(), UsageError> {
-    if ctx.settings().output.watch && matches!(ctx.settings().source, crate::context::SourceSetting::Files(_))
-    {
+    if ctx.settings().output.watch && !ctx.is_live() {
         return Err(
             UsageError::needs_cluster("`--watch`").hint("remove `--from` to watch the current cluster")
         );

@@ -72,12 +72,8 @@ impl Ctx {
 
     /// Warns of what could not be understood in `source`, and notes it in the report.
     fn note_loaded(&self, loaded: &Loaded, source: Option<Source>, needs: &Needs) {
-        for problem in &loaded.problems {
-            self.warn(problem.to_string());
-        }
-        for warning in &loaded.warnings {
-            self.warn(warning);
-        }
+        self.warn_all(loaded.problems.iter().map(ToString::to_string));
+        self.warn_all(&loaded.warnings);
         if self.settings.output.verbosity > 0 {
             for (kind, count) in &loaded.ignored {
                 self.printer.note(&format!("ignored: {count} {}", one_line(kind)));

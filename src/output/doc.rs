@@ -135,6 +135,20 @@ impl Doc {
         }
     }
 
+    /// `Key:  value`, where there is a value.
+    pub(crate) fn some(&mut self, key: &str, value: Option<impl fmt::Display>) -> &mut Self {
+        match value {
+            Some(value) => self.field(key, value),
+            None => self,
+        }
+    }
+
+    /// `Key:  value`, where the value is not empty.
+    pub(crate) fn filled(&mut self, key: &str, value: impl fmt::Display) -> &mut Self {
+        let value = value.to_string();
+        self.some(key, (!value.is_empty()).then_some(value))
+    }
+
     /// `Key:  value` with a line for each value, `<none>` when there is none. No value can make two of one.
     pub(crate) fn list<T: fmt::Display>(
         &mut self,
@@ -158,6 +172,19 @@ impl Doc {
         self
     }
 
+    /// The same list, where there are values.
+    pub(crate) fn any<T: fmt::Display>(
+        &mut self,
+        key: &str,
+        values: impl IntoIterator<Item = T>,
+    ) -> &mut Self {
+        let mut values = values.into_iter().peekable();
+        match values.peek() {
+            Some(_) => self.list(key, values),
+            None => self,
+        }
+    }
+
     /// A title and what `fill` puts below it, indented. `<none>` stands in the title's line when that is nothing.
     pub(crate) fn section(&mut self, title: &str, fill: impl FnOnce(&mut Self)) -> &mut Self {
         let mut body = Self::new();
@@ -167,6 +194,31 @@ impl Doc {
             body,
         });
         self
+    }
+
+    /// The same section, where there is something to put below its title.
+    pub(crate) fn section_if_any(&mut self, title: &str, fill: impl FnOnce(&mut Self)) -> &mut Self {
+        let mut body = Self::new();
+        fill(&mut body);
+        if !body.blocks.is_empty() {
+            self.section(title, |section| *section = body);
+        }
+        self
+    }
+
+    /// A section that is a small table.
+    pub(crate) fn titled(&mut self, title: &str, table: Table) -> &mut Self {
+        self.section(title, |section| {
+            section.table(table);
+        })
+    }
+
+    /// The same, where the table has rows.
+    pub(crate) fn titled_if_any(&mut self, title: &str, table: Table) -> &mut Self {
+        if table.is_empty() {
+            return self;
+        }
+        self.titled(title, table)
     }
 
     /// A small table. One without rows is left out.

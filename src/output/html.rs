@@ -170,15 +170,12 @@ fn head(envelope: &Envelope, state_of: Option<Time>) -> Doc {
         }
         None => {}
     }
-    if let Some(version) = &envelope.kubernetes_version {
-        doc.field("Kubernetes", version);
-    }
-    if let Some(time) = state_of {
-        doc.field("State of", Time::from_unix_seconds(time.unix_seconds()));
-    }
-    if !envelope.warnings.is_empty() {
-        doc.list("Warnings", &envelope.warnings);
-    }
+    doc.some("Kubernetes", envelope.kubernetes_version.as_ref());
+    doc.some(
+        "State of",
+        state_of.map(|time| Time::from_unix_seconds(time.unix_seconds())),
+    );
+    doc.any("Warnings", &envelope.warnings);
     doc
 }
 

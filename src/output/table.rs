@@ -119,6 +119,11 @@ pub(crate) struct Cell<'t, C> {
 }
 
 impl Table {
+    /// All of `columns`, none of which is for `-o wide` alone, with a row for each of `items`.
+    pub(crate) fn of<T>(columns: &[Column<T>], items: impl IntoIterator<Item: Borrow<T>>) -> Self {
+        Self::new(columns, Detail::Normal, items)
+    }
+
     /// Those of `columns` that `detail` shows, with a row for each of `items`.
     pub(crate) fn new<T>(
         columns: &[Column<T>],

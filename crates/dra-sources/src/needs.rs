@@ -98,12 +98,12 @@ impl Needs {
         self
     }
 
-    /// Of the kinds wanted so far, objects of all namespaces, or at least those of `namespace` where all are forbidden.
+    /// Of the kinds wanted so far, objects of all namespaces, or at least those of `namespace`, if there is one, where all are forbidden.
     #[must_use]
-    pub fn at_least_in(mut self, namespace: &str) -> Self {
+    pub fn at_least_in(mut self, namespace: Option<&str>) -> Self {
         for (kind, want) in &mut self.wants {
             if kind.is_namespaced() && want.namespace.is_none() {
-                want.fallback = Some(namespace.to_owned());
+                want.fallback = namespace.map(str::to_owned);
             }
         }
         self

@@ -56,7 +56,7 @@ pub(super) fn table(report: &SelectorReport, page: Page) -> Table {
             })
         });
     let rows: Vec<Alike> = rows.collect();
-    Table::new(COLUMNS, page.detail(), rows)
+    Table::of(COLUMNS, rows)
 }
 
 /// What may be meant, and what came of trying it.

@@ -13,7 +13,7 @@ use anyhow::Context as _;
 use clap::{ValueEnum, ValueHint};
 use serde::Serialize;
 
-use crate::context::{Ctx, SourceSetting};
+use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_model::{Cluster, Gate, Kind, Version};
@@ -281,8 +281,7 @@ pub(super) fn tone(severity: Severity) -> Tone {
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     if let Some(code) = args.explain {
-        ctx.print(CodePage::of(code))?;
-        return Ok(Outcome::Done);
+        return ctx.answer(CodePage::of(code), Outcome::Done);
     }
     ctx.printer().hold_warnings();
     let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
@@ -345,7 +344,7 @@ async fn answer(
         .map(ToString::to_string)
         .collect();
     let mut cluster = cluster;
-    if matches!(ctx.settings().source, SourceSetting::Cluster(_)) {
+    if ctx.is_live() {
         review::ask(ctx, &mut cluster, &codes).await?;
     }
     let question = asked.question(&cluster)?;
@@ -361,28 +360,17 @@ async fn answer(
     .told_of(&cluster, &named);
     let mut report = findings::check_by(&cluster, &request, &threads::on_all);
     let downgrade = tells_cost.then(|| Downgrade::of(&cluster, &request)).flatten();
-    if let SourceSetting::Cluster(_) = ctx.settings().source {
+    if ctx.is_live() {
         report = confirm(ctx, cluster, &request, report).await?;
     }
     report.unknown.extend(nothing);
     if let Some(list) = &suppressions {
         report.suppress(&list.items, ctx.begun(), request.is_about_all());
-        for stale in &report.stale_suppressions {
-            ctx.warn(stale.text());
-        }
+        ctx.warn_all(report.stale_suppressions.iter().map(|stale| stale.text()));
     }
     warn(ctx, &report);
-    let outcome = if report
-        .items
-        .iter()
-        .any(|finding| fail_on.includes(finding.severity))
-    {
-        Outcome::Findings
-    } else if report.unknown.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Unknown
-    };
+    let is_bad = |finding: &Finding| fail_on.includes(finding.severity);
+    let outcome = Outcome::of(report.items.iter().any(is_bad), !report.unknown.is_empty());
     let verdict = verdict(&report, &request, &unseen);
     let doubt = incomplete(&report);
     // On a terminal it is the first line of the report.
@@ -394,7 +382,7 @@ async fn answer(
             list: report,
             fail_on,
             verdict,
-            from_file: matches!(ctx.settings().source, SourceSetting::Files(_)),
+            from_file: !ctx.is_live(),
             downgrade,
             again,
         },
@@ -415,7 +403,7 @@ impl OfCluster for Checked {
 
 /// What the command says of the cluster now, without flags.
 pub(super) async fn now(ctx: &Ctx, mut cluster: Cluster, selection: Selection) -> anyhow::Result<Checked> {
-    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let is_live = ctx.is_live();
     let request = CheckRequest {
         selection,
         ..CheckRequest::now(ctx.now(&cluster))
@@ -444,7 +432,7 @@ fn warn(ctx: &Ctx, report: &FindingList) {
     for unknown in &report.unknown {
         ctx.warn(format!("unknown: {unknown}"));
     }
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
 }
 
 /// The command that asks the question of `args` again, about all codes.
@@ -513,9 +501,7 @@ fn to_read(mut kinds: BTreeSet<Kind>, codes: &BTreeSet<Code>, selection: &Select
     let mut needs = objects::needs(kinds, selection);
     if everywhere {
         needs = of_devices.into_iter().fold(needs, Needs::and);
-        if let Some(namespace) = &selection.namespace {
-            needs = needs.at_least_in(namespace);
-        }
+        needs = needs.at_least_in(selection.namespace.as_deref());
     }
     let needs = needs.with_gates().pods_after_claims();
     if is_about_rights {

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::commands::places::{self, Written};
 use crate::commands::presence;
-use crate::context::{Ctx, SourceSetting};
+use crate::context::Ctx;
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::output::{
     Column, Page, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
@@ -44,7 +44,7 @@ pub(super) struct Work<'a> {
 
 /// Refuses what can only fail: files, and a question that no user can answer.
 pub(super) fn check(ctx: &Ctx, consent: &ConsentArgs) -> Result<(), UsageError> {
-    if matches!(ctx.settings().source, SourceSetting::Files(_)) {
+    if !ctx.is_live() {
         let error = UsageError::new("cannot write claims: `--from` reads files");
         return Err(error.hint("`kubectl dra convert plan --from FILE` shows what would be written"));
     }

@@ -100,11 +100,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         },
         counted(proof.items.len(), "defect", "defects")
     ));
-    Ok(if proof.items.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Findings
-    })
+    Ok(Outcome::of(!proof.items.is_empty(), false))
 }
 
 /// The cluster once `plan` was carried out.

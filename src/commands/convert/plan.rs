@@ -4,7 +4,7 @@ mod answer;
 
 use serde::Serialize;
 
-use crate::context::{Ctx, SourceSetting};
+use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{Cell, Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_reports::conversion::{
@@ -232,7 +232,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let options = planning.options(kinds, cluster.environment())?;
     let mut plan = planned(&cluster, &selection, &options);
     plan.unknown.extend(nothing);
-    if let SourceSetting::Cluster(_) = ctx.settings().source {
+    if ctx.is_live() {
         plan.cluster_uid = ctx.live().await?.cluster_uid().await?;
     }
     if let Shown::Step(step) = &shown {

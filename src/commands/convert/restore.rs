@@ -335,8 +335,8 @@ pub(in crate::commands) const COLUMNS: &[Column<RestoredClaim>] = &[
 impl Report for RestorationResult {
     const KIND: &'static str = "RestorationResult";
 
-    fn view(&self, page: Page) -> View {
-        Table::new(COLUMNS, page.detail(), &self.claims).into()
+    fn view(&self, _: Page) -> View {
+        Table::of(COLUMNS, &self.claims).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! `kubectl dra convert` itself: on a cluster plan, confirm, back up, write and verify; on files the rehearsal of that.
 
-use crate::context::{Ctx, SourceSetting};
+use crate::context::Ctx;
 use crate::error::Outcome;
 
 use super::carry_out::{Work, carry_out, check_records};
@@ -26,7 +26,7 @@ pub(super) async fn run(ctx: &Ctx, args: WholeArgs) -> anyhow::Result<Outcome> {
         passes,
         writing,
     } = args;
-    if what.out.is_some() || matches!(ctx.settings().source, SourceSetting::Files(_)) {
+    if what.out.is_some() || !ctx.is_live() {
         return files::run(ctx, what).await;
     }
     let files::Args {

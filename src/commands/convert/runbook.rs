@@ -57,12 +57,8 @@ fn fill(section: &mut Doc, step: &Step) {
         };
         section.toned("First", Tone::Notice, first);
     }
-    if !step.manual.is_empty() {
-        section.list("Manual steps", &step.manual);
-    }
-    if !step.components.is_empty() {
-        section.list("Restart", step.components.iter().map(change));
-    }
+    section.any("Manual steps", &step.manual);
+    section.any("Restart", step.components.iter().map(change));
     let commands: Vec<(&str, Option<&Arguments>)> = step
         .commands
         .iter()

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::{Ctx, SourceSetting};
+use itertools::Itertools;
+
+use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, View, counted};
 use dra_model::{Cluster, Key, Kind};
@@ -53,14 +55,10 @@ impl Report for ConversionVerification {
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
-        for item in &self.items {
-            let name = format!("resourceclaim.resource.k8s.io/{}", item.name);
-            if names.last() != Some(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let claims = self.items.iter().map(|item| &item.name).dedup();
+        claims
+            .map(|name| format!("resourceclaim.resource.k8s.io/{name}"))
+            .collect()
     }
 
     fn sort(&mut self, by: &SortBy) -> Result<(), SortError> {
@@ -75,20 +73,14 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let cluster = ctx.load(needs(&selection)).await?;
     let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
     let mut report = verification(&cluster, &selection, &kinds);
-    if let SourceSetting::Cluster(_) = ctx.settings().source {
+    if ctx.is_live() {
         report = confirm(ctx, cluster, &selection, &kinds, report).await?;
     }
     report.unknown.extend(nothing);
     for unknown in &report.unknown {
         ctx.warn(format!("unknown: {unknown}"));
     }
-    let outcome = if !report.items.is_empty() {
-        Outcome::Findings
-    } else if report.unknown.is_empty() {
-        Outcome::Done
-    } else {
-        Outcome::Unknown
-    };
+    let outcome = Outcome::of(!report.items.is_empty(), !report.unknown.is_empty());
     let looked_at = counted(report.claims, "claim", "claims");
     let verdict = match outcome {
         Outcome::Done => format!("{looked_at} verified"),

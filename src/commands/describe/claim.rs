@@ -1,6 +1,6 @@
 //! A claim, described.
 
-use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View, list_or_none};
+use crate::output::{Column, Doc, Table, Tone, UNKNOWN, list_or_none};
 use dra_model::{Kind, Time};
 use dra_reports::describe::{
     AllocationDescription, ClaimDescription, ClaimDevice, ConstraintItem, DeviceReport, Identity,
@@ -13,15 +13,9 @@ use super::super::devices::known_and_more;
 use super::super::reserved::consumer;
 use super::{Description, parts};
 
-impl Report for ClaimDescription {
+impl Description for ClaimDescription {
     const KIND: &'static str = "ClaimDescription";
 
-    fn view(&self, page: Page) -> View {
-        self.doc(page.detail()).into()
-    }
-}
-
-impl Description for ClaimDescription {
     fn warnings(&self) -> &Warnings {
         &self.warnings
     }
@@ -32,48 +26,35 @@ impl Description for ClaimDescription {
             .then_some((Kind::ResourceClaim, &self.identity))
     }
 
-    fn doc(&self, _: Detail) -> Doc {
+    fn doc(&self) -> Doc {
         let now = self.now;
         let mut doc = Doc::new();
         parts::identity(&mut doc, &self.identity, now);
-        doc.field("State", self.state);
-        if let Some(consumer) = &self.spec_reserved_for {
-            doc.field("Spec Reserved For", Consumer(consumer));
-        }
-        doc.section("Requests", |section| {
-            for one in &self.requests {
-                request(section, one);
-            }
-        });
-        if !self.constraints.is_empty() {
-            doc.list("Constraints", self.constraints.iter().map(constraint));
-        }
-        if !self.config.is_empty() {
-            doc.section("Config", |section| parts::config(section, &self.config));
-        }
-        doc.section("Allocation", |section| {
-            if let Some(allocated) = &self.allocation {
-                allocation(section, allocated, now);
-            }
-        });
-        if !self.device_reports.is_empty() {
-            doc.section("Device Status", |section| {
+        doc.field("State", self.state)
+            .some("Spec Reserved For", self.spec_reserved_for.as_ref().map(Consumer))
+            .section("Requests", |section| {
+                self.requests.iter().for_each(|one| request(section, one));
+            })
+            .any("Constraints", self.constraints.iter().map(constraint))
+            .section_if_any("Config", |section| parts::config(section, &self.config))
+            .section("Allocation", |section| {
+                if let Some(allocated) = &self.allocation {
+                    allocation(section, allocated, now);
+                }
+            })
+            .section_if_any("Device Status", |section| {
                 for report in &self.device_reports {
                     device_report(section, report, now);
                 }
-            });
-        }
-        doc.section("Reserved For", |section| {
-            section.table(Table::new(RESERVATIONS, Detail::Normal, &self.reservations));
-        });
-        if !self.missing.is_empty() {
-            let pods = self.missing.iter().map(|missing| format!("pod/{}", missing.pod));
-            doc.list("Used Without Reservation", pods);
-        }
+            })
+            .titled("Reserved For", Table::of(RESERVATIONS, &self.reservations));
+        let missing = self.missing.iter();
+        doc.any(
+            "Used Without Reservation",
+            missing.map(|missing| format!("pod/{}", missing.pod)),
+        );
         parts::stages(&mut doc, &self.pods);
-        if let Some(eviction) = &self.eviction {
-            parts::eviction(&mut doc, eviction, now);
-        }
+        parts::eviction(&mut doc, self.eviction.as_ref(), now);
         parts::events(&mut doc, self.events.as_deref(), now);
         doc
     }
@@ -98,22 +79,10 @@ fn item(doc: &mut Doc, item: &RequestItem) {
         Some(count) => doc.field("Count", count),
         None => doc.field("Mode", &item.allocation_mode),
     };
-    if item.admin_access {
-        doc.field("Admin Access", true);
-    }
-    if !item.selectors.is_empty() {
-        doc.list("Selectors", &item.selectors);
-    }
-    if !item.capacity.is_empty() {
-        doc.field("Capacity", pairs(&item.capacity));
-    }
-    if !item.tolerations.is_empty() {
-        doc.list("Tolerations", &item.tolerations);
-    }
-}
-
-fn pairs<T: std::fmt::Display>(pairs: &[(dra_model::Str, T)]) -> String {
-    list_or_none(pairs.iter().map(|(name, value)| format!("{name}={value}")))
+    doc.some("Admin Access", item.admin_access.then_some(true))
+        .any("Selectors", &item.selectors)
+        .filled("Capacity", parts::pairs(&item.capacity).join(","))
+        .any("Tolerations", &item.tolerations);
 }
 
 fn constraint(constraint: &ConstraintItem) -> String {
@@ -159,79 +128,41 @@ fn allocation(doc: &mut Doc, allocation: &AllocationDescription, now: Time) {
         None if allocation.node_selector.is_empty() => doc.field("Node", "<any>"),
         None => doc.list("Node Selector", &allocation.node_selector),
     };
-    if let Some(at) = allocation.allocation_timestamp {
-        doc.field("Allocated", parts::instant(at, now));
-    }
-    if allocation.reserved_for_any_pod {
-        doc.field("Reserved For Any Pod", true);
-    }
-    doc.section("Devices", |section| {
-        section.table(Table::new(DEVICES, Detail::Normal, &allocation.devices));
-    });
+    let allocated = allocation.allocation_timestamp;
+    doc.some("Allocated", allocated.map(|at| parts::instant(at, now)));
+    let any_pod = allocation.reserved_for_any_pod;
+    doc.some("Reserved For Any Pod", any_pod.then_some(true));
+    doc.titled("Devices", Table::of(DEVICES, &allocation.devices));
     for device in &allocation.devices {
         more(doc, device, now);
     }
-    if !allocation.config.is_empty() {
-        doc.section("Config", |section| parts::config(section, &allocation.config));
-    }
+    doc.section_if_any("Config", |section| parts::config(section, &allocation.config));
 }
 
 /// What the table has no column for, where there is something to say.
 fn more(doc: &mut Doc, device: &ClaimDevice, now: Time) {
-    let nothing = device.share_id.is_none()
-        && device.consumed_capacity.is_empty()
-        && device.tolerations.is_empty()
-        && device.binding_conditions.is_empty()
-        && device.binding_failure_conditions.is_empty()
-        && device.taints.is_empty()
-        && device.health_reports.is_empty();
-    if nothing {
-        return;
-    }
-    doc.section(&format!("Device {}/{}", device.pool, device.device), |section| {
-        if let Some(share) = &device.share_id {
-            section.field("Share", share);
-        }
-        if !device.consumed_capacity.is_empty() {
-            section.field("Consumed", pairs(&device.consumed_capacity));
-        }
-        if !device.tolerations.is_empty() {
-            section.list("Tolerations", &device.tolerations);
-        }
-        if !device.taints.is_empty() {
-            section.list(
-                "Taints",
-                device.taints.iter().map(|taint| parts::taint(taint, now)),
-            );
-        }
-        if !device.binding_conditions.is_empty() {
-            section.list("Binding Conditions", &device.binding_conditions);
-        }
-        if !device.binding_failure_conditions.is_empty() {
-            section.list("Binding Failure Conditions", &device.binding_failure_conditions);
-        }
-        if !device.health_reports.is_empty() {
-            section.list("Health", parts::health(&device.health_reports));
-        }
+    doc.section_if_any(&format!("Device {}/{}", device.pool, device.device), |section| {
+        let taints = device.taints.iter();
+        section
+            .some("Share", device.share_id.as_ref())
+            .filled("Consumed", parts::pairs(&device.consumed_capacity).join(","))
+            .any("Tolerations", &device.tolerations)
+            .any("Taints", taints.map(|taint| parts::taint(taint, now)))
+            .any("Binding Conditions", &device.binding_conditions)
+            .any("Binding Failure Conditions", &device.binding_failure_conditions)
+            .any("Health", parts::health(&device.health_reports));
     });
 }
 
 fn device_report(doc: &mut Doc, report: &DeviceReport, now: Time) {
     let name = format!("{}/{}/{}", report.driver, report.pool, report.device);
     doc.section(&name, |section| {
-        if let Some(share) = &report.share_id {
-            section.field("Share", share);
-        }
-        if !report.interface_name.is_empty() {
-            section.field("Interface", &report.interface_name);
-        }
-        if !report.ips.is_empty() {
-            section.list("Addresses", &report.ips);
-        }
-        if !report.hardware_address.is_empty() {
-            section.field("Hardware Address", &report.hardware_address);
-        }
-        section.table(parts::conditions(&report.conditions, now));
+        section
+            .some("Share", report.share_id.as_ref())
+            .filled("Interface", &report.interface_name)
+            .any("Addresses", &report.ips)
+            .filled("Hardware Address", &report.hardware_address)
+            .table(parts::conditions(&report.conditions, now));
     });
 }
 

@@ -1,6 +1,6 @@
 //! A class, described.
 
-use crate::output::{Column, Detail, Doc, Page, Report, Table, View};
+use crate::output::{Column, Doc, Table};
 use dra_reports::Warnings;
 use dra_reports::describe::{ClassDescription, ClassDevices};
 
@@ -13,40 +13,25 @@ const DRIVERS: &[Column<ClassDevices>] = &[
     Column::inner("FREE", |driver, cell| cell.text(driver.free)),
 ];
 
-impl Report for ClassDescription {
+impl Description for ClassDescription {
     const KIND: &'static str = "ClassDescription";
 
-    fn view(&self, page: Page) -> View {
-        self.doc(page.detail()).into()
-    }
-}
-
-impl Description for ClassDescription {
     fn warnings(&self) -> &Warnings {
         &self.warnings
     }
 
-    fn doc(&self, _: Detail) -> Doc {
+    fn doc(&self) -> Doc {
         let mut doc = Doc::new();
-        let now = self.now;
-        parts::identity(&mut doc, &self.identity, now);
+        let errors = self.errors.iter();
+        let errors = errors.map(|error| format!("{}: {}", error.device, error.error));
+        parts::identity(&mut doc, &self.identity, self.now);
         doc.list("Selectors", &self.selectors)
-            .list("Extended Resources", &self.extended_resources);
-        doc.section("Config", |section| parts::config(section, &self.config));
-        doc.section("Devices", |section| {
-            section.table(Table::new(DRIVERS, Detail::Normal, &self.drivers));
-        });
-        if !self.errors.is_empty() {
-            let errors = self.errors.iter();
-            doc.list(
-                "Selector Errors",
-                errors.map(|error| format!("{}: {}", error.device, error.error)),
-            );
-        }
-        doc.section("Claims", |section| {
-            section.table(Table::new(CLAIMS, Detail::Normal, &self.claims));
-        });
-        doc.list("Templates", &self.templates);
+            .list("Extended Resources", &self.extended_resources)
+            .section("Config", |section| parts::config(section, &self.config))
+            .titled("Devices", Table::of(DRIVERS, &self.drivers))
+            .any("Selector Errors", errors)
+            .titled("Claims", Table::of(CLAIMS, &self.claims))
+            .list("Templates", &self.templates);
         doc
     }
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::context::{Ctx, Scope, SourceSetting};
 use crate::error::{Outcome, Unread, UsageError};
-use crate::output::{Detail, Doc, Page, Report, View};
+use crate::output::{Doc, Page, Report, View};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Cluster, Key, Kind, Str};
 use dra_reports::describe::{
@@ -180,9 +180,12 @@ const HINT: &str =
     "use `KIND NAME` or `KIND/NAME`; KIND is `claim`, `pod`, `device`, `node`, `class` or `pool`";
 
 /// Description of an object.
-trait Description: Report {
+trait Description: Serialize {
+    /// The `kind` of the document.
+    const KIND: &'static str;
+
     /// All but the end.
-    fn doc(&self, detail: Detail) -> Doc;
+    fn doc(&self) -> Doc;
 
     /// Returns what it cannot say.
     fn warnings(&self) -> &Warnings;
@@ -207,7 +210,7 @@ impl<D: Description> Report for Described<D> {
     const KIND: &'static str = D::KIND;
 
     fn view(&self, page: Page) -> View {
-        let mut doc = self.description.doc(page.detail());
+        let mut doc = self.description.doc();
         parts::findings(&mut doc, page, &self.found);
         if let Some((kind, identity)) = self.description.why() {
             parts::why(&mut doc, kind, identity);
@@ -410,17 +413,19 @@ async fn print<D: Description>(
     {
         warnings.unknown_besides("some findings could not be determined", gap);
     }
-    warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(warnings.iter());
     let request = CheckRequest::told_by(kinds, namespace.cloned(), ctx.now(&cluster));
     let mut list = findings::check_by(&cluster, &request, &threads::on_all).about(&is_meant);
-    if let SourceSetting::Cluster(_) = ctx.settings().source {
+    if ctx.is_live() {
         list = check::confirm(ctx, cluster, &request, list).await?;
     }
-    ctx.print(Described {
-        description,
-        found: ObjectFindings::of(list, is_meant),
-    })?;
-    Ok(Outcome::Done)
+    ctx.answer(
+        Described {
+            description,
+            found: ObjectFindings::of(list, is_meant),
+        },
+        Outcome::Done,
+    )
 }
 
 #[cfg(test)]

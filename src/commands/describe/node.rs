@@ -1,6 +1,6 @@
 //! A node, described.
 
-use crate::output::{Column, Detail, Doc, NONE, Page, Report, Table, Tone, UNKNOWN, View};
+use crate::output::{Column, Doc, Table, Tone, UNKNOWN};
 use dra_reports::describe::{NodeDescription, PoolItem};
 use dra_reports::{ClaimItem, Warnings};
 
@@ -31,53 +31,34 @@ const CLAIMS: &[Column<ClaimItem>] = &[
     Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers())),
 ];
 
-impl Report for NodeDescription {
+impl Description for NodeDescription {
     const KIND: &'static str = "NodeDescription";
 
-    fn view(&self, page: Page) -> View {
-        self.doc(page.detail()).into()
-    }
-}
-
-impl Description for NodeDescription {
     fn warnings(&self) -> &Warnings {
         &self.warnings
     }
 
-    fn doc(&self, detail: Detail) -> Doc {
+    fn doc(&self) -> Doc {
         let now = self.now;
         let mut doc = Doc::new();
         if self.exists == Some(true) {
             parts::identity(&mut doc, &self.identity, now);
             doc.field("Unschedulable", self.unschedulable)
                 .list("Taints", &self.taints)
-                .field(
+                .option(
                     "Kubelet Version",
-                    if self.kubelet_version.is_empty() {
-                        NONE
-                    } else {
-                        &self.kubelet_version
-                    },
-                );
-            if !self.conditions.is_empty() {
-                doc.section("Conditions", |section| {
-                    section.table(parts::conditions(&self.conditions, now));
-                });
-            }
+                    Some(&self.kubelet_version).filter(|text| !text.is_empty()),
+                )
+                .titled_if_any("Conditions", parts::conditions(&self.conditions, now));
         } else {
             doc.field("Name", &self.identity.name);
             let exists = self.exists.map_or(UNKNOWN, |_| "no");
             doc.toned("Exists", Tone::Notice, exists);
         }
-        doc.section("Pools", |section| {
-            section.table(Table::new(POOLS, detail, &self.pools));
-        });
-        doc.section("Devices", |section| {
-            section.table(parts::devices(&self.devices, |item| item.id().to_string()));
-        });
-        doc.section("Claims", |section| {
-            section.table(Table::new(CLAIMS, detail, &self.claims));
-        });
+        let devices = parts::devices(&self.devices, |item| item.id().to_string());
+        doc.titled("Pools", Table::of(POOLS, &self.pools))
+            .titled("Devices", devices)
+            .titled("Claims", Table::of(CLAIMS, &self.claims));
         parts::stages(&mut doc, &self.pods);
         parts::events(&mut doc, self.events.as_deref(), now);
         doc

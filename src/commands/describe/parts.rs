@@ -1,7 +1,9 @@
 //! Parts that several descriptions have.
 
-use crate::output::{Cell, Column, Detail, Doc, NONE, Page, Table, Tone, UNKNOWN, age};
-use dra_model::{Kind, Time};
+use itertools::Itertools;
+
+use crate::output::{Cell, Column, Detail, Doc, Page, Table, Tone, UNKNOWN, age};
+use dra_model::{Kind, Str, Time};
 use dra_reports::describe::{ConditionItem, ConfigItem, EventItem, EvictionItem, Identity};
 use dra_reports::findings::ObjectFindings;
 use dra_reports::script::Command;
@@ -12,17 +14,9 @@ use super::super::{check, devices};
 
 /// Name, labels, age and owner.
 pub(super) fn identity(doc: &mut Doc, identity: &Identity, now: Time) {
-    doc.field("Name", &identity.name);
-    if !identity.namespace.is_empty() {
-        doc.field("Namespace", &identity.namespace);
-    }
-    let pairs = |pairs: &[(dra_model::Str, dra_model::Str)]| -> Vec<String> {
-        pairs
-            .iter()
-            .map(|(key, value)| format!("{key}={value}"))
-            .collect()
-    };
-    doc.field("UID", &identity.uid)
+    doc.field("Name", &identity.name)
+        .filled("Namespace", &identity.namespace)
+        .field("UID", &identity.uid)
         .list("Labels", pairs(&identity.labels))
         .list("Annotations", pairs(&identity.annotations))
         .field("Age", age(now, identity.creation_timestamp));
@@ -30,9 +24,13 @@ pub(super) fn identity(doc: &mut Doc, identity: &Identity, now: Time) {
         doc.toned("Deleting", Tone::Notice, instant(deleted, now));
         doc.list("Finalizers", &identity.finalizers);
     }
-    if let Some(owner) = &identity.owner {
-        doc.field("Controlled By", owner);
-    }
+    doc.some("Controlled By", identity.owner.as_ref());
+}
+
+/// `key=value` of each pair.
+pub(super) fn pairs<T: std::fmt::Display>(pairs: &[(Str, T)]) -> Vec<String> {
+    let pairs = pairs.iter();
+    pairs.map(|(key, value)| format!("{key}={value}")).collect()
 }
 
 /// What `check` finds of it, as `check` shows it.
@@ -40,9 +38,7 @@ pub(super) fn findings(doc: &mut Doc, page: Page, found: &ObjectFindings) {
     doc.section("Findings", |section| {
         check::blocks::add(section, page, &found.findings);
     });
-    if !found.unknown_findings.is_empty() {
-        doc.list("Unknown", &found.unknown_findings);
-    }
+    doc.any("Unknown", &found.unknown_findings);
 }
 
 /// The command that tells why it waits, if its name can be written.
@@ -90,9 +86,7 @@ pub(super) fn events(doc: &mut Doc, events: Option<&[EventItem]>, now: Time) {
         doc.field("Events", UNKNOWN);
         return;
     };
-    doc.section("Events", |section| {
-        section.table(Table::with(EVENTS, Detail::Normal, &now, events));
-    });
+    doc.titled("Events", Table::with(EVENTS, Detail::Normal, &now, events));
 }
 
 const CONDITIONS: &[Column<ConditionItem, Time>] = &[
@@ -114,16 +108,10 @@ pub(super) fn config(doc: &mut Doc, configs: &[ConfigItem]) {
     for config in configs {
         let driver = config.driver.as_ref().map_or(UNKNOWN, |driver| driver.as_str());
         doc.section(driver, |section| {
-            if !config.source.is_empty() {
-                section.field("Source", &config.source);
-            }
-            if !config.requests.is_empty() {
-                section.field("Requests", crate::output::list_or_none(&config.requests));
-            }
-            match &config.parameters {
-                Some(parameters) => section.field("Parameters", parameters),
-                None => section.field("Parameters", NONE),
-            };
+            section
+                .filled("Source", &config.source)
+                .filled("Requests", config.requests.iter().join(","))
+                .option("Parameters", config.parameters.as_ref());
         });
     }
 }
@@ -133,45 +121,29 @@ pub(super) fn stage(doc: &mut Doc, item: &StageItem, now: Time) {
     doc.section("Devices On The Node", |section| {
         section.field("Stage", item.stage);
         if let Some(stuck) = &item.stuck {
-            section.toned("Cause", Tone::Bad, format!("{}: {}", stuck.cause, stuck.message));
-            if let Some(since) = stuck.since {
-                section.field("Since", instant(since, now));
-            }
-            section.field("Next", party_text(stuck.owner));
-            section.list("Evidence", &stuck.evidence);
+            section
+                .toned("Cause", Tone::Bad, format!("{}: {}", stuck.cause, stuck.message))
+                .some("Since", stuck.since.map(|since| instant(since, now)))
+                .field("Next", party_text(stuck.owner))
+                .list("Evidence", &stuck.evidence);
             if let Some(command) = &stuck.command {
                 section.copied("Fix", command);
             }
-            if let Some(note) = &stuck.note {
-                section.field("Note", note);
-            }
-            if let Some(look) = &stuck.look {
+            section
+                .some("Note", stuck.note.as_ref())
                 // It repairs nothing, so that a narrow terminal may part it.
-                section.field("Look", look);
-            }
+                .some("Look", stuck.look.as_ref());
         }
-        if let Some(waits) = &item.waits {
-            section.field("Waits", waits);
-        }
-        if !item.unknown.is_empty() {
-            section.list("Unknown", &item.unknown);
-        }
+        section
+            .some("Waits", item.waits.as_ref())
+            .any("Unknown", &item.unknown);
     });
 }
 
 /// The pods that something keeps at their stage, or endangers.
 pub(super) fn stages(doc: &mut Doc, items: &[PodStageItem]) {
-    let stuck: Vec<PodStageItem> = items
-        .iter()
-        .filter(|item| item.at.stuck.is_some())
-        .cloned()
-        .collect();
-    if stuck.is_empty() {
-        return;
-    }
-    doc.section("Stuck Pods", |section| {
-        section.table(Table::new(STAGES, Detail::Normal, &stuck));
-    });
+    let stuck = items.iter().filter(|item| item.at.stuck.is_some());
+    doc.titled_if_any("Stuck Pods", Table::of(STAGES, stuck));
 }
 
 const STAGES: &[Column<PodStageItem>] = &[
@@ -187,39 +159,32 @@ const STAGES: &[Column<PodStageItem>] = &[
 
 /// `key=value:Effect since … (rule drain)`.
 pub(super) fn taint(taint: &DeviceTaintItem, now: Time) -> String {
-    let since = taint
-        .time_added
-        .map(|added| format!(" since {}", instant(added, now)))
-        .unwrap_or_default();
-    let rule = taint
-        .rule
-        .as_ref()
-        .map(|rule| format!(" by rule/{rule}"))
-        .unwrap_or_default();
-    format!("{taint}{since}{rule}")
+    let added = taint.time_added;
+    let since = added.map(|added| format!(" since {}", instant(added, now)));
+    let rule = taint.rule.as_ref().map(|rule| format!(" by rule/{rule}"));
+    format!("{taint}{}{}", since.unwrap_or_default(), rule.unwrap_or_default())
 }
 
 /// Returns what reporters say of a device, a line each.
 pub(super) fn health(reports: &[HealthReport]) -> Vec<String> {
-    reports
-        .iter()
-        .map(|report| {
-            let message = if report.message.is_empty() {
-                String::new()
-            } else {
-                format!(": {}", report.message)
-            };
-            format!("{} by {}{message}", report.health.text(), report.reporter)
-        })
-        .collect()
+    let reports = reports.iter().map(|report| {
+        let by = format!("{} by {}", report.health.text(), report.reporter);
+        match report.message.as_str() {
+            "" => by,
+            message => format!("{by}: {message}"),
+        }
+    });
+    reports.collect()
 }
 
 /// When pods have to go, and why.
-pub(super) fn eviction(doc: &mut Doc, eviction: &EvictionItem, now: Time) {
-    doc.section("Eviction", |section| {
-        section
-            .toned("At", Tone::Bad, instant(eviction.at, now))
-            .list("Reasons", &eviction.reasons);
+pub(super) fn eviction(doc: &mut Doc, eviction: Option<&EvictionItem>, now: Time) {
+    doc.section_if_any("Eviction", |section| {
+        if let Some(eviction) = eviction {
+            section
+                .toned("At", Tone::Bad, instant(eviction.at, now))
+                .list("Reasons", &eviction.reasons);
+        }
     });
 }
 

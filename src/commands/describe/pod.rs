@@ -1,21 +1,15 @@
 //! A pod, described.
 
-use crate::output::{Detail, Doc, NONE, Page, Report, Tone, View, list_or_none};
+use crate::output::{Doc, Tone, list_or_none};
 use dra_model::{Kind, Time};
 use dra_reports::Warnings;
 use dra_reports::describe::{Identity, PodClaimDescription, PodDescription, Reserved};
 
 use super::{Description, parts};
 
-impl Report for PodDescription {
+impl Description for PodDescription {
     const KIND: &'static str = "PodDescription";
 
-    fn view(&self, page: Page) -> View {
-        self.doc(page.detail()).into()
-    }
-}
-
-impl Description for PodDescription {
     fn warnings(&self) -> &Warnings {
         &self.warnings
     }
@@ -25,20 +19,14 @@ impl Description for PodDescription {
         waits.then_some((Kind::Pod, &self.identity))
     }
 
-    fn doc(&self, _: Detail) -> Doc {
+    fn doc(&self) -> Doc {
         let now = self.now;
         let mut doc = Doc::new();
         parts::identity(&mut doc, &self.identity, now);
         doc.option("Node", self.node.as_ref())
-            .field("Status", if self.phase.is_empty() { NONE } else { &self.phase });
-        if let Some(group) = &self.pod_group {
-            doc.field("Pod Group", group);
-        }
-        if !self.conditions.is_empty() {
-            doc.section("Conditions", |section| {
-                section.table(parts::conditions(&self.conditions, now));
-            });
-        }
+            .option("Status", Some(&self.phase).filter(|phase| !phase.is_empty()))
+            .some("Pod Group", self.pod_group.as_ref())
+            .titled_if_any("Conditions", parts::conditions(&self.conditions, now));
         doc.section("Claims", |section| {
             for claim in &self.claims {
                 let title = if claim.entry.is_empty() {
@@ -52,48 +40,32 @@ impl Description for PodDescription {
         if let Some(stage) = &self.stage {
             parts::stage(&mut doc, stage, now);
         }
-        if !self.containers.is_empty() {
-            doc.section("Containers", |section| {
-                for container in &self.containers {
-                    section.field(&container.name, list_or_none(&container.claims));
-                }
-            });
-        }
-        if !self.health_reports.is_empty() {
-            doc.list("Health", parts::health(&self.health_reports));
-        }
+        doc.section_if_any("Containers", |section| {
+            for container in &self.containers {
+                section.field(&container.name, list_or_none(&container.claims));
+            }
+        });
+        doc.any("Health", parts::health(&self.health_reports));
         parts::events(&mut doc, self.events.as_deref(), now);
         doc
     }
 }
 
 fn of_claim(doc: &mut Doc, claim: &PodClaimDescription, now: Time) {
-    if let Some(template) = &claim.template {
-        doc.field("Template", template);
-    }
-    doc.option("Claim", claim.claim.as_ref());
-    if let Some(state) = claim.state {
-        doc.field("State", state);
-    }
+    doc.some("Template", claim.template.as_ref())
+        .option("Claim", claim.claim.as_ref())
+        .some("State", claim.state);
     if let Some(problem) = &claim.problem {
         doc.toned("Problem", Tone::Bad, problem);
     }
     match claim.reserved {
-        Some(Reserved::Pod) => {
-            doc.field("Reserved", "for the pod");
-        }
-        Some(Reserved::PodGroup) => {
-            doc.field("Reserved", "for its group");
-        }
-        Some(Reserved::No) => {
-            doc.toned("Reserved", Tone::Notice, "no");
-        }
-        None => {}
-    }
+        Some(Reserved::Pod) => doc.field("Reserved", "for the pod"),
+        Some(Reserved::PodGroup) => doc.field("Reserved", "for its group"),
+        Some(Reserved::No) => doc.toned("Reserved", Tone::Notice, "no"),
+        None => doc,
+    };
     if claim.state.is_some() {
         doc.list("Devices", &claim.devices);
     }
-    if let Some(eviction) = &claim.eviction {
-        parts::eviction(doc, eviction, now);
-    }
+    parts::eviction(doc, claim.eviction.as_ref(), now);
 }

@@ -1,6 +1,6 @@
 //! A pool, described.
 
-use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, View, age};
+use crate::output::{Column, Detail, Doc, Table, Tone, age};
 use dra_model::Time;
 use dra_reports::Warnings;
 use dra_reports::describe::{PoolDescription, SliceItem};
@@ -18,21 +18,14 @@ const SLICES: &[Column<SliceItem, Time>] = &[
     }),
 ];
 
-impl Report for PoolDescription {
+impl Description for PoolDescription {
     const KIND: &'static str = "PoolDescription";
 
-    fn view(&self, page: Page) -> View {
-        self.doc(page.detail()).into()
-    }
-}
-
-impl Description for PoolDescription {
     fn warnings(&self) -> &Warnings {
         &self.warnings
     }
 
-    fn doc(&self, _: Detail) -> Doc {
-        let now = self.now;
+    fn doc(&self) -> Doc {
         let mut doc = Doc::new();
         doc.field("Name", &self.pool)
             .field("Driver", &self.driver)
@@ -43,23 +36,13 @@ impl Description for PoolDescription {
         } else {
             doc.toned("Complete", Tone::Notice, format_args!("no, {count}"));
         }
-        if !self.duplicate_devices.is_empty() {
-            doc.list("Duplicate Devices", &self.duplicate_devices);
-        }
-        doc.section("Slices", |section| {
-            section.table(Table::with(SLICES, Detail::Normal, &now, &self.slices));
-        });
-        if !self.outdated_slices.is_empty() {
-            doc.section("Outdated Slices", |section| {
-                section.table(Table::with(SLICES, Detail::Normal, &now, &self.outdated_slices));
-            });
-        }
-        if !self.counters.is_empty() {
-            doc.list("Counters", self.counters.iter().map(Counter));
-        }
-        doc.section("Devices", |section| {
-            section.table(parts::devices(&self.devices, |item| item.device.to_string()));
-        });
+        let slices = |slices: &[SliceItem]| Table::with(SLICES, Detail::Normal, &self.now, slices);
+        let devices = parts::devices(&self.devices, |item| item.device.to_string());
+        doc.any("Duplicate Devices", &self.duplicate_devices)
+            .titled("Slices", slices(&self.slices))
+            .titled_if_any("Outdated Slices", slices(&self.outdated_slices))
+            .any("Counters", self.counters.iter().map(Counter))
+            .titled("Devices", devices);
         doc
     }
 }

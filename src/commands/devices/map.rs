@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::commands::shown::numbered;
-use crate::output::{Column, Detail, Doc, Page, Report, Span, Table, Tone, View, span, width_of};
+use crate::output::{Column, Doc, Page, Report, Span, Table, Tone, View, span, width_of};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Cluster, Str};
 use dra_reports::{DeviceFilter, DeviceList, DeviceMap, Fold, MapCell, MapHolder, MapRow, Mark, UsageBy};
@@ -125,7 +125,7 @@ impl Picture {
                     letters,
                 })
         });
-        let table = Table::new(Line::COLUMNS, Detail::Normal, lines.collect::<Vec<_>>());
+        let table = Table::of(Line::COLUMNS, lines.collect::<Vec<_>>());
         if table.is_empty() {
             return table.into();
         }
@@ -144,9 +144,7 @@ impl Picture {
         let others = self.map.holders.len() > letters.len();
         meanings.extend(states(&marks, others, ASCII));
         if page.is_web() {
-            doc.section("Legend", |section| {
-                section.table(Table::new(Meaning::COLUMNS, Detail::Normal, meanings));
-            });
+            doc.titled("Legend", Table::of(Meaning::COLUMNS, meanings));
         } else {
             let lines = meanings.iter();
             doc.list(

@@ -6,7 +6,7 @@ use itertools::Itertools;
 
 use super::{Holder, State, classes, health_tone, known_and_more, node, state_tone};
 use crate::commands::shown::folded;
-use crate::output::{Column, Detail, Page, Table, Tone, UNKNOWN, counted};
+use crate::output::{Column, Page, Table, Tone, UNKNOWN, counted};
 use dra_allocator::devices::{DeviceNode, DeviceState};
 use dra_reports::{DeviceItem, DeviceList, HolderItem};
 use dra_rules::health::Health;
@@ -77,7 +77,7 @@ pub(super) fn of(list: &DeviceList, page: Page) -> Option<Table> {
         return None;
     }
     let rows = pools.iter().flat_map(|pool| alike(pool, list.whole_pools, page));
-    Some(Table::new(COLUMNS, Detail::Normal, rows).grouped())
+    Some(Table::of(COLUMNS, rows).grouped())
 }
 
 /// The rows of one pool.

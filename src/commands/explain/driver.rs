@@ -51,28 +51,22 @@ fn rest(chain: &DriverChain, detail: Detail, doc: &mut Doc) {
         None => doc.field("Classes", UNKNOWN),
     };
     doc.list("Pods Created By", &chain.workloads);
-    if !chain.nodes.is_empty() {
-        doc.section("Nodes", |section| {
-            section.table(Table::new(NODES, detail, &chain.nodes));
-            for row in &chain.nodes {
-                if let Some(broken) = &row.broken {
-                    let names: Vec<&str> = row.nodes.iter().map(|name| name.as_str()).collect();
-                    section.text(format_args!("{}: {broken}", folded(&names, detail)));
-                }
+    doc.section_if_any("Nodes", |section| {
+        section.table(Table::new(NODES, detail, &chain.nodes));
+        for row in &chain.nodes {
+            if let Some(broken) = &row.broken {
+                let names: Vec<&str> = row.nodes.iter().map(|name| name.as_str()).collect();
+                section.text(format_args!("{}: {broken}", folded(&names, detail)));
             }
-        });
-    }
-    if !chain.fixes.is_empty() {
-        doc.section("Fixes", |section| {
-            for fix in &chain.fixes {
-                section.text(&fix.message);
-                if let Some(look) = &fix.look {
-                    section.command("see: ", look);
-                }
+        }
+    });
+    doc.section_if_any("Fixes", |section| {
+        for fix in &chain.fixes {
+            section.text(&fix.message);
+            if let Some(look) = &fix.look {
+                section.command("see: ", look);
             }
-        });
-    }
-    if !chain.unknown.is_empty() {
-        doc.list("Unknown", &chain.unknown);
-    }
+        }
+    });
+    doc.any("Unknown", &chain.unknown);
 }

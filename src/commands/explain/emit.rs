@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use crate::context::{Ctx, SourceSetting};
+use crate::context::Ctx;
 use crate::error::UsageError;
 use dra_reports::explanation::{Explanation, FixItem, Remake};
 
@@ -21,7 +21,7 @@ const WRITTEN: [&str; 6] = [
 pub(super) async fn fix(ctx: &Ctx, report: &Explanation, number: usize) -> anyhow::Result<()> {
     let fix = chosen(&report.fixes, number)?;
     // A file may have less of an object than the cluster.
-    let is_live = matches!(ctx.settings().source, SourceSetting::Cluster(_));
+    let is_live = ctx.is_live();
     if fix.remakes.is_empty() || !is_live {
         let Some(command) = &fix.command else {
             let note = fix.note.clone();

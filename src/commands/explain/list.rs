@@ -51,7 +51,7 @@ impl Report for ExplanationList {
         doc.headline(page, tone, text, "").gap();
         // Lines as long as they are have room for a table.
         if page.is_wide() && !page.is_terminal() {
-            doc.table(Table::new(COLUMNS, page.detail(), &self.items));
+            doc.table(Table::of(COLUMNS, &self.items));
         } else {
             doc.first(
                 page,

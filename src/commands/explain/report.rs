@@ -99,11 +99,7 @@ pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
     }
     // What has its devices needs no node for them.
     if page.is_wide() && explanation.verdict != ClusterVerdict::Allocated {
-        if !explanation.filters.is_empty() {
-            doc.section("Filters", |section| {
-                section.table(Table::new(FILTERS, page.detail(), &explanation.filters));
-            });
-        }
+        doc.titled_if_any("Filters", Table::of(FILTERS, &explanation.filters));
         nodes(&mut doc, explanation, page);
     }
     fixes(explanation, emits, page, &mut doc);
@@ -149,7 +145,7 @@ fn nodes(doc: &mut Doc, explanation: &Explanation, page: Page) {
     for (reasons, names) in explanation.alike() {
         let names: Vec<&str> = names.into_iter().map(|name| name.as_str()).collect();
         doc.section(&format!("Nodes {}", words::shortened(&names, page)), |section| {
-            section.table(Table::new(REASONS, page.detail(), reasons));
+            section.table(Table::of(REASONS, reasons));
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Output of `explain node/NAME`: what could still be scheduled there.
 
-use crate::output::{Column, Detail, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted};
+use crate::output::{Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted};
 use dra_reports::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
 
 const DRIVERS: &[Column<DriverRoom>] = &[
@@ -14,12 +14,14 @@ const DRIVERS: &[Column<DriverRoom>] = &[
     Column::inner("SHARED", |room, cell| cell.text(room.shared)),
     Column::inner("BLOCKED", |room, cell| cell.text(room.blocked)),
     Column::inner("UNHEALTHY", |room, cell| {
-        let tone = if room.unhealthy == 0 {
-            Tone::Plain
-        } else {
-            Tone::Bad
-        };
-        cell.toned(tone, room.unhealthy);
+        cell.toned(
+            if room.unhealthy == 0 {
+                Tone::Plain
+            } else {
+                Tone::Bad
+            },
+            room.unhealthy,
+        );
     }),
 ];
 
@@ -33,7 +35,6 @@ const CLASSES: &[Column<ClassRoom>] = &[
     }),
 ];
 
-/// Returns the reasons with the number of devices.
 /// `counters exhausted` for `CountersExhausted`.
 fn spelled(code: &str) -> String {
     let mut words = String::new();
@@ -46,6 +47,7 @@ fn spelled(code: &str) -> String {
     words
 }
 
+/// Returns the reasons with the number of devices.
 fn reasons(room: &DriverRoom) -> Vec<String> {
     let reasons = room.reasons.iter();
     reasons
@@ -60,7 +62,7 @@ impl Report for NodeRoom {
         let mut doc = Doc::new();
         let (subject, text) = (format!("node/{}", self.node), format!(": {}", self.summary));
         doc.headline(page, tone(self), subject, text).gap();
-        rest(self, page.detail(), &mut doc);
+        rest(self, &mut doc);
         doc.into()
     }
 }
@@ -73,44 +75,31 @@ fn tone(room: &NodeRoom) -> Tone {
     }
 }
 
-fn rest(room: &NodeRoom, detail: Detail, doc: &mut Doc) {
-    if !room.drivers.is_empty() {
-        doc.section("Devices", |section| {
-            section.table(Table::new(DRIVERS, detail, &room.drivers));
-            for room in room.drivers.iter().filter(|room| room.blocked > 0) {
-                section.text(format_args!(
-                    "{}: unavailable: {}",
-                    room.driver,
-                    reasons(room).join(", ")
-                ));
+fn rest(room: &NodeRoom, doc: &mut Doc) {
+    doc.section_if_any("Devices", |section| {
+        section.table(Table::of(DRIVERS, &room.drivers));
+        for room in room.drivers.iter().filter(|room| room.blocked > 0) {
+            let reasons = reasons(room).join(", ");
+            section.text(format_args!("{}: unavailable: {reasons}", room.driver));
+        }
+    });
+    doc.section_if_any("Requests", |section| {
+        section.table(Table::of(CLASSES, &room.classes));
+        for class in &room.classes {
+            if let Some(problem) = &class.problem {
+                section.text(format_args!("{}: {problem}", class.class));
             }
-        });
-    }
-    if !room.classes.is_empty() {
-        doc.section("Requests", |section| {
-            section.table(Table::new(CLASSES, detail, &room.classes));
-            for class in &room.classes {
-                if let Some(problem) = &class.problem {
-                    section.text(format_args!("{}: {problem}", class.class));
-                }
-            }
-        });
-    }
-    if !room.silent_drivers.is_empty() {
-        let silent = room.silent_drivers.iter();
-        let silent = silent.map(|silent| format!("driver {}: {}", silent.driver, silent.reason));
-        doc.list("Publish Nothing Here", silent);
-    }
-    if !room.obstacles.is_empty() {
-        doc.list("Closed", &room.obstacles);
-    }
+        }
+    });
+    let silent = room.silent_drivers.iter();
+    let silent = silent.map(|silent| format!("driver {}: {}", silent.driver, silent.reason));
+    doc.any("Publish Nothing Here", silent)
+        .any("Closed", &room.obstacles);
     if !room.taints.is_empty() {
         let taints = counted(room.taints.len(), "taint", "taints");
         let lines = std::iter::once(format!("pods must tolerate {taints} of the node:"));
         doc.list("Taints", lines.chain(room.taints.iter().cloned()));
     }
-    if !room.unknown.is_empty() {
-        doc.list("Unknown", &room.unknown);
-    }
-    doc.field("Not considered", "CPU, memory, ports, other pod requirements");
+    doc.any("Unknown", &room.unknown)
+        .field("Not considered", "CPU, memory, ports, other pod requirements");
 }

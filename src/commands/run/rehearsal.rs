@@ -100,8 +100,8 @@ const COLUMNS: &[Column<TraceItem>] = &[
 impl Report for ControllerTrace {
     const KIND: &'static str = "ControllerTrace";
 
-    fn view(&self, page: Page) -> View {
-        Table::with(COLUMNS, page.detail(), &(), &self.events).into()
+    fn view(&self, _: Page) -> View {
+        Table::of(COLUMNS, &self.events).into()
     }
 
     fn names(&self) -> Vec<String> {
@@ -144,9 +144,7 @@ pub(super) async fn run(
     let end = begin.after(time);
     let mut world = World::restarted(before.clone(), begin);
     world.run_until(end);
-    for trouble in world.troubles() {
-        ctx.warn(trouble);
-    }
+    ctx.warn_all(world.troubles());
     let report = controller_trace(world.traced(), (begin, end), world.looping());
     match &out {
         // The objects have standard output for themselves.
@@ -178,9 +176,5 @@ pub(super) async fn run(
     }
     ctx.printer().note("rehearsal only; nothing was changed");
     let is_unknown = world.gave_up() || DECIDING.into_iter().any(|kind| before.gap(kind, "").is_some());
-    Ok(if is_unknown {
-        Outcome::Unknown
-    } else {
-        Outcome::Done
-    })
+    Ok(Outcome::of(false, is_unknown))
 }

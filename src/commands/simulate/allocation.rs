@@ -128,8 +128,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         Fit::DoesNotFit | Fit::Error | Fit::MayError => Outcome::Findings,
         Fit::GaveUp | Fit::Unknown => Outcome::Unknown,
     };
-    ctx.print(report)?;
-    Ok(outcome)
+    ctx.answer(report, outcome)
 }
 
 /// The report where what is to be judged, or assumed, could not be read; `why` says what.
@@ -161,9 +160,8 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
         .with_schedulers()
         .pods_after_claims()
         .assuming_rare_kinds_empty();
-    let mut cluster = ctx
-        .load(needs.at_least_in(&objects::judged_in(ctx, targets.first())))
-        .await?;
+    let namespace = objects::judged_in(ctx, targets.first());
+    let mut cluster = ctx.load(needs.at_least_in(Some(&namespace))).await?;
     let mut changes = what_ifs(ctx, &cluster, args)?;
     if args.as_new {
         // A pod that does not exist is reported like any other named object.
@@ -194,11 +192,8 @@ async fn judged(ctx: &Ctx, args: &Args) -> anyhow::Result<AllocationReport> {
     let budget = judging::budget(args.budget);
     let settings = Settings {
         nodes: args.node.iter().map(|name| name.as_str().into()).collect(),
-        now: ctx.now(&cluster),
-        budget: &budget,
         observer: &judging::counting(ctx),
-        run: &threads::each_node,
-        has_fixes: true,
+        ..Settings::new(ctx.now(&cluster), &budget, &threads::each_node)
     };
     let mut report = allocation::allocation(&cluster, &units, &settings);
     if args.max && report.result != Fit::Unknown {
@@ -248,9 +243,7 @@ fn what_ifs(ctx: &Ctx, cluster: &Cluster, args: &Args) -> anyhow::Result<Vec<Wha
     if !args.add_node.is_empty() {
         let namespace = ctx.current_namespace();
         let added = judging::valid_manifests(cluster, &args.add_node, &namespace)?;
-        for warning in added.warnings {
-            ctx.warn(warning);
-        }
+        ctx.warn_all(added.warnings);
         for object in added.objects {
             match object.kind() {
                 Kind::Node | Kind::ResourceSlice => changes.push(WhatIf::Add(object)),
@@ -395,9 +388,7 @@ impl Report for AllocationReport {
     fn view(&self, page: Page) -> View {
         let mut doc = Doc::new();
         doc.list("Object", self.targets.iter().map(target));
-        if !self.assumed.is_empty() {
-            doc.list("As If", &self.assumed);
-        }
+        doc.any("As If", &self.assumed);
         let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
         let result = match self.result {
             Fit::Fits if !self.nodes.is_empty() => format!("Fits on {fits} of {} nodes", self.nodes.len()),
@@ -412,21 +403,11 @@ impl Report for AllocationReport {
             }
             Exactness::FitOnly => Some("by the known rules; kube-scheduler may decide otherwise"),
         };
-        if let Some(exactness) = exactness {
-            doc.field("Exactness", exactness);
-        }
-        if let Some(message) = &self.message {
-            doc.field("Predicted Message", message);
-        }
-        if !self.unknown.is_empty() {
-            doc.list("Unknown", &self.unknown);
-        }
-        if !self.not_simulated.is_empty() {
-            doc.field("Not Simulated", self.not_simulated.join(", "));
-        }
-        if !self.notes.is_empty() {
-            doc.list("Note", &self.notes);
-        }
+        doc.some("Exactness", exactness);
+        doc.some("Predicted Message", self.message.as_ref());
+        doc.any("Unknown", &self.unknown);
+        doc.filled("Not Simulated", self.not_simulated.join(", "));
+        doc.any("Note", &self.notes);
         if let Some(packing) = &self.packing {
             let copies = match (packing.unlimited, packing.exact) {
                 (true, _) => "unlimited: they use no limited resource".to_owned(),
@@ -448,11 +429,7 @@ impl Report for AllocationReport {
             doc.list("Copies By Node", placed);
         }
         nodes(&mut doc, &self.nodes, page);
-        if !self.placements.is_empty() {
-            doc.section("Pods", |section| {
-                section.table(Table::new(PLACEMENTS, page.detail(), &self.placements));
-            });
-        }
+        doc.titled_if_any("Pods", Table::of(PLACEMENTS, &self.placements));
         if let Some(explain) = explain(self) {
             doc.gap().command("More: ", &explain);
         }
@@ -468,11 +445,7 @@ fn nodes(doc: &mut Doc, nodes: &[NodeResult], page: Page) {
         NODES
     };
     let table = Table::new(columns, page.detail(), nodes.iter().filter(listed));
-    if !table.is_empty() {
-        doc.section("Nodes", |section| {
-            section.table(table);
-        });
-    }
+    doc.titled_if_any("Nodes", table);
     let mut rest: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| !listed(node)) {
         *rest
@@ -484,12 +457,8 @@ fn nodes(doc: &mut Doc, nodes: &[NodeResult], page: Page) {
         result,
         reason,
     });
-    let table = Table::new(Rejected::COLUMNS, page.detail(), rejected);
-    if !table.is_empty() {
-        doc.section("Other Nodes", |section| {
-            section.table(table);
-        });
-    }
+    let table = Table::of(Rejected::COLUMNS, rejected);
+    doc.titled_if_any("Other Nodes", table);
 }
 
 /// The command that explains why the only object does not fit, unless a manifest has it.

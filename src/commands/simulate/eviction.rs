@@ -138,16 +138,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         .with_gates()
         .pods_after_claims();
     // What happens to one namespace depends on all of them, so the namespace only chooses what is shown.
-    let needs = match &selection.namespace {
-        Some(namespace) => needs.at_least_in(namespace),
-        None => needs,
-    };
+    let needs = needs.at_least_in(selection.namespace.as_deref());
     let cluster = ctx.load(needs).await?;
     let now = ctx.now(&cluster);
     let nothing = presence::demand(ctx, &cluster, &mentions(&args, &selection)).await?;
-    for nothing in &nothing {
-        ctx.warn(nothing);
-    }
+    ctx.warn_all(&nothing);
     let mut is_empty = !nothing.is_empty();
     let rules = rules(ctx, &args, &cluster, &mut is_empty)?;
     if args.emit_rule {
@@ -176,7 +171,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         outcome = Outcome::Unknown;
     }
     report.may_be_more = outcome == Outcome::Unknown;
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
     ctx.print(report)?;
     ctx.printer().note("simulation only; nothing was changed");
     Ok(outcome)
@@ -194,7 +189,7 @@ pub(in crate::commands) fn current(
     can_simulate(cluster, &[])?;
     let mut report = simulated(cluster, ctx.now(cluster), &[], namespace, false);
     report.may_be_more = outcome(ctx, cluster, namespace, &report, false) == Outcome::Unknown;
-    report.warnings.iter().for_each(|warning| ctx.warn(warning));
+    ctx.warn_all(report.warnings.iter());
     Ok(report)
 }
 

@@ -91,13 +91,10 @@ impl Shows {
     }
 
     fn pending(&self, cluster: &Cluster, now: Time) -> ExplanationList {
+        let budget = judging::budget(None);
         let settings = Settings {
-            nodes: Vec::new(),
-            now,
-            budget: &judging::budget(None),
-            observer: &(),
-            run: &threads::each_node,
             has_fixes: false,
+            ..Settings::new(now, &budget, &threads::each_node)
         };
         explain_all(cluster, self.selection.namespace.as_ref(), &settings)
     }
@@ -115,10 +112,7 @@ impl Shows {
             let name = Str::from(row.name.as_str());
             cluster.node(&name).map(|_| Topic::Object(format!("node/{name}")))
         });
-        Pane::new(
-            Table::with(NodeLine::COLUMNS, self.page.detail(), &(), lines),
-            opens,
-        )
+        Pane::new(Table::of(NodeLine::COLUMNS, lines), opens)
     }
 
     /// Rows are nodes already.
@@ -253,7 +247,7 @@ fn causes(items: &[CauseItem]) -> Pane {
     let opens = items
         .iter()
         .map(|item| Some(Topic::Object(explain::name(&item.explained))));
-    Pane::new(Table::new(CAUSES, crate::output::Detail::Normal, items), opens)
+    Pane::new(Table::of(CAUSES, items), opens)
 }
 
 /// The object of an event.

@@ -66,18 +66,23 @@ pub struct Settings<'s> {
     pub has_fixes: bool,
 }
 
-#[cfg(test)]
 impl<'s> Settings<'s> {
-    /// All nodes, one after the other, with `budget` for all.
-    pub(crate) fn of_test(budget: &'s Budget) -> Self {
+    /// All nodes, with fixes, and unobserved.
+    pub fn new(now: Time, budget: &'s Budget, run: Run<'s>) -> Self {
         Self {
             nodes: Vec::new(),
-            now: dra_testing::now(),
+            now,
             budget,
             observer: &(),
-            run: &dra_rules::scheduling::in_order,
+            run,
             has_fixes: true,
         }
+    }
+
+    /// All nodes, one after the other, with `budget` for all.
+    #[cfg(test)]
+    pub(crate) fn of_test(budget: &'s Budget) -> Self {
+        Self::new(dra_testing::now(), budget, &dra_rules::scheduling::in_order)
     }
 }
 

@@ -460,7 +460,7 @@ fn where_only_a_namespace_may_be_read_it_is_and_the_rest_is_a_gap() {
             )
         }
     });
-    let loaded = load(&address, &claims().at_least_in("default")).unwrap();
+    let loaded = load(&address, &claims().at_least_in(Some("default"))).unwrap();
     assert_eq!(loaded.cluster.count(Kind::ResourceClaim), 1);
     assert_eq!(
         gap_of(&loaded),

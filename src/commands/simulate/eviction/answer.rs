@@ -96,7 +96,7 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
                 .unwrap_or_default(),
         });
         let going: Vec<Going<'_>> = going.collect();
-        doc.gap().table(Table::new(Going::COLUMNS, page.detail(), going));
+        doc.gap().table(Table::of(Going::COLUMNS, going));
     }
     let rest = evicted.len() - page.told(TOLD, evicted.len());
     if rest > 0 {
@@ -127,7 +127,7 @@ pub(super) fn of(report: &EvictionReport, page: Page) -> Doc {
     if !simulated.is_empty() {
         say(words::RULE.to_owned());
     }
-    evidence::tolerations(&mut doc, report, page);
+    evidence::tolerations(&mut doc, report);
     if page.is_wide() {
         evidence::add(&mut doc, report);
     } else if !evicted.is_empty() {

@@ -1,7 +1,7 @@
 //! All there is to an eviction, as `-o wide` shows it: what happens when, then each pod, claim, budget and rule.
 
 use super::parts::{after, fitting_nodes};
-use crate::output::{Cell, Column, Detail, Doc, Page, Table, Tone};
+use crate::output::{Cell, Column, Detail, Doc, Table, Tone};
 use dra_model::{Str, Time};
 use dra_rules::owners::Replacing;
 use dra_rules::simulation::{
@@ -123,24 +123,16 @@ pub(super) fn add(doc: &mut Doc, report: &EvictionReport) {
     let (start, detail) = (&report.start, Detail::Wide);
     let of_verdict = |verdict| report.pods.iter().filter(move |pod| pod.verdict == verdict);
     doc.field("Start", start);
-    doc.section("Evicted", |section| {
-        section.table(Table::with(PODS, detail, start, of_verdict(PodVerdict::Evicted)));
-    });
-    doc.section("Timeline", |section| {
-        section.table(Table::with(EVENTS, detail, start, &report.events));
-    });
-    doc.section("Claims Released", |section| {
-        section.table(Table::with(CLAIMS, detail, start, &report.claims));
-    });
-    doc.section("Tolerating Permanently", |section| {
-        section.table(Table::new(TOLERATING, detail, of_verdict(PodVerdict::Tolerates)));
-    });
-    doc.section("Not Evicted By The Controller", |section| {
-        section.table(Table::new(MISSED, detail, &report.missed));
-    });
-    doc.section("Disruption Budgets", |section| {
-        section.table(Table::with(BUDGETS, detail, start, &report.disruption_budgets));
-    });
+    let evicted = of_verdict(PodVerdict::Evicted);
+    doc.titled("Evicted", Table::with(PODS, detail, start, evicted));
+    doc.titled("Timeline", Table::with(EVENTS, detail, start, &report.events));
+    let claims = Table::with(CLAIMS, detail, start, &report.claims);
+    doc.titled("Claims Released", claims);
+    let tolerating = of_verdict(PodVerdict::Tolerates);
+    doc.titled("Tolerating Permanently", Table::of(TOLERATING, tolerating));
+    doc.titled("Not Evicted By The Controller", Table::of(MISSED, &report.missed));
+    let budgets = Table::with(BUDGETS, detail, start, &report.disruption_budgets);
+    doc.titled("Disruption Budgets", budgets);
     doc.section("Rules", |section| {
         let said = report.rules.iter().flat_map(|rule| {
             let all = rule.condition.iter().chain(&rule.timeline);
@@ -154,11 +146,9 @@ pub(super) fn add(doc: &mut Doc, report: &EvictionReport) {
 }
 
 /// How each taint of each device is tolerated, where the flag asks for it.
-pub(super) fn tolerations(doc: &mut Doc, report: &EvictionReport, page: Page) {
+pub(super) fn tolerations(doc: &mut Doc, report: &EvictionReport) {
     if let Some(tolerations) = &report.tolerations {
-        doc.section("Tolerations", |section| {
-            section.table(Table::new(TOLERATIONS, page.detail(), tolerations));
-        });
+        doc.titled("Tolerations", Table::of(TOLERATIONS, tolerations));
     }
 }
 
