@@ -319,7 +319,7 @@ mod shell {
             let ctx = Ctx::new(settings, environment, cli::command_line);
             // The work may wait for a file or a server that does not answer.
             let names = on_runtime(
-                move || Handle::current().block_on(find(&ctx, typed)),
+                move || Handle::current().block_on(find.names(&ctx, typed)),
                 Some(COMPLETION_TIME),
                 |_| Then::End(Interrupted.into()),
             );

@@ -7,15 +7,13 @@ use clap_complete::generate;
 use crate::context::Ctx;
 use crate::error::Outcome;
 use crate::output::unglued;
+use dra_model::Slice;
 
 use super::Accepts;
-use super::names::{self, Names, Typed};
+use super::names::Find;
 use super::words::{self, Words};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
-
-/// Finds the names that can stand for an argument, in the cluster or files that the flags typed so far name.
-pub(crate) type Find = for<'c> fn(&'c Ctx, Typed) -> Names<'c>;
 
 /// Source of an argument's values.
 #[derive(Clone, Copy, Debug)]
@@ -31,34 +29,49 @@ pub(crate) enum Lookup {
 const LOOKUPS: &[(&str, Lookup)] = &[
     ("AFTER", Lookup::Here(words::sources)),
     ("BEFORE", Lookup::Here(words::sources)),
-    ("CLAIM", Lookup::Away(names::claims)),
-    ("CLASS", Lookup::Away(names::classes)),
-    ("CLUSTER", Lookup::Away(names::clusters)),
+    ("CLAIM", Lookup::Away(Find::Of("claim"))),
+    ("CLASS", Lookup::Away(Find::Of("class"))),
+    ("CLUSTER", Lookup::Away(Find::Configured(|names| names.clusters))),
     ("CODE", Lookup::Here(words::codes)),
-    ("CONTEXT", Lookup::Away(names::contexts)),
+    ("CONTEXT", Lookup::Away(Find::Configured(|names| names.contexts))),
     ("CONTROLLER", Lookup::Here(words::controllers)),
-    ("DEVICE", Lookup::Away(names::devices)),
-    ("DEVICE-NAME", Lookup::Away(names::device_names)),
-    ("DRIVER", Lookup::Away(names::drivers)),
+    ("DEVICE", Lookup::Away(Find::Of("device"))),
+    ("DEVICE-NAME", Lookup::Away(Find::Published(device_names))),
+    (
+        "DRIVER",
+        Lookup::Away(Find::Published(|slice| vec![slice.spec.driver.to_string()])),
+    ),
     ("FIX", Lookup::Here(words::fixes)),
     ("GATE", Lookup::Here(words::gates)),
     ("GATE=BOOL", Lookup::Here(words::gate_settings)),
     ("GATES", Lookup::Here(words::gate_settings)),
-    ("KIND NAME | KIND/NAME", Lookup::Away(names::described)),
-    ("KIND/NAME", Lookup::Away(names::explained)),
-    ("NAMESPACE", Lookup::Away(names::namespaces)),
-    ("NODE", Lookup::Away(names::nodes)),
-    ("OBJECT", Lookup::Away(names::judged)),
+    ("KIND NAME | KIND/NAME", Lookup::Away(Find::Described)),
+    (
+        "KIND/NAME",
+        Lookup::Away(Find::WithKinds(&["pod", "claim", "node"])),
+    ),
+    ("NAMESPACE", Lookup::Away(Find::Namespaces)),
+    ("NODE", Lookup::Away(Find::Of("node"))),
+    ("OBJECT", Lookup::Away(Find::WithKinds(&["pod", "claim"]))),
     ("PART", Lookup::Here(words::parts)),
-    ("POD", Lookup::Away(names::pods)),
-    ("POOL", Lookup::Away(names::pools)),
+    ("POD", Lookup::Away(Find::Of("pod"))),
+    (
+        "POOL",
+        Lookup::Away(Find::Published(|slice| vec![slice.spec.pool.name.to_string()])),
+    ),
     ("SOURCE", Lookup::Here(words::sources)),
     ("STATE", Lookup::Here(words::states)),
-    ("TAINT", Lookup::Away(names::taintable)),
-    ("TAINT|RULE", Lookup::Away(names::taints)),
-    ("USER", Lookup::Away(names::users)),
+    ("TAINT", Lookup::Away(Find::Taintable)),
+    ("TAINT|RULE", Lookup::Away(Find::Taints)),
+    ("USER", Lookup::Away(Find::Configured(|names| names.users))),
     ("VERSION", Lookup::Here(words::versions)),
 ];
+
+/// Names of the devices alone.
+fn device_names(slice: &Slice) -> Vec<String> {
+    let devices = slice.spec.devices.iter();
+    devices.map(|device| device.name.to_string()).collect()
+}
 
 /// Returns how to find values of an argument whose value is called `value_name`.
 pub(crate) fn lookup(value_name: &str) -> Option<Lookup> {

@@ -49,9 +49,9 @@ use crate::error::{Outcome, UsageError};
 use crate::output::Format;
 use dra_reports::findings::Counts;
 
-pub(crate) use completion::{Find, Lookup, lookup};
+pub(crate) use completion::{Lookup, lookup};
 pub(crate) use describe::kind_called;
-pub(crate) use names::Typed;
+pub(crate) use names::{Find, Typed};
 pub(crate) use objects::is_file;
 pub(crate) use threads::STACK;
 

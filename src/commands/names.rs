@@ -1,16 +1,11 @@
 //! Completion of names of objects and contexts.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use crate::context::{Ctx, Scope, SourceSetting};
 use dra_model::{Kind, Slice};
 use dra_sources::Needs;
+use dra_sources::live::ConfiguredNames;
 
 use super::describe;
-
-/// Names that are still being looked for.
-pub(crate) type Names<'c> = Pin<Box<dyn Future<Output = anyhow::Result<Vec<String>>> + 'c>>;
 
 /// Typed part of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,24 +16,46 @@ pub(crate) struct Typed {
     pub(crate) word: String,
 }
 
-/// Names of claims; with `-A`, or behind `claim/NAMESPACE/`, in the form that names the namespace too.
-pub(super) fn claims(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move { namespaced(ctx, Kind::ResourceClaim, "claim", &typed.word).await })
+/// Names that only the cluster or files know.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Find {
+    /// Of a kind that can be described. Of claims and pods with `-A`, or behind `claim/NAMESPACE/`, in the form that names the namespace too.
+    Of(&'static str),
+    /// Of these kinds, with their kind.
+    WithKinds(&'static [&'static str]),
+    /// Kinds that can be described, and behind a kind the names of its objects.
+    Described,
+    Namespaces,
+    /// Of what is found in slices.
+    Published(fn(&Slice) -> Vec<String>),
+    /// Devices that can get a taint, up to the taint.
+    Taintable,
+    /// Taints that there are: rules, and keys of drivers' taints behind the device.
+    Taints,
+    /// Of what is found in the kubeconfig.
+    Configured(fn(ConfiguredNames) -> Vec<String>),
 }
 
-/// Names of pods, as of claims.
-pub(super) fn pods(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move { namespaced(ctx, Kind::Pod, "pod", &typed.word).await })
-}
-
-/// Pods and claims, with their kind.
-pub(super) fn judged(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move { with_kinds(ctx, &["pod", "claim"], &typed).await })
-}
-
-/// Pods, claims and nodes, with their kind.
-pub(super) fn explained(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move { with_kinds(ctx, &["pod", "claim", "node"], &typed).await })
+impl Find {
+    /// Looks for what may stand for an argument that begins as `typed`.
+    pub(crate) async fn names(self, ctx: &Ctx, typed: Typed) -> anyhow::Result<Vec<String>> {
+        match self {
+            Self::Of(kind) => of_kind(ctx, kind, &typed.word).await,
+            Self::WithKinds(kinds) => with_kinds(ctx, kinds, &typed).await,
+            Self::Described => described(ctx, typed).await,
+            Self::Namespaces => plain(ctx, Kind::Namespace).await,
+            Self::Published(names) => published(ctx, names).await,
+            Self::Taintable => {
+                let devices = device_ids(ctx, "").await?;
+                Ok(devices.into_iter().map(|device| format!("{device}=")).collect())
+            }
+            Self::Taints => taints(ctx).await,
+            Self::Configured(names) => match &ctx.settings().source {
+                SourceSetting::Cluster(connection) => Ok(names(connection.names()?)),
+                SourceSetting::Files(_) => Ok(Vec::new()),
+            },
+        }
+    }
 }
 
 /// Objects of these kinds as `KIND/NAME`, or their names behind a kind that stands alone.
@@ -67,31 +84,28 @@ async fn with_kinds(ctx: &Ctx, kinds: &[&str], typed: &Typed) -> anyhow::Result<
     Ok(found)
 }
 
-/// Returns what can be described: kinds, and behind a kind the names of its objects.
-pub(super) fn described(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move {
-        if let Some(kind) = typed.before {
-            return match describe::kind_called(&kind) {
-                Some(kind) => of_kind(ctx, kind, &typed.word).await,
-                None => Ok(Vec::new()),
-            };
+async fn described(ctx: &Ctx, typed: Typed) -> anyhow::Result<Vec<String>> {
+    if let Some(kind) = typed.before {
+        return match describe::kind_called(&kind) {
+            Some(kind) => of_kind(ctx, kind, &typed.word).await,
+            None => Ok(Vec::new()),
+        };
+    }
+    let Some((kind, name)) = typed.word.split_once('/') else {
+        return Ok(describe::kinds().map(|kind| format!("{kind}/")).collect());
+    };
+    let names = match describe::kind_called(kind) {
+        Some("claim" | "pod") if name.contains('/') => {
+            return of_kind(ctx, kind, &typed.word).await;
         }
-        let Some((kind, name)) = typed.word.split_once('/') else {
-            return Ok(describe::kinds().map(|kind| format!("{kind}/")).collect());
-        };
-        let names = match describe::kind_called(kind) {
-            Some("claim" | "pod") if name.contains('/') => {
-                return of_kind(ctx, kind, &typed.word).await;
-            }
-            Some(found) => of_kind(ctx, found, name).await?,
-            None => Vec::new(),
-        };
-        let with_kind = |name: String| match name.strip_prefix(kind) {
-            Some(rest) if rest.starts_with('/') => name,
-            _ => format!("{kind}/{name}"),
-        };
-        Ok(names.into_iter().map(with_kind).collect())
-    })
+        Some(found) => of_kind(ctx, found, name).await?,
+        None => Vec::new(),
+    };
+    let with_kind = |name: String| match name.strip_prefix(kind) {
+        Some(rest) if rest.starts_with('/') => name,
+        _ => format!("{kind}/{name}"),
+    };
+    Ok(names.into_iter().map(with_kind).collect())
 }
 
 async fn of_kind(ctx: &Ctx, kind: &str, word: &str) -> anyhow::Result<Vec<String>> {
@@ -106,88 +120,20 @@ async fn of_kind(ctx: &Ctx, kind: &str, word: &str) -> anyhow::Result<Vec<String
     }
 }
 
-/// Names of nodes.
-pub(super) fn nodes(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(plain(ctx, Kind::Node))
-}
-
-/// Names of device classes.
-pub(super) fn classes(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(plain(ctx, Kind::DeviceClass))
-}
-
-/// Names of namespaces.
-pub(super) fn namespaces(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(plain(ctx, Kind::Namespace))
-}
-
-/// Drivers that publish devices.
-pub(super) fn drivers(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(published(ctx, |slice| vec![slice.spec.driver.to_string()]))
-}
-
-/// Names of pools, without their driver.
-pub(super) fn pools(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(published(ctx, |slice| vec![slice.spec.pool.name.to_string()]))
-}
-
-/// Devices as `DRIVER/POOL/DEVICE`, or as `POOL/DEVICE` where the word begins like that.
-pub(super) fn devices(ctx: &Ctx, typed: Typed) -> Names<'_> {
-    Box::pin(async move { device_ids(ctx, &typed.word).await })
-}
-
-/// Names of devices alone.
-pub(super) fn device_names(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(published(ctx, |slice| {
-        slice
-            .spec
-            .devices
-            .iter()
-            .map(|device| device.name.to_string())
-            .collect()
-    }))
-}
-
-/// Devices that can get a taint, up to the taint.
-pub(super) fn taintable(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(async move {
-        let devices = device_ids(ctx, "").await?;
-        Ok(devices.into_iter().map(|device| format!("{device}=")).collect())
-    })
-}
-
-/// Taints that there are: rules, and keys of drivers' taints behind the device.
-pub(super) fn taints(ctx: &Ctx, _: Typed) -> Names<'_> {
-    Box::pin(async move {
-        let rules = plain(ctx, Kind::DeviceTaintRule).await?;
-        let of_drivers = published(ctx, |slice| {
-            let pool = slice.pool_id();
-            let of_device = |device: &dra_model::Device| {
-                let taints = device.taints.iter();
-                let keys = taints.map(|taint| format!("{pool}/{}={}", device.name, taint.key));
-                keys.collect::<Vec<_>>()
-            };
-            slice.spec.devices.iter().flat_map(of_device).collect()
-        });
-        let mut names: Vec<String> = rules.into_iter().map(|name| format!("rule/{name}")).collect();
-        names.extend(of_drivers.await?);
-        Ok(names)
-    })
-}
-
-/// Contexts of the kubeconfig.
-pub(super) fn contexts(ctx: &Ctx, _: Typed) -> Names<'_> {
-    configured(ctx, |names| names.contexts)
-}
-
-/// Clusters of the kubeconfig.
-pub(super) fn clusters(ctx: &Ctx, _: Typed) -> Names<'_> {
-    configured(ctx, |names| names.clusters)
-}
-
-/// Users of the kubeconfig.
-pub(super) fn users(ctx: &Ctx, _: Typed) -> Names<'_> {
-    configured(ctx, |names| names.users)
+async fn taints(ctx: &Ctx) -> anyhow::Result<Vec<String>> {
+    let rules = plain(ctx, Kind::DeviceTaintRule).await?;
+    let of_drivers = published(ctx, |slice| {
+        let pool = slice.pool_id();
+        let of_device = |device: &dra_model::Device| {
+            let taints = device.taints.iter();
+            let keys = taints.map(|taint| format!("{pool}/{}={}", device.name, taint.key));
+            keys.collect::<Vec<_>>()
+        };
+        slice.spec.devices.iter().flat_map(of_device).collect()
+    });
+    let mut names: Vec<String> = rules.into_iter().map(|name| format!("rule/{name}")).collect();
+    names.extend(of_drivers.await?);
+    Ok(names)
 }
 
 /// Objects in a namespace: `NAME`; `WORD/NAME` where the user begins like that; `WORD/NAMESPACE/NAME` with `-A`, and where the user has
@@ -217,11 +163,8 @@ async fn namespaced(ctx: &Ctx, kind: Kind, word: &str, typed: &str) -> anyhow::R
 }
 
 async fn plain(ctx: &Ctx, kind: Kind) -> anyhow::Result<Vec<String>> {
-    Ok(listed(ctx, kind, None)
-        .await?
-        .into_iter()
-        .map(|(_, name)| name)
-        .collect())
+    let names = listed(ctx, kind, None).await?.into_iter();
+    Ok(names.map(|(_, name)| name).collect())
 }
 
 /// Namespaces and names of the objects of `kind`.
@@ -261,13 +204,4 @@ async fn published(ctx: &Ctx, names: impl Fn(&Slice) -> Vec<String>) -> anyhow::
     found.sort();
     found.dedup();
     Ok(found)
-}
-
-fn configured(ctx: &Ctx, names: fn(dra_sources::live::ConfiguredNames) -> Vec<String>) -> Names<'_> {
-    Box::pin(async move {
-        match &ctx.settings().source {
-            SourceSetting::Cluster(connection) => Ok(names(connection.names()?)),
-            SourceSetting::Files(_) => Ok(Vec::new()),
-        }
-    })
 }
