@@ -63,7 +63,13 @@ pub(crate) struct Args {
     pod: Option<String>,
 }
 
-pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
+/// What rows have in common.
+pub(super) struct Seen {
+    now: Time,
+    page: Page,
+}
+
+pub(super) const COLUMNS: &[Column<ClaimItem, Seen>] = &[
     Column::new("NAMESPACE", ".namespace", |item, cell| {
         cell.text(&item.claim().metadata.namespace);
     }),
@@ -73,13 +79,18 @@ pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
     Column::new("STATE", ".state", state),
     Column::new("NODE", ".node", |item, cell| cell.text(item.node())),
     Column::new("DEVICES", ".devices[0].device", |item, cell| {
-        cell.list(item.devices());
+        if cell.context.page.is_terminal() {
+            let names = item.devices().map(|device| device.to_string());
+            cell.list(folded(names, cell.context.page));
+        } else {
+            cell.list(item.devices());
+        }
     }),
     Column::new("CONSUMERS", ".consumers[0].name", |item, cell| {
         cell.text(item.consumers());
     }),
     Column::new("AGE", ".creationTimestamp", |item, cell| {
-        cell.text(age(*cell.context, item.claim().metadata.creation_timestamp));
+        cell.text(age(cell.context.now, item.claim().metadata.creation_timestamp));
     }),
     Column::wide("REQUESTS", ".requests[0].name", |item, cell| {
         cell.list(item.requests());
@@ -95,40 +106,12 @@ pub(super) const COLUMNS: &[Column<ClaimItem, Time>] = &[
     Column::wide("OWNER", ".owner.name", |item, cell| cell.option(item.owner())),
 ];
 
-/// Context of terminal rows.
-struct Seen {
-    now: Time,
-    page: Page,
-}
-
-/// Terminal output: the namespace as a heading, and abbreviated devices.
-const ON_SCREEN: &[Column<ClaimItem, Seen>] = &[
-    Column::inner("NAMESPACE", |item, cell| {
-        cell.toned(Tone::Strong, &item.claim().metadata.namespace);
-    }),
-    Column::inner("NAME", |item, cell| cell.text(&item.claim().metadata.name)),
-    Column::inner("STATE", state),
-    Column::inner("NODE", |item, cell| cell.text(item.node())),
-    Column::inner("DEVICES", |item, cell| {
-        let names = item.devices().map(|device| device.to_string());
-        cell.list(folded(names, cell.context.page));
-    }),
-    Column::inner("CONSUMERS", |item, cell| cell.text(item.consumers())),
-    Column::inner("AGE", |item, cell| {
-        cell.text(age(cell.context.now, item.claim().metadata.creation_timestamp));
-    }),
-];
-
 impl Report for ClaimList {
     const KIND: &'static str = "ClaimList";
 
     fn view(&self, page: Page) -> View {
-        if !page.is_terminal() {
-            return Table::with(COLUMNS, page.detail(), &self.now, &self.items).into();
-        }
         let seen = Seen { now: self.now, page };
-        let table = Table::with(ON_SCREEN, page.detail(), &seen, &self.items);
-        table.grouped().into()
+        Table::list(COLUMNS, page, &seen, &self.items).into()
     }
 
     fn names(&self) -> Vec<String> {

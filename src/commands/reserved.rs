@@ -53,25 +53,11 @@ impl<'l> Line<'l> {
         Column::new("CLAIM", ".claim", |line, cell| cell.text(line.claim)),
         Column::new("KIND", ".resource", |line, cell| cell.text(&line.kind)),
         Column::new("NAME", ".name", |line, cell| cell.text(line.name)),
-        Column::new("UID", ".uid", |line, cell| cell.text(line.uid)),
+        Column::piped("UID", ".uid", |line, cell| cell.text(line.uid)),
         Column::new("STATUS", ".status", |line, cell| {
             cell.toned(line.tone, line.status);
         }),
         Column::new("CONSUMER", ".consumer", |line, cell| cell.text(line.consumer)),
-    ];
-
-    /// Terminal output: the namespace as a heading, and no UID.
-    const ON_SCREEN: &'l [Column<Self>] = &[
-        Column::inner("NAMESPACE", |line, cell| {
-            cell.toned(Tone::Strong, line.namespace);
-        }),
-        Column::inner("CLAIM", |line, cell| cell.text(line.claim)),
-        Column::inner("KIND", |line, cell| cell.text(&line.kind)),
-        Column::inner("NAME", |line, cell| cell.text(line.name)),
-        Column::inner("STATUS", |line, cell| {
-            cell.toned(line.tone, line.status);
-        }),
-        Column::inner("CONSUMER", |line, cell| cell.text(line.consumer)),
     ];
 
     fn all(list: &'l ReservationList) -> impl Iterator<Item = Self> {
@@ -143,12 +129,7 @@ impl Report for ReservationList {
     const KIND: &'static str = "ReservationList";
 
     fn view(&self, page: Page) -> View {
-        if page.is_terminal() {
-            let table = Table::of(Line::ON_SCREEN, Line::all(self));
-            table.grouped().into()
-        } else {
-            Table::of(Line::COLUMNS, Line::all(self)).into()
-        }
+        Table::list(Line::COLUMNS, page, &(), Line::all(self)).into()
     }
 
     fn names(&self) -> Vec<String> {

@@ -38,51 +38,62 @@ pub(crate) struct Column<T, C = ()> {
     pub(crate) header: &'static str,
     /// Path in the items of the JSON output, for `--sort-by`; none in a table that cannot be sorted.
     pub(crate) path: Option<&'static str>,
-    wide: bool,
-    fill: fn(&T, &mut Cell<'_, C>),
+    shown: Shown,
+    fill: Fill<T, C>,
 }
+
+/// Where a column is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Always,
+    /// With `-o wide`.
+    Wide,
+    /// Not on a terminal.
+    Piped,
+}
+
+/// What a column puts into the cell of a row.
+type Fill<T, C> = fn(&T, &mut Cell<'_, C>);
 
 impl<T, C> Column<T, C> {
     /// A column of a list, which sorts by `path`.
-    pub(crate) const fn new(
-        header: &'static str,
-        path: &'static str,
-        fill: fn(&T, &mut Cell<'_, C>),
-    ) -> Self {
+    pub(crate) const fn new(header: &'static str, path: &'static str, fill: Fill<T, C>) -> Self {
         Self {
-            header,
             path: Some(path),
-            wide: false,
-            fill,
+            ..Self::inner(header, fill)
         }
     }
 
     /// A column of a list that only `-o wide` shows.
-    pub(crate) const fn wide(
-        header: &'static str,
-        path: &'static str,
-        fill: fn(&T, &mut Cell<'_, C>),
-    ) -> Self {
+    pub(crate) const fn wide(header: &'static str, path: &'static str, fill: Fill<T, C>) -> Self {
         Self {
-            wide: true,
+            shown: Shown::Wide,
+            ..Self::new(header, path, fill)
+        }
+    }
+
+    /// A column of a list that a terminal has no room for.
+    pub(crate) const fn piped(header: &'static str, path: &'static str, fill: Fill<T, C>) -> Self {
+        Self {
+            shown: Shown::Piped,
             ..Self::new(header, path, fill)
         }
     }
 
     /// A column of a table inside a layout.
-    pub(crate) const fn inner(header: &'static str, fill: fn(&T, &mut Cell<'_, C>)) -> Self {
+    pub(crate) const fn inner(header: &'static str, fill: Fill<T, C>) -> Self {
         Self {
             header,
             path: None,
-            wide: false,
+            shown: Shown::Always,
             fill,
         }
     }
 
     /// A column of a table inside a layout that only `-o wide` shows.
-    pub(crate) const fn inner_wide(header: &'static str, fill: fn(&T, &mut Cell<'_, C>)) -> Self {
+    pub(crate) const fn inner_wide(header: &'static str, fill: Fill<T, C>) -> Self {
         Self {
-            wide: true,
+            shown: Shown::Wide,
             ..Self::inner(header, fill)
         }
     }
@@ -120,13 +131,16 @@ pub(crate) struct Cell<'t, C> {
 
 impl Table {
     /// All of `columns`, none of which is for `-o wide` alone, with a row for each of `items`.
-    pub(crate) fn of<T>(columns: &[Column<T>], items: impl IntoIterator<Item: Borrow<T>>) -> Self {
+    pub(crate) fn of<'c, T: 'c>(
+        columns: impl IntoIterator<Item = &'c Column<T>>,
+        items: impl IntoIterator<Item: Borrow<T>>,
+    ) -> Self {
         Self::new(columns, Detail::Normal, items)
     }
 
     /// Those of `columns` that `detail` shows, with a row for each of `items`.
-    pub(crate) fn new<T>(
-        columns: &[Column<T>],
+    pub(crate) fn new<'c, T: 'c>(
+        columns: impl IntoIterator<Item = &'c Column<T>>,
         detail: Detail,
         items: impl IntoIterator<Item: Borrow<T>>,
     ) -> Self {
@@ -134,14 +148,15 @@ impl Table {
     }
 
     /// Those of `columns` that `detail` shows, with a row for each of `items`, which have `context` in common.
-    pub(crate) fn with<T, C>(
-        columns: &[Column<T, C>],
+    pub(crate) fn with<'c, T: 'c, C: 'c>(
+        columns: impl IntoIterator<Item = &'c Column<T, C>>,
         detail: Detail,
         context: &C,
         items: impl IntoIterator<Item: Borrow<T>>,
     ) -> Self {
-        let shows = |column: &&Column<T, C>| detail == Detail::Wide || !column.wide;
-        let shown: Vec<_> = columns.iter().filter(shows).collect();
+        let columns = columns.into_iter();
+        let shows = |column: &&Column<T, C>| detail == Detail::Wide || column.shown != Shown::Wide;
+        let shown: Vec<_> = columns.filter(shows).collect();
         let items = items.into_iter();
         let cells = items.size_hint().0 * shown.len();
         let mut text = String::new();
@@ -181,14 +196,28 @@ impl Table {
         }
     }
 
+    /// The same for a list. A terminal gets the columns that are for it, the first one as headings.
+    pub(crate) fn list<T, C>(
+        columns: &[Column<T, C>],
+        page: Page,
+        context: &C,
+        items: impl IntoIterator<Item: Borrow<T>>,
+    ) -> Self {
+        if !page.is_terminal() {
+            return Self::with(columns, page.detail(), context, items);
+        }
+        let columns = columns.iter().filter(|column| column.shown == Shown::Always);
+        Self::with(columns, page.detail(), context, items).grouped()
+    }
+
     /// The table that has the first column as headings on a terminal, each above the rows that share it. Where such rows do not stand
     /// together, as after sorting by something else, it stays a column.
     #[must_use]
-    pub(crate) fn grouped(self) -> Self {
-        Self {
-            is_grouped: true,
-            ..self
-        }
+    pub(crate) fn grouped(mut self) -> Self {
+        self.is_grouped = true;
+        let headings = self.tones.iter_mut().step_by(self.headers.len().max(1));
+        headings.for_each(|tone| *tone = Tone::Strong);
+        self
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -42,7 +42,7 @@ struct Look {
 }
 
 const COLUMNS: &[Column<Alike>] = &[
-    Column::inner("POOL", |row, cell| cell.toned(Tone::Strong, &row.pool)),
+    Column::inner("POOL", |row, cell| cell.text(&row.pool)),
     Column::inner("DEVICES", |row, cell| cell.text(&row.devices)),
     Column::inner("NODE", |row, cell| cell.text(&row.look.node)),
     Column::inner("USED BY", |row, cell| {

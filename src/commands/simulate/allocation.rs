@@ -325,22 +325,15 @@ fn unbound(ctx: &Ctx, pod: &Arc<Pod>) -> Arc<Pod> {
     Arc::clone(pod)
 }
 
+/// The header of a column for claims with alternatives.
+const SCORE: &str = "SCORE";
+
 const NODES: &[Column<NodeResult>] = &[
     Column::inner("NODE", |node, cell| cell.text(&node.node)),
     Column::inner("RESULT", |node, cell| {
         cell.toned(tone(node.result), words(node.result));
     }),
-    Column::inner("DEVICES", |node, cell| cell.list(devices(&node.claims))),
-    Column::inner("REASON", |node, cell| cell.option(node.message.as_deref())),
-];
-
-/// Columns for claims with alternatives.
-const SCORED: &[Column<NodeResult>] = &[
-    Column::inner("NODE", |node, cell| cell.text(&node.node)),
-    Column::inner("RESULT", |node, cell| {
-        cell.toned(tone(node.result), words(node.result));
-    }),
-    Column::inner("SCORE", |node, cell| {
+    Column::inner(SCORE, |node, cell| {
         cell.option(node.score.map(|score| score.normalized.unwrap_or(score.points)));
     }),
     Column::inner("DEVICES", |node, cell| cell.list(devices(&node.claims))),
@@ -387,8 +380,8 @@ impl Report for AllocationReport {
 
     fn view(&self, page: Page) -> View {
         let mut doc = Doc::new();
-        doc.list("Object", self.targets.iter().map(target));
-        doc.any("As If", &self.assumed);
+        doc.list("Object", self.targets.iter().map(target))
+            .any("As If", &self.assumed);
         let fits = self.nodes.iter().filter(|node| node.result == Fit::Fits).count();
         let result = match self.result {
             Fit::Fits if !self.nodes.is_empty() => format!("Fits on {fits} of {} nodes", self.nodes.len()),
@@ -403,30 +396,28 @@ impl Report for AllocationReport {
             }
             Exactness::FitOnly => Some("by the known rules; kube-scheduler may decide otherwise"),
         };
-        doc.some("Exactness", exactness);
-        doc.some("Predicted Message", self.message.as_ref());
-        doc.any("Unknown", &self.unknown);
-        doc.filled("Not Simulated", self.not_simulated.join(", "));
-        doc.any("Note", &self.notes);
+        doc.some("Exactness", exactness)
+            .some("Predicted Message", self.message.as_ref())
+            .any("Unknown", &self.unknown)
+            .filled("Not Simulated", self.not_simulated.join(", "))
+            .any("Note", &self.notes);
         if let Some(packing) = &self.packing {
             let copies = match (packing.unlimited, packing.exact) {
                 (true, _) => "unlimited: they use no limited resource".to_owned(),
                 (false, true) => packing.copies.to_string(),
                 (false, false) => format!("at least {}", packing.copies),
             };
-            doc.field("Copies", copies);
-            doc.list(
-                "Runs Out First",
-                packing
-                    .runs_out
-                    .iter()
-                    .map(|one| format!("{} (nodes: {})", one.what, one.nodes)),
-            );
-            let placed = packing
-                .nodes
-                .iter()
-                .map(|placed| format!("{}: {}", placed.node, placed.copies));
-            doc.list("Copies By Node", placed);
+            let runs_out = packing.runs_out.iter();
+            let placed = packing.nodes.iter();
+            doc.field("Copies", copies)
+                .list(
+                    "Runs Out First",
+                    runs_out.map(|one| format!("{} (nodes: {})", one.what, one.nodes)),
+                )
+                .list(
+                    "Copies By Node",
+                    placed.map(|placed| format!("{}: {}", placed.node, placed.copies)),
+                );
         }
         nodes(&mut doc, &self.nodes, page);
         doc.titled_if_any("Pods", Table::of(PLACEMENTS, &self.placements));
@@ -439,12 +430,9 @@ impl Report for AllocationReport {
 
 fn nodes(doc: &mut Doc, nodes: &[NodeResult], page: Page) {
     let listed = |node: &&NodeResult| page.is_wide() || nodes.len() <= LISTED || node.result == Fit::Fits;
-    let columns = if nodes.iter().any(|node| node.score.is_some()) {
-        SCORED
-    } else {
-        NODES
-    };
-    let table = Table::new(columns, page.detail(), nodes.iter().filter(listed));
+    let has_scores = nodes.iter().any(|node| node.score.is_some());
+    let columns = NODES.iter().filter(|column| has_scores || column.header != SCORE);
+    let table = Table::of(columns, nodes.iter().filter(listed));
     doc.titled_if_any("Nodes", table);
     let mut rest: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for node in nodes.iter().filter(|node| !listed(node)) {
