@@ -173,37 +173,23 @@ fn term(item: &FailingItem) -> String {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        expression,
-        names,
-        class,
-        driver,
-        node,
-    } = args;
-    let further = [
-        class.is_some().then_some(Kind::DeviceClass),
-        node.is_some().then_some(Kind::Node),
-    ];
-    let needs = Needs::kinds(CEL_NEEDS.into_iter().chain(further.into_iter().flatten())).with_gates();
-    let cluster = ctx.load(needs).await?;
-    let driver: Option<Str> = driver.map(Into::into);
-    let of_driver = |driver: &Str| Mention::Devices(DevicePattern::of_driver(driver.clone()));
-    let mut mentions: Vec<Mention> = names.iter().cloned().map(Mention::Device).collect();
-    mentions.extend(
-        class
-            .as_deref()
-            .map(|class| Mention::scoped(Kind::DeviceClass, class)),
-    );
-    mentions.extend(node.as_deref().map(|node| Mention::scoped(Kind::Node, node)));
-    mentions.extend(driver.as_ref().map(of_driver));
-    let nothing = presence::demand(ctx, &cluster, &mentions).await?;
     let filter = SelectorFilter {
-        names,
-        driver,
-        class: class.map(Into::into),
-        node: node.map(Into::into),
+        names: args.names,
+        driver: args.driver.map(Into::into),
+        class: args.class.map(Into::into),
+        node: args.node.map(Into::into),
     };
-    let mut report = dra_reports::cel(&cluster, &expression, &filter);
+    let class = filter.class.as_ref().map(|_| Kind::DeviceClass);
+    let node = filter.node.as_ref().map(|_| Kind::Node);
+    let needs = Needs::kinds(CEL_NEEDS.into_iter().chain(class).chain(node)).with_gates();
+    let cluster = ctx.load(needs).await?;
+    let of_driver = |driver: Str| Mention::Devices(DevicePattern::of_driver(driver));
+    let mut mentions: Vec<Mention> = filter.names.iter().cloned().map(Mention::Device).collect();
+    mentions.extend(presence::scoped(Kind::DeviceClass, filter.class.clone()));
+    mentions.extend(presence::scoped(Kind::Node, filter.node.clone()));
+    mentions.extend(filter.driver.clone().map(of_driver));
+    let nothing = presence::demand(ctx, &cluster, &mentions).await?;
+    let mut report = dra_reports::cel(&cluster, &args.expression, &filter);
     report.incomplete |= !nothing.is_empty();
     ctx.warn_all(&nothing);
     ctx.warn_all(report.warnings.iter());

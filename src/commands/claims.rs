@@ -165,7 +165,7 @@ fn pod_filter(text: &str) -> Result<PodFilter, UsageError> {
 
 /// Returns what the filter names, as far as it is looked at.
 fn mentions(filter: &ClaimFilter) -> Vec<Mention> {
-    let node = filter.node.clone().map(|node| Mention::scoped(Kind::Node, node));
+    let node = presence::scoped(Kind::Node, filter.node.clone());
     let pod = filter.pod.as_ref().and_then(|pod| {
         let namespace = pod.namespace.clone()?;
         Some(Mention::Object(Kind::Pod, Key::new(namespace, pod.name.clone())))
@@ -174,21 +174,13 @@ fn mentions(filter: &ClaimFilter) -> Vec<Mention> {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        names,
-        state,
-        node,
-        driver,
-        device,
-        pod,
-    } = args;
-    let selection = objects::claims(ctx, objects::Default::Current, &names)?;
+    let selection = objects::claims(ctx, objects::Default::Current, &args.names)?;
     let filter = ClaimFilter {
-        state: state.unwrap_or_default(),
-        node: node.map(Into::into),
-        driver: driver.map(Into::into),
-        device,
-        pod: pod.map(|pod| pod_filter(&pod)).transpose()?,
+        state: args.state.unwrap_or_default(),
+        node: args.node.map(Into::into),
+        driver: args.driver.map(Into::into),
+        device: args.device,
+        pod: args.pod.as_deref().map(pod_filter).transpose()?,
     };
     let show_taints = ctx.settings().output.format == Format::Wide;
     let mut kinds = vec![Kind::ResourceClaim];

@@ -276,24 +276,11 @@ impl fmt::Display for Counter<'_> {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        names,
-        driver,
-        class,
-        selector,
-        free,
-        tainted,
-        node,
-        map,
-        by,
-    } = args;
-    if map {
-        accepts_map(ctx, by)?;
+    if args.map {
+        accepts_map(ctx, args.by)?;
     }
-    if let Some((word, flag)) = SWITCHES
-        .into_iter()
-        .find(|(word, _)| names.iter().any(|name| name == word))
-    {
+    let is_named = |(word, _): &(&str, &str)| args.names.iter().any(|name| name == word);
+    if let Some((word, flag)) = SWITCHES.into_iter().find(is_named) {
         let error = UsageError::new(format!("`{word}` is a flag, not a device"));
         let command = dra_reports::script::Command::dra("devices")
             .arg(flag)
@@ -302,14 +289,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return Err(error.hint(command.to_string()).into());
     }
     // Other commands print nodes as `node/NAME`.
-    let (of_nodes, names): (Vec<_>, Vec<_>) =
-        names
-            .into_iter()
-            .partition_map(|name| match objects::named_node(&name) {
-                Some(node) => Either::Left(node.to_owned()),
-                None => Either::Right(name),
-            });
-    let node = match (of_nodes.as_slice(), node) {
+    let names = args.names.into_iter();
+    let (of_nodes, names): (Vec<_>, Vec<_>) = names.partition_map(|name| match objects::named_node(&name) {
+        Some(node) => Either::Left(node.to_owned()),
+        None => Either::Right(name),
+    });
+    let node = match (of_nodes.as_slice(), args.node) {
         ([], node) => node,
         ([named], None) => Some(named.clone()),
         _ => {
@@ -320,11 +305,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let filter = DeviceFilter {
         names,
-        driver: driver.map(Into::into),
+        driver: args.driver.map(Into::into),
         pool: None,
-        class: class.map(Into::into),
-        free,
-        tainted,
+        class: args.class.map(Into::into),
+        free: args.free,
+        tainted: args.tainted,
         node: node.map(Into::into),
         namespace: objects::namespace(ctx, objects::Default::All).map(Into::into),
     };
@@ -335,21 +320,15 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let loaded = ctx.load_to_watch(&needs).await?;
     let named: Vec<Mention> = filter.names.iter().cloned().map(Mention::Device).collect();
     presence::demand_all(ctx, &loaded.cluster, &named).await?;
-    let class = filter
-        .class
-        .clone()
-        .map(|class| Mention::scoped(Kind::DeviceClass, class));
-    let node = filter.node.clone().map(|node| Mention::scoped(Kind::Node, node));
-    let namespace = filter.namespace.clone().map(Mention::Namespace);
-    let driver = filter.driver.clone().map(Mention::Driver);
-    let chosen: Vec<Mention> = driver
-        .into_iter()
-        .chain(class)
-        .chain(node)
-        .chain(namespace)
-        .collect();
+    let chosen = [
+        filter.driver.clone().map(Mention::Driver),
+        presence::scoped(Kind::DeviceClass, filter.class.clone()),
+        presence::scoped(Kind::Node, filter.node.clone()),
+        filter.namespace.clone().map(Mention::Namespace),
+    ];
+    let chosen: Vec<Mention> = chosen.into_iter().flatten().collect();
     presence::hint(ctx, &loaded.cluster, &chosen).await?;
-    let selector: Option<Str> = selector.map(Into::into);
+    let selector: Option<Str> = args.selector.map(Into::into);
     if let Some(expression) = &selector {
         let compiled = ClassSelectors::of(&loaded.cluster).selector(expression);
         compiled.program().map_err(|error| {
@@ -367,8 +346,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     let report = rows(&loaded.cluster);
     ctx.warn_all(report.warnings.iter());
-    if map {
-        let map = DeviceMap::of(&loaded.cluster, &report, by.into());
+    if args.map {
+        let map = DeviceMap::of(&loaded.cluster, &report, args.by.into());
         return ctx.answer(Picture { devices: report, map }, Outcome::Done);
     }
     if !ctx.settings().output.watch {

@@ -125,25 +125,17 @@ impl Wanted {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        once,
-        out,
-        node_pool_label,
-        per_claim,
-        budget,
-        serving,
-    } = args;
     let wanted = Wanted {
         options: MetricsOptions {
-            node_pool_label: node_pool_label.map(Str::from),
-            per_claim,
+            node_pool_label: args.node_pool_label.map(Str::from),
+            per_claim: args.per_claim,
         },
-        budget,
+        budget: args.budget,
     };
-    if once {
-        self::once(ctx, &wanted, out).await
+    if args.once {
+        once(ctx, &wanted, args.out).await
     } else {
-        serve(ctx, wanted, serving).await
+        serve(ctx, wanted, args.serving).await
     }
 }
 
@@ -172,12 +164,7 @@ async fn once(ctx: &Ctx, wanted: &Wanted, out: Option<PathBuf>) -> anyhow::Resul
 }
 
 async fn serve(ctx: &Ctx, wanted: Wanted, serving: Serving) -> anyhow::Result<Outcome> {
-    let Serving {
-        metrics_address,
-        interval,
-        lease,
-        service,
-    } = serving;
+    let service = serving.service;
     if !ctx.is_live() {
         return Err(UsageError::needs_cluster("`export` without `--once`")
             .hint("add `--once` to print the metrics of a file")
@@ -196,8 +183,8 @@ async fn serve(ctx: &Ctx, wanted: Wanted, serving: Serving) -> anyhow::Result<Ou
             compute: Box::new(move |cluster, now| metrics_text(pending.pending(cluster, now, &in_order))),
         },
     ];
-    let exporter = Arc::new(Exporter::new(parts, interval.unwrap_or(INTERVAL)));
-    let address = metrics_address.unwrap_or(ADDRESS);
+    let exporter = Arc::new(Exporter::new(parts, serving.interval.unwrap_or(INTERVAL)));
+    let address = serving.metrics_address.unwrap_or(ADDRESS);
     // They are served until this function returns.
     let _probes = service::probes(ctx, address, Arc::clone(&exporter)).await?;
     ctx.ends_by_itself();
@@ -223,7 +210,7 @@ async fn serve(ctx: &Ctx, wanted: Wanted, serving: Serving) -> anyhow::Result<Ou
         })
     };
     exporter
-        .run((live, lease, ctx.clock()), load, options, tell)
+        .run((live, serving.lease, ctx.clock()), load, options, tell)
         .await?;
     Ok(Outcome::Done)
 }

@@ -187,6 +187,11 @@ pub(super) fn mentions(selection: &Selection, kinds: impl IntoIterator<Item = Ki
     mentions
 }
 
+/// An object of a kind without namespaces, if there is a name for one.
+pub(super) fn scoped(kind: Kind, name: Option<impl Into<Str>>) -> Option<Mention> {
+    name.map(|name| Mention::scoped(kind, name))
+}
+
 /// The namespace that `-n` names, if it does.
 pub(super) fn namespace(ctx: &Ctx) -> Option<Str> {
     match &ctx.settings().scope {

@@ -218,35 +218,28 @@ fn written(ctx: &Ctx, telemetry: &Telemetry) -> Outcome {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        for_,
-        overdue,
-        service,
-        rehearsal,
-        take_over,
-        supplement,
-        writing,
-        metrics_address,
-    } = args;
+    let (service, take_over) = (args.service, args.take_over);
     if let SourceSetting::Files(names) = &ctx.settings().source {
-        let live_flag = for_
-            .map(|_| "--for")
-            .or(overdue.map(|_| "--overdue"))
-            .or(service.recheck.map(|_| "--recheck"))
-            .or(take_over.take_over.then_some("--take-over"))
-            .or((!supplement.supplement.is_empty()).then_some("--supplement"))
-            .or(metrics_address.map(|_| "--metrics-address"));
-        return rehearsal::run(ctx, names, rehearsal, live_flag).await;
+        let live_flags = [
+            (args.for_.is_some(), "--for"),
+            (args.overdue.is_some(), "--overdue"),
+            (service.recheck.is_some(), "--recheck"),
+            (take_over.take_over, "--take-over"),
+            (!args.supplement.supplement.is_empty(), "--supplement"),
+            (args.metrics_address.is_some(), "--metrics-address"),
+        ];
+        let live_flag = live_flags.into_iter().find(|(is_given, _)| *is_given);
+        return rehearsal::run(ctx, names, args.rehearsal, live_flag.map(|(_, flag)| flag)).await;
     }
-    rehearsal.refuse_live()?;
+    args.rehearsal.refuse_live()?;
     ctx.printer().begin_log(service.log_format);
     let workers = take_over.workers()?;
-    let telemetry = Arc::new(match metrics_address {
+    let telemetry = Arc::new(match args.metrics_address {
         Some(_) => Telemetry::measured(),
         None => Telemetry::default(),
     });
     // They are served until this function returns.
-    let _probes = match metrics_address {
+    let _probes = match args.metrics_address {
         Some(address) => Some(service::probes(ctx, address, Arc::clone(&telemetry)).await?),
         None => None,
     };
@@ -266,11 +259,11 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx,
         live,
         needs: &needs,
-        writing: &writing,
-        overdue: overdue.unwrap_or(OVERDUE),
+        writing: &args.writing,
+        overdue: args.overdue.unwrap_or(OVERDUE),
         format: service.log_format,
         options: Options {
-            for_,
+            for_: args.for_,
             shows_status: status_line.is_seen(),
             ..service.options(ctx, telemetry)
         },
@@ -278,8 +271,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     };
     if take_over.take_over {
         take_over::run(&run, take_over, workers, loaded).await
-    } else if !supplement.supplement.is_empty() {
-        supplement::run(&run, supplement, loaded).await
+    } else if !args.supplement.supplement.is_empty() {
+        supplement::run(&run, args.supplement, loaded).await
     } else {
         shadow(&run, loaded).await
     }

@@ -323,18 +323,9 @@ async fn answer(
     let needs = to_read(needs, &asked.codes, &selection);
     let cluster = ctx.load(needs).await?;
     let mut mentions = presence::mentions(&selection, read);
-    mentions.extend(
-        asked
-            .driver
-            .as_deref()
-            .map(|driver| Mention::Driver(driver.into())),
-    );
-    mentions.extend(
-        asked
-            .node
-            .as_deref()
-            .map(|node| Mention::scoped(Kind::Node, node)),
-    );
+    let driver = asked.driver.as_deref();
+    mentions.extend(driver.map(|driver| Mention::Driver(driver.into())));
+    mentions.extend(presence::scoped(Kind::Node, asked.node.as_deref()));
     let nothing = presence::demand(ctx, &cluster, &mentions).await?;
     // No findings about what is not there reassure falsely, whether or not that is an error.
     let unseen: Vec<String> = mentions
@@ -549,30 +540,17 @@ impl Asked {
     }
 
     fn of(args: Args) -> Result<Self, UsageError> {
-        let Args {
-            explain: _,
-            suppressions: _,
-            fail_on: _,
-            idle: _,
-            only,
-            skip,
-            driver,
-            node,
-            to_version,
-            disable_gate,
-            target_feature_gates,
-        } = args;
         // Whether it goes up or down shows once the release that runs is known.
-        let topics: &[Topic] = if driver.is_some() {
+        let topics: &[Topic] = if args.driver.is_some() {
             &[Topic::Driver]
-        } else if !disable_gate.is_empty() {
+        } else if !args.disable_gate.is_empty() {
             &[Topic::Downgrade]
-        } else if to_version.is_some() {
+        } else if args.to_version.is_some() {
             &[Topic::Downgrade, Topic::Upgrade]
         } else {
             &[Topic::Now]
         };
-        for code in only.iter().chain(&skip) {
+        for code in args.only.iter().chain(&args.skip) {
             if !topics.contains(&code.facts().topic) {
                 let (when, flags) = asks(code.facts().topic);
                 let only = Command::dra("check").option("--only", code.facts().code).done();
@@ -584,27 +562,22 @@ impl Asked {
         }
         let codes: BTreeSet<Code> = Code::all()
             .filter(|code| topics.contains(&code.facts().topic))
-            .filter(|code| only.is_empty() || only.contains(code))
-            .filter(|code| !skip.contains(code))
+            .filter(|code| args.only.is_empty() || args.only.contains(code))
+            .filter(|code| !args.skip.contains(code))
             .collect();
         if codes.is_empty() {
             return Err(UsageError::new("`--only` and `--skip` exclude every check"));
         }
-        let disabled = disable_gate
-            .iter()
-            .map(|name| known_gate(name))
-            .collect::<Result<_, _>>()?;
-        let gates = target_feature_gates
-            .iter()
-            .map(|setting| Ok((known_gate(&setting.name)?, setting.enabled)))
-            .collect::<Result<_, UsageError>>()?;
+        let disabled = args.disable_gate.iter().map(|name| known_gate(name));
+        let gates = args.target_feature_gates.iter();
+        let gates = gates.map(|setting| Ok((known_gate(&setting.name)?, setting.enabled)));
         Ok(Self {
             codes,
-            driver,
-            node,
-            to_version,
-            disabled,
-            gates,
+            disabled: disabled.collect::<Result<_, _>>()?,
+            gates: gates.collect::<Result<_, UsageError>>()?,
+            driver: args.driver,
+            node: args.node,
+            to_version: args.to_version,
         })
     }
 

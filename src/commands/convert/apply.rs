@@ -42,22 +42,16 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        plan: path,
-        passes,
-        writing,
-    } = args;
-    check_records(ctx, &writing, Some(&path))?;
-    let json = read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    let plan = read_plan(&json).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let path = args.plan.display();
+    check_records(ctx, &args.writing, Some(&args.plan))?;
+    let json = read(&args.plan).with_context(|| format!("cannot read `{path}`"))?;
+    let plan = read_plan(&json).with_context(|| format!("cannot read `{path}`"))?;
     // Nothing is planned while something is unknown.
     if !plan.unknown.is_empty() {
-        for unknown in &plan.unknown {
-            ctx.warn(format!(
-                "nothing was written: the plan `{}` is incomplete: {unknown}",
-                path.display()
-            ));
-        }
+        let unknown = plan.unknown.iter();
+        ctx.warn_all(
+            unknown.map(|what| format!("nothing was written: the plan `{path}` is incomplete: {what}")),
+        );
         return Ok(Outcome::Unknown);
     }
     let options = plan.options.to_options()?;
@@ -69,8 +63,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     }
     let work = Work {
         selection,
-        passes: &passes,
-        writing: &writing,
+        passes: &args.passes,
+        writing: &args.writing,
         plan: Some(&plan),
     };
     carry_out(ctx, work, |_| Ok(options)).await
