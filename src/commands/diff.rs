@@ -7,17 +7,17 @@ use clap::ValueHint;
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
 use crate::output::{Column, Doc, NONE, Page, Report, Table, Tone, UNKNOWN, View};
-use dra_model::{Cluster, Kind, Str};
+use dra_model::{Kind, Str};
 use dra_reports::Selection;
 use dra_reports::difference::{
     AmountChange, ClaimChange, ClaimChangeKind, DIFFERENCE_NEEDS, Difference, Existence, Held, PodChange,
     PodChangeKind, PoolChange, RuleChange, State, StateItem, difference,
 };
-use dra_reports::findings::{CheckRequest, Finding, FindingList, check_by};
+use dra_reports::findings::{CheckRequest, Finding, FindingList};
 use dra_reports::presence::{Presence, presence};
 use dra_sources::Needs;
 
-use super::{Accepts, check, objects, presence as named, shown, threads};
+use super::{Accepts, check, objects, presence as named, shown};
 
 pub(super) const ACCEPTS: Accepts = Accepts::REPORT;
 
@@ -411,17 +411,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             named::end_or_warn(ctx, vec![absence])?;
         }
     }
-    let found = |cluster: &Cluster| {
-        let request = CheckRequest {
-            selection: selection.clone(),
-            ..CheckRequest::now(ctx.now(cluster))
-        }
-        .told_of(cluster, &[]);
-        let list = check_by(cluster, &request, &threads::on_all);
-        (request, list)
-    };
-    let (_, findings_before) = found(&before);
-    let (request, mut findings_after) = found(&after);
+    let (_, findings_before) = check::looked_at(ctx, &before, selection.clone());
+    let (request, mut findings_after) = check::looked_at(ctx, &after, selection.clone());
     if after_is_live {
         findings_after = check::confirm(ctx, after.clone(), &request, findings_after).await?;
     }

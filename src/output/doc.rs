@@ -282,9 +282,14 @@ impl Doc {
         self.line(2, [span(tone, format_args!("{} {text}", page.sign(tone)))])
     }
 
+    /// A line without tones. On a terminal, long text continues on the next line, indented by `hanging` columns.
+    pub(crate) fn hanging(&mut self, hanging: usize, text: impl fmt::Display) -> &mut Self {
+        self.line(hanging, [span(Tone::Plain, text)])
+    }
+
     /// A sentence; long text continues on the next line, indented.
     pub(crate) fn remark(&mut self, text: impl fmt::Display) -> &mut Self {
-        self.line(2, [span(Tone::Plain, text)])
+        self.hanging(2, text)
     }
 
     /// An empty line before what follows, if anything does.

@@ -89,7 +89,7 @@ pub(super) fn hint(doc: &mut Doc, page: Page, hint: &SelectorHint, devices: usiz
             hint.matches.to_string()
         }
     });
-    doc.line(6, [span(Tone::Plain, tried)]);
+    doc.hanging(6, tried);
 }
 
 /// The error, or what the first term that is not true has seen.

@@ -165,13 +165,7 @@ fn advise(doc: &mut Doc, finding: &Finding) {
     const LABEL: usize = 6;
     let before = INDENT.len() + LABEL;
     for condition in &finding.first {
-        doc.line(
-            before,
-            [span(
-                Tone::Plain,
-                format!("{INDENT}{:<LABEL$}{condition}", "first"),
-            )],
-        );
+        doc.hanging(before, format_args!("{INDENT}{:<LABEL$}{condition}", "first"));
     }
     match &finding.fix {
         Some(Fix::Command(script)) => {
@@ -179,18 +173,12 @@ fn advise(doc: &mut Doc, finding: &Finding) {
         }
         Some(Fix::Sentence(text)) => {
             let (label, text) = instruction(text);
-            doc.line(
-                before,
-                [span(Tone::Plain, format!("{INDENT}{label:<LABEL$}{text}"))],
-            );
+            doc.hanging(before, format!("{INDENT}{label:<LABEL$}{text}"));
         }
         None => {}
     }
     if !finding.rest.is_empty() {
         let note = finding.rest.join("; ");
-        doc.line(
-            before,
-            [span(Tone::Plain, format!("{INDENT}{:LABEL$}{note}", ""))],
-        );
+        doc.hanging(before, format!("{INDENT}{:LABEL$}{note}", ""));
     }
 }

@@ -16,12 +16,12 @@ use serde::Serialize;
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{Column, Format, Page, Report, SortBy, SortError, Table, Tone, View, counted};
-use dra_model::{Cluster, Gate, Kind, Version};
+use dra_model::{Cluster, Environment, Gate, Kind, Version};
 use dra_reports::Selection;
 use dra_reports::conversion::{CONVERSION_NEEDS, DowngradeCost, RUNBOOK_NEEDS, planned};
 use dra_reports::findings::{
     self, CheckRequest, Code, Counts, Finding, FindingList, Question, Severity, SuppressionList, Target,
-    TargetError, Topic, UnknownCode, Upgrade,
+    Topic, UnknownCode, Upgrade,
 };
 use dra_reports::presence::{DRIVER_NEEDS, Mention};
 use dra_reports::script::{Command, Script};
@@ -395,15 +395,11 @@ impl OfCluster for Checked {
 /// What the command says of the cluster now, without flags.
 pub(super) async fn now(ctx: &Ctx, mut cluster: Cluster, selection: Selection) -> anyhow::Result<Checked> {
     let is_live = ctx.is_live();
-    let request = CheckRequest {
-        selection,
-        ..CheckRequest::now(ctx.now(&cluster))
-    };
     if is_live {
-        review::ask(ctx, &mut cluster, &request.codes).await?;
+        let codes = CheckRequest::now(ctx.now(&cluster)).codes;
+        review::ask(ctx, &mut cluster, &codes).await?;
     }
-    let request = request.told_of(&cluster, &[]);
-    let mut list = findings::check_by(&cluster, &request, &threads::on_all);
+    let (request, mut list) = looked_at(ctx, &cluster, selection);
     if is_live {
         list = confirm(ctx, cluster, &request, list).await?;
     }
@@ -416,6 +412,17 @@ pub(super) async fn now(ctx: &Ctx, mut cluster: Cluster, selection: Selection) -
         downgrade: None,
         again: Command::dra("check").same_objects(),
     })
+}
+
+/// The findings of `cluster` without flags, as it was read.
+pub(super) fn looked_at(ctx: &Ctx, cluster: &Cluster, selection: Selection) -> (CheckRequest, FindingList) {
+    let request = CheckRequest {
+        selection,
+        ..CheckRequest::now(ctx.now(cluster))
+    };
+    let request = request.told_of(cluster, &[]);
+    let list = findings::check_by(cluster, &request, &threads::on_all);
+    (request, list)
 }
 
 /// Reports checks that could not run.
@@ -592,38 +599,38 @@ impl Asked {
             return Ok(Question::Now);
         }
         let environment = cluster.environment();
-        let to = match self.to_version {
-            Some(version) if version.major != 1 => {
-                return Err(UsageError::new(format!("unknown Kubernetes release {version}")));
-            }
-            version => version.map(|version| version.minor),
-        };
-        let hint = |usage: UsageError| {
-            if environment.git_version.is_none() {
-                usage.hint("set the current release with `--kubernetes-version`")
-            } else {
-                usage
-            }
-        };
+        let to = self.to_version.map(minor).transpose()?;
         if let Some(minor) =
             to.filter(|minor| *minor >= environment.emulated_minor && self.disabled.is_empty())
         {
             let upgrade = Upgrade::new(environment, minor, self.gates);
             return upgrade
                 .map(Question::Upgrade)
-                .map_err(|error| hint(UsageError::new(format!("`--to-version`: {error}"))));
+                .map_err(|error| no_target(environment, &error.to_string(), None));
         }
         Target::new(environment, to, self.disabled, self.gates)
             .map(Question::Downgrade)
-            .map_err(|error| {
-                let usage = UsageError::new(format!("`--to-version`: {error}"));
-                match error {
-                    TargetError::NotOlder { .. } => hint(usage),
-                    error @ TargetError::TooOld { .. } => {
-                        error.hint().into_iter().fold(usage, UsageError::hint)
-                    }
-                }
-            })
+            .map_err(|error| no_target(environment, &error.to_string(), error.hint()))
+    }
+}
+
+/// The minor release of `--to-version`.
+pub(super) fn minor(version: Version) -> Result<u32, UsageError> {
+    match version.major {
+        1 => Ok(version.minor),
+        _ => Err(UsageError::new(format!("unknown Kubernetes release {version}"))),
+    }
+}
+
+/// The error of a `--to-version` that nothing leads to from a cluster with this environment, whose own release may be assumed.
+pub(super) fn no_target(environment: &Environment, error: &str, hint: Option<String>) -> UsageError {
+    let usage = UsageError::new(format!("`--to-version`: {error}"));
+    match hint {
+        Some(hint) => usage.hint(hint),
+        None if environment.git_version.is_none() => {
+            usage.hint("set the current release with `--kubernetes-version`")
+        }
+        None => usage,
     }
 }
 

@@ -46,7 +46,7 @@ impl Report for CodePage {
         for paragraph in paragraphs(self.text) {
             match paragraph {
                 Paragraph::Heading(text) => doc.line(2, [span(Tone::Strong, text)]),
-                Paragraph::Text { text, hanging } => doc.line(hanging, [span(Tone::Plain, text)]),
+                Paragraph::Text { text, hanging } => doc.hanging(hanging, text),
                 Paragraph::Verbatim(line) => doc.verbatim(line),
                 Paragraph::End => doc.line(0, []),
             };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 
-use crate::commands::objects;
+use crate::commands::{check, objects};
 use crate::context::Ctx;
 use crate::error::UsageError;
 use dra_model::{Cluster, ConsumerReference, Environment, Gate, Kind, Version};
@@ -186,21 +186,11 @@ impl PlanningArgs {
             // Without PodGroups no controller makes claims for them either.
             return Ok(gates.last().copied().map(Target::GateOff));
         };
-        if version.major != 1 {
-            return Err(UsageError::new(format!("unknown Kubernetes release {version}")));
-        }
+        let minor = check::minor(version)?;
         // Whether the release is one to go back to is the same question as for `check`.
-        findings::Target::new(environment, Some(version.minor), [], [])
-            .map(|_| Some(Target::Minor(version.minor)))
-            .map_err(|error| {
-                let usage = UsageError::new(format!("`--to-version`: {error}"));
-                match error {
-                    findings::TargetError::NotOlder { .. } if environment.git_version.is_none() => {
-                        usage.hint("set the current release with `--kubernetes-version`")
-                    }
-                    error => error.hint().into_iter().fold(usage, UsageError::hint),
-                }
-            })
+        findings::Target::new(environment, Some(minor), [], [])
+            .map(|_| Some(Target::Minor(minor)))
+            .map_err(|error| check::no_target(environment, &error.to_string(), error.hint()))
     }
 }
 

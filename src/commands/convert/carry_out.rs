@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::anyhow;
+use itertools::Itertools;
 use serde::Serialize;
 
 use crate::commands::places::{self, Written};
@@ -148,10 +149,7 @@ pub(super) async fn carry_out(
         patience: PATIENCE,
     };
     let stop = Stop::when(ctx.interruption());
-    let shown = Shown {
-        ctx,
-        progress: Mutex::new(None),
-    };
+    let shown = Shown::new(ctx);
     let executor = Executor::new(live, &order, stop, &shown);
     let survey = executor.plan(cluster);
     ctx.end_computing();
@@ -274,16 +272,15 @@ fn summary_of(survey: &Survey, half_released: usize, context: &str, server: &str
             *kinds.entry(entry.group_resource()).or_default() += 1;
         }
     }
-    let kinds: Vec<String> = kinds
+    let kinds = kinds
         .iter()
         .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
+        .join(", ");
     let mut text = format!("On cluster `{}` ({}):", one_line(context), one_line(server));
     if convert > 0 {
         let claims = counted(convert, "claim will be converted", "claims will be converted");
         text += &format!(
-            "\n  {claims}: {} replaced by {}",
-            kinds.join(", "),
+            "\n  {claims}: {kinds} replaced by {}",
             counted(pods, "entry of a pod", "entries of pods")
         );
     }
@@ -524,11 +521,7 @@ impl ConversionResult {
                     pods: pods.clone(),
                 })
                 .collect(),
-            unknown: report
-                .unknown
-                .iter()
-                .map(|gap| format!("{}: {}", gap.kind.plural(), gap.reason))
-                .collect(),
+            unknown: unknown(report),
             passes: report.passes,
             interrupted: report.interrupted,
             failure: report.failure.as_ref().map(ToString::to_string),
@@ -542,13 +535,23 @@ impl ConversionResult {
         if self.claims.is_empty() {
             return "No claims to convert".to_owned();
         }
-        let parts: Vec<String> = self
-            .summary
-            .iter()
-            .map(|(outcome, count)| format!("{outcome}: {}", counted(*count, "claim", "claims")))
-            .collect();
-        parts.join(", ")
+        told(&self.summary)
     }
+}
+
+/// `Converted: 3 claims, Refused: 1 claim`.
+pub(super) fn told(summary: &BTreeMap<&'static str, usize>) -> String {
+    let parts = summary.iter();
+    let mut parts =
+        parts.map(|(outcome, count)| format!("{outcome}: {}", counted(*count, "claim", "claims")));
+    parts.join(", ")
+}
+
+/// What could not be read, in words.
+pub(super) fn unknown(report: &conversion::Report) -> Vec<String> {
+    let gaps = report.unknown.iter();
+    gaps.map(|gap| format!("{}: {}", gap.kind.plural(), gap.reason))
+        .collect()
 }
 
 pub(in crate::commands) const COLUMNS: &[Column<ResultClaim>] = &[
@@ -608,11 +611,16 @@ impl Report for ConversionResult {
 
 /// Shows how far the writing is.
 pub(super) struct Shown<'a> {
-    pub(super) ctx: &'a Ctx,
-    pub(super) progress: Mutex<Option<Progress>>,
+    ctx: &'a Ctx,
+    progress: Mutex<Option<Progress>>,
 }
 
-impl Shown<'_> {
+impl<'a> Shown<'a> {
+    pub(super) fn new(ctx: &'a Ctx) -> Self {
+        let progress = Mutex::new(None);
+        Self { ctx, progress }
+    }
+
     fn show(&self, progress: Option<Progress>) {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use clap::ValueHint;
 use serde::Serialize;
@@ -18,7 +17,7 @@ use dra_reports::script::Command;
 use dra_runner::conversion::{self, Entry, Head, Mode, Old, Outcome as ClaimOutcome, Paths, Record, Stop};
 use dra_sources::destination::FileIdentity;
 
-use super::carry_out::{Shown, agreed, check, mode, outcome, records, tone, warn_of};
+use super::carry_out::{Shown, agreed, check, mode, outcome, records, told, tone, unknown, warn_of};
 use super::writing::ConsentArgs;
 
 const EXAMPLES: &str = "\
@@ -122,10 +121,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         record = Some(Record::open(paths, &head)?);
     }
     let stop = Stop::when(ctx.interruption());
-    let shown = Shown {
-        ctx,
-        progress: Mutex::new(None),
-    };
+    let shown = Shown::new(ctx);
     let versions = &ctx.settings().versions;
     let report = conversion::restore(live, &old, versions, mode, record.as_ref(), &stop, &shown).await;
     shown.stop();
@@ -221,13 +217,9 @@ fn not_saved(selection: &Selection, old: &[Old], backup: &Path) -> Vec<Absence> 
 fn finish(ctx: &Ctx, report: &conversion::Report) -> anyhow::Result<Outcome> {
     warn_of(ctx, "nothing was written", &report.unknown);
     let result = RestorationResult::new(report);
-    let parts: Vec<String> = result
-        .summary
-        .iter()
-        .map(|(outcome, count)| format!("{outcome}: {}", counted(*count, "claim", "claims")))
-        .collect();
+    let verdict = told(&result.summary);
     ctx.print(result)?;
-    ctx.printer().note(&parts.join(", "));
+    ctx.printer().note(&verdict);
     outcome(ctx, report, "the restore")
 }
 
@@ -307,13 +299,10 @@ impl RestorationResult {
                 message: result.message.clone(),
             });
         }
-        let unknown = report.unknown.iter();
         Self {
             summary,
             claims,
-            unknown: unknown
-                .map(|gap| format!("{}: {}", gap.kind.plural(), gap.reason))
-                .collect(),
+            unknown: unknown(report),
             interrupted: report.interrupted,
         }
     }

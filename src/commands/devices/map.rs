@@ -364,7 +364,7 @@ impl Drawing {
                 let height = Self::height(row, block);
                 let is_long = width_of(label) > self.label;
                 if is_long {
-                    doc.line(0, [span(Tone::Plain, label)]);
+                    doc.hanging(0, label);
                 }
                 for line in 0..height {
                     let label = if line == 0 && !is_long { label.as_str() } else { "" };

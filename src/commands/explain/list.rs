@@ -226,7 +226,7 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
     if item.count() > 1 {
         let all = item.pods.iter().chain(&item.claims).chain(&item.owners);
         let names = all.take(page.told(NAMED, item.count())).map(name).collect();
-        doc.line(4, [plain(format!("    {}", some_of(names, item.count())))]);
+        doc.hanging(4, format!("    {}", some_of(names, item.count())));
     }
     if let Some(fix) = &item.fix {
         let of_one = if item.count() > 1 {
@@ -253,7 +253,7 @@ fn cause(item: &CauseItem, page: Page, doc: &mut Doc) {
             ],
         );
         if let Some(note) = &fix.note {
-            doc.line(9, [plain(format!("         {note}"))]);
+            doc.hanging(9, format!("         {note}"));
         }
         if (page.is_wide() || page.is_web())
             && let Some(command) = &fix.command

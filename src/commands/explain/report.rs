@@ -58,38 +58,21 @@ pub(super) fn doc(explanation: &Explanation, page: Page, emits: Emits) -> Doc {
         let text = waiting.summary.capitalized();
         doc.line(2, [span(tone_of_waiting(explanation), text)]);
     }
-    let mut more = Vec::new();
-    let reasons: Vec<String> = explanation
+    let mut more: Vec<(&str, String)> = explanation
         .untold()
-        .map(|reason| reason.message().to_string())
+        .map(|reason| ("Reason", reason.message().to_string()))
         .collect();
-    more.extend(reasons.iter().map(|reason| ("Reason", reason.as_str())));
+    let mut add = |key, texts: &[String]| more.extend(texts.iter().map(|text| (key, text.clone())));
     if let Some(holds) = &explanation.holds {
-        more.extend(holds.devices.iter().map(|device| ("Holds", device.as_str())));
-        more.extend(
-            holds
-                .consumers
-                .iter()
-                .map(|consumer| ("Reserved for", consumer.as_str())),
-        );
+        add("Holds", &holds.devices);
+        add("Reserved for", &holds.consumers);
     }
-    more.extend(
-        explanation
-            .message
-            .iter()
-            .map(|text| ("Scheduler", text.as_str())),
-    );
-    more.extend(explanation.news.iter().map(|text| ("Event", text.as_str())));
-    more.extend(
-        explanation
-            .untold_unknown
-            .iter()
-            .map(|text| ("Unknown", text.as_str())),
-    );
-    more.extend(explanation.notes.iter().map(|text| ("Note", text.as_str())));
-    let not_simulated = explanation.not_simulated.join(", ");
-    if !not_simulated.is_empty() {
-        more.push(("Not simulated", &not_simulated));
+    add("Scheduler", explanation.message.as_slice());
+    add("Event", &explanation.news);
+    add("Unknown", &explanation.untold_unknown);
+    add("Note", &explanation.notes);
+    if !explanation.not_simulated.is_empty() {
+        add("Not simulated", &[explanation.not_simulated.join(", ")]);
     }
     if !more.is_empty() {
         doc.gap();
@@ -280,7 +263,7 @@ fn fixes(report: &Explanation, emits: Emits, page: Page, doc: &mut Doc) {
         if let Some(note) = &fix.note
             && (notes.insert(note) || words::recreates(fix).is_none())
         {
-            doc.line(INDENT.len(), [plain(format!("{INDENT}{note}"))]);
+            doc.hanging(INDENT.len(), format!("{INDENT}{note}"));
         }
         if let Some(command) = &fix.command {
             let is_long = INDENT.len() + command.to_string().chars().count() > page.width();
@@ -296,7 +279,7 @@ fn fixes(report: &Explanation, emits: Emits, page: Page, doc: &mut Doc) {
         }
     }
     if !rest.is_empty() {
-        doc.line(2, [plain(format!("  {}", words::more_fixes(rest)))]);
+        doc.hanging(2, format!("  {}", words::more_fixes(rest)));
     }
 }
 

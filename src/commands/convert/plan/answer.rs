@@ -153,7 +153,7 @@ fn next(doc: &mut Doc, plan: &ConversionPlan) {
             doc.command(label, &Script::from(arguments));
         }
         None => {
-            doc.line(6, [span(Tone::Plain, format!("{label}{}", step.title))]);
+            doc.hanging(6, format!("{label}{}", step.title));
         }
     }
 }
