@@ -47,9 +47,9 @@ pub(super) fn normalize(args: impl IntoIterator<Item = OsString>, root: &Command
                     rest.push(arg);
                 }
             }
-            Read::Flag { needs_value } => {
+            Read::Flag(awaiting) => {
                 rest.push(arg);
-                if needs_value {
+                if awaiting.is_some() {
                     rest.extend(args.next());
                 }
             }
@@ -82,29 +82,26 @@ fn is_list(root: &Command, word: &OsStr) -> bool {
 pub(super) fn names<'a>(args: &'a [String], command: &Command) -> impl Iterator<Item = &'a String> {
     let mut is_value = false;
     args.iter().filter(move |arg| {
-        let is_name =
-            !std::mem::take(&mut is_value) && matches!(read(OsStr::new(arg.as_str()), command), Read::Word);
-        is_value = matches!(
-            read(OsStr::new(arg.as_str()), command),
-            Read::Flag { needs_value: true }
-        );
+        let read = read(OsStr::new(arg.as_str()), command);
+        let is_name = !is_value && matches!(read, Read::Word);
+        is_value = matches!(read, Read::Flag(Some(_)));
         is_name
     })
 }
 
 /// Kind of an argument.
-enum Read {
+pub(super) enum Read<'c> {
     /// `--`: no flags follow.
     End,
     /// A subcommand or a name.
     Word,
-    /// A flag to keep. The next argument is its value if it needs one.
-    Flag { needs_value: bool },
+    /// A flag to keep. Where there is one here, the next argument is its value.
+    Flag(Option<&'c Arg>),
     /// A switch with its value.
     Switch { name: String, on: bool },
 }
 
-fn read(arg: &OsStr, command: &Command) -> Read {
+pub(super) fn read<'c>(arg: &OsStr, command: &'c Command) -> Read<'c> {
     let Some(text) = arg.to_str() else {
         return Read::Word;
     };
@@ -117,10 +114,8 @@ fn read(arg: &OsStr, command: &Command) -> Read {
         let flag = long_flag(command, name);
         match (flag, value) {
             (Some(flag), Some(value)) if !takes_value(flag) => switch(format!("--{name}"), value),
-            (Some(flag), None) => Read::Flag {
-                needs_value: takes_value(flag),
-            },
-            _ => Read::Flag { needs_value: false },
+            (flag, None) => Read::Flag(flag.filter(|flag| takes_value(flag))),
+            _ => Read::Flag(None),
         }
     } else if text.len() > 1 && text.starts_with('-') {
         short_flags(text, command)
@@ -130,16 +125,14 @@ fn read(arg: &OsStr, command: &Command) -> Read {
 }
 
 /// `-A`, `-nNAME`, `-n NAME`, `-wA`, `-A=false`.
-fn short_flags(text: &str, command: &Command) -> Read {
+fn short_flags<'c>(text: &str, command: &'c Command) -> Read<'c> {
     for (at, name) in text.char_indices().skip(1) {
         let Some(flag) = command.get_arguments().find(|arg| arg.get_short() == Some(name)) else {
             break;
         };
         let rest = &text[at + name.len_utf8()..];
         if takes_value(flag) {
-            return Read::Flag {
-                needs_value: rest.is_empty(),
-            };
+            return Read::Flag(Some(flag).filter(|_| rest.is_empty()));
         }
         if let Some(value) = rest.strip_prefix('=') {
             return match switch(text[..at + name.len_utf8()].to_owned(), value) {
@@ -152,13 +145,13 @@ fn short_flags(text: &str, command: &Command) -> Read {
             };
         }
     }
-    Read::Flag { needs_value: false }
+    Read::Flag(None)
 }
 
-fn switch(name: String, value: &str) -> Read {
+fn switch(name: String, value: &str) -> Read<'static> {
     match go_bool(value) {
         Some(on) => Read::Switch { name, on },
-        None => Read::Flag { needs_value: false },
+        None => Read::Flag(None),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::commands::{Find, Lookup, Typed, lookup};
 use crate::context::Settings;
 use crate::output::is_plain;
 
-use super::argv::{long_flag, normalize, takes_value};
+use super::argv::{Read, long_flag, normalize, read, takes_value};
 use super::global::GlobalArgs;
 use super::help::HELP;
 
@@ -180,32 +180,18 @@ impl<'c> Place<'c> {
         if self.flag.take().is_some() {
             return;
         }
-        if !self.names_only && word == "--" {
-            self.names_only = true;
-        } else if !self.names_only && word.starts_with("--") {
-            self.flag = long_flag(self.command, &word[2..]).filter(|flag| takes_value(flag));
-        } else if !self.names_only && word.starts_with('-') && word.len() > 1 {
-            self.flag = self.flag_awaiting(&word[1..]);
-        } else if let Some(command) = self.command.find_subcommand(word).filter(|_| self.names == 0) {
-            self.command = command;
-        } else {
-            self.names += 1;
-            self.last_name = Some(word);
+        match read(OsStr::new(word), self.command) {
+            Read::End if !self.names_only => self.names_only = true,
+            Read::Flag(flag) if !self.names_only => self.flag = flag,
+            Read::Switch { .. } if !self.names_only => {}
+            _ => match self.command.find_subcommand(word).filter(|_| self.names == 0) {
+                Some(command) => self.command = command,
+                None => {
+                    self.names += 1;
+                    self.last_name = Some(word);
+                }
+            },
         }
-    }
-
-    /// The last of some short flags, if it takes a value that is not there.
-    fn flag_awaiting(&self, shorts: &str) -> Option<&'c Arg> {
-        for (at, short) in shorts.char_indices() {
-            let flag = self
-                .command
-                .get_arguments()
-                .find(|arg| arg.get_short() == Some(short))?;
-            if takes_value(flag) {
-                return Some(flag).filter(|_| at + short.len_utf8() == shorts.len());
-            }
-        }
-        None
     }
 }
 
