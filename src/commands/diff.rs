@@ -6,7 +6,7 @@ use clap::ValueHint;
 
 use crate::context::{Ctx, SourceSetting};
 use crate::error::{Outcome, UsageError};
-use crate::output::{Column, Doc, NONE, Page, Report, Table, Tone, UNKNOWN, View};
+use crate::output::{Column, Doc, NONE, Page, Report, Table, Tone, UNKNOWN, View, when};
 use dra_model::{Kind, Str};
 use dra_reports::Selection;
 use dra_reports::difference::{
@@ -304,11 +304,7 @@ fn amount(change: &AmountChange, page: Page) -> String {
 }
 
 fn state(state: &StateItem) -> String {
-    let assumed = if state.version_is_assumed {
-        " (assumed)"
-    } else {
-        ""
-    };
+    let assumed = when(state.version_is_assumed, " (assumed)");
     let version = format!(
         "{}, Kubernetes {}{assumed}",
         state.source, state.kubernetes_version

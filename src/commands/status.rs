@@ -1,8 +1,10 @@
 //! `kubectl dra status`: a cluster on one screen.
 
+use itertools::Itertools;
+
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, span};
+use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted, span, when};
 use dra_allocator::devices::Unavailable;
 use dra_model::{Kind, Time};
 use dra_reports::findings::Counts;
@@ -168,42 +170,31 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
         }
     });
     usage::section("Usage", status.usage_by, status.usage.as_deref(), page, &mut doc);
-    match &status.idle {
-        None => {
-            doc.field("Idle", UNKNOWN);
-        }
-        Some(idle) => usage::idle(idle, status.now, page, &mut doc),
-    }
+    usage::idle(status.idle.as_deref(), status.now, page, &mut doc);
     match &status.claims {
-        None => {
-            doc.field("Claims", UNKNOWN);
-        }
-        Some(claims) if page.is_wide() => {
-            doc.titled("Claims", Table::of(CLAIMS, &claims.states));
-        }
+        None => doc.field("Claims", UNKNOWN),
+        Some(claims) if page.is_wide() => doc.titled("Claims", Table::of(CLAIMS, &claims.states)),
         Some(claims) => {
             let states = claims.states.iter();
             let states = states.map(|count| format!("{} {}", count.count, count.state));
-            let states = states.collect::<Vec<_>>().join("; ");
-            doc.option("Claims", (!states.is_empty()).then_some(states));
+            doc.option(
+                "Claims",
+                Some(states.format("; ")).filter(|_| !claims.states.is_empty()),
+            )
         }
-    }
-    match &status.pod_stages {
-        None => {
-            doc.field("Pods With Devices", UNKNOWN);
-        }
-        Some(stages) if stages.is_empty() => {}
-        Some(stages) if page.is_wide() => {
-            doc.titled("Pods With Devices", Table::of(STAGES, stages));
-        }
+    };
+    match status.pod_stages.as_deref() {
+        None => doc.field("Pods With Devices", UNKNOWN),
+        Some([]) => &mut doc,
+        Some(stages) if page.is_wide() => doc.titled("Pods With Devices", Table::of(STAGES, stages)),
         Some(stages) => {
             let stages = stages.iter().map(|count| match count.stuck {
                 0 => format!("{} {}", count.count, count.stage),
                 stuck => format!("{} {} ({stuck} stuck)", count.count, count.stage),
             });
-            doc.field("Pods With Devices", stages.collect::<Vec<_>>().join(", "));
+            doc.field("Pods With Devices", stages.format(", "))
         }
-    }
+    };
     if !page.is_wide() {
         doc.gap().more();
         return doc;
@@ -221,36 +212,27 @@ fn doc(status: &ClusterStatus, page: Page) -> Doc {
 
 /// Version, size and findings of the cluster.
 fn headline(status: &ClusterStatus, doc: &mut Doc) {
-    let assumed = if status.version_is_assumed {
-        " (assumed)"
-    } else {
-        ""
-    };
+    let assumed = when(status.version_is_assumed, " (assumed)");
     let size: usize = status.kubelets.iter().map(|kubelet| kubelet.nodes).sum();
-    let size = if size > 0 {
-        format!(", {}", nodes(size))
-    } else {
-        String::new()
+    let size = match size {
+        0 => String::new(),
+        size => format!(", {}", nodes(size)),
     };
     let tone = match status.findings {
         Counts { errors: 1.., .. } => Tone::Bad,
         Counts { warnings: 1.., .. } => Tone::Notice,
         Counts { .. } => Tone::Plain,
     };
-    let Counts {
-        errors,
-        warnings,
-        infos,
-    } = status.findings;
-    let findings = match errors + warnings + infos {
-        0 => "no findings".to_owned(),
-        _ => super::words_of(&status.findings),
-    };
-    let incomplete = if status.findings_are_incomplete {
-        " so far, some checks were incomplete"
+    let has_findings = status.findings != Counts::default();
+    let findings = if has_findings {
+        super::words_of(&status.findings)
     } else {
-        ""
+        "no findings".to_owned()
     };
+    let incomplete = when(
+        status.findings_are_incomplete,
+        " so far, some checks were incomplete",
+    );
     doc.line(
         2,
         [
@@ -260,7 +242,7 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
             span(Tone::Plain, incomplete),
         ],
     );
-    if (errors + warnings + infos > 0 || status.findings_are_incomplete)
+    if (has_findings || status.findings_are_incomplete)
         && let Ok(check) = Command::dra("check").same_objects().done()
     {
         doc.command("Findings: ", &check);
@@ -269,7 +251,7 @@ fn headline(status: &ClusterStatus, doc: &mut Doc) {
 }
 
 fn nodes(count: usize) -> String {
-    crate::output::counted(count, "node", "nodes")
+    counted(count, "node", "nodes")
 }
 
 /// Returns what the table has no column for, where there is something to say.
@@ -279,11 +261,7 @@ fn remarks(status: &ClusterStatus) -> Vec<String> {
         let devices = &driver.devices;
         let mut say = |count: usize, one: &str, many: &str| {
             if count > 0 {
-                remarks.push(format!(
-                    "{}: {}",
-                    driver.driver,
-                    crate::output::counted(count, one, many)
-                ));
+                remarks.push(format!("{}: {}", driver.driver, counted(count, one, many)));
             }
         };
         say(
@@ -313,19 +291,10 @@ async fn answer(ctx: &Ctx, Args { by }: Args) -> anyhow::Result<Answer<ClusterSt
     // Devices are held by claims of every namespace, so the namespace does not restrict what is read.
     let needs = dra_sources::Needs::kinds(STATUS_NEEDS).with_gates();
     let cluster = ctx.load(needs).await?;
-    presence::hint(
-        ctx,
-        &cluster,
-        &presence::mentions(&selection, [Kind::ResourceClaim]),
-    )
-    .await?;
-    let report = dra_reports::status(
-        &cluster,
-        &selection,
-        by.into(),
-        ctx.now(&cluster),
-        &threads::on_all,
-    );
+    let mentions = presence::mentions(&selection, [Kind::ResourceClaim]);
+    presence::hint(ctx, &cluster, &mentions).await?;
+    let now = ctx.now(&cluster);
+    let report = dra_reports::status(&cluster, &selection, by.into(), now, &threads::on_all);
     ctx.warn_all(report.warnings.iter());
     Ok(Answer {
         report,
@@ -376,11 +345,7 @@ impl OfCluster for ClusterStatus {
 
 /// The findings in words.
 pub(super) fn findings(status: &ClusterStatus) -> String {
-    let doubt = if status.findings_are_incomplete {
-        " so far"
-    } else {
-        ""
-    };
+    let doubt = when(status.findings_are_incomplete, " so far");
     format!("{}{doubt}", super::words_of(&status.findings))
 }
 

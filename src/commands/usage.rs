@@ -238,7 +238,11 @@ fn table(by: UsageBy, items: &[UsageItem], page: Page, doc: &mut Doc) {
 const IDLE: usize = 3;
 
 /// Claims without a running pod: their number, then the oldest allocations.
-pub(super) fn idle(idle: &[IdleClaim], now: Time, page: Page, doc: &mut Doc) {
+pub(super) fn idle(idle: Option<&[IdleClaim]>, now: Time, page: Page, doc: &mut Doc) {
+    let Some(idle) = idle else {
+        doc.field("Idle", UNKNOWN);
+        return;
+    };
     if idle.is_empty() {
         return;
     }

@@ -52,6 +52,11 @@ pub(crate) fn human_duration(duration: SignedDuration) -> String {
     }
 }
 
+/// `text` where something holds, else nothing.
+pub(crate) fn when(holds: bool, text: &str) -> &str {
+    if holds { text } else { "" }
+}
+
 /// `1 claim`, `2 claims`, `1,234,567 claims`. The plural is written out: `class` and `policy` have no rule.
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     let digits = count.to_string();

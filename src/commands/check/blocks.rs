@@ -2,7 +2,7 @@
 
 use super::{Checked, tone};
 use crate::commands::shown;
-use crate::output::{Doc, Page, Tone, counted, span};
+use crate::output::{Doc, Page, Tone, counted, span, when};
 use dra_reports::findings::{Certainty, Code, Finding, Fix};
 use dra_reports::instruction;
 use dra_reports::script::Command;
@@ -68,11 +68,7 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
             .items
             .iter()
             .any(|finding| finding.certainty == Certainty::Possible);
-        let sure = if possible && report.from_file {
-            " (read from a file, not confirmed)"
-        } else {
-            ""
-        };
+        let sure = when(possible && report.from_file, " (read from a file, not confirmed)");
         let counts = &list.counts;
         let doubt = super::incomplete(list);
         if report.downgrade.is_some() && counts.errors > 0 {

@@ -2,7 +2,7 @@
 
 use super::{Previewed, Source, tone};
 use crate::commands::shown;
-use crate::output::{Doc, Page, Tone, age, counted, human_duration, span};
+use crate::output::{Doc, Page, Tone, age, counted, human_duration, span, when};
 use dra_model::{NO_EFFECT, Time};
 use dra_reports::{TaintItem, TaintList, Tolerated, Tolerates};
 
@@ -103,7 +103,7 @@ fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, page: Page, say: &mu
     if !going.is_empty() {
         let names = going
             .iter()
-            .map(|(pod, due)| format!("{} {}", pod.object, when(*due, now)));
+            .map(|(pod, due)| format!("{} {}", pod.object, due_in(*due, now)));
         say(
             Tone::Bad,
             format!("evicts {}: {}", pods_of(going.len()), named(names, page)),
@@ -130,11 +130,7 @@ fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, page: Page, say: &mu
     }
     if !others.is_empty() {
         let names = others.iter().map(|pod| &pod.object);
-        let but = if item.effect == "NoSchedule" {
-            ", which it does not evict"
-        } else {
-            ""
-        };
+        let but = when(item.effect == "NoSchedule", ", which it does not evict");
         say(
             Tone::Plain,
             format!("used by {}{but}: {}", pods_of(others.len()), named(names, page)),
@@ -154,7 +150,7 @@ fn of_pods(item: &TaintItem, pods: &[Tolerated], now: Time, page: Page, say: &mu
 }
 
 /// `now`, `in 59m`.
-fn when(due: Time, now: Time) -> String {
+fn due_in(due: Time, now: Time) -> String {
     if due <= now {
         return "now".to_owned();
     }
