@@ -26,7 +26,7 @@ use crate::output::{
 use dra_model::{Change, Cluster, Key, Kind, LabelSelector, NewerFields, Time};
 use dra_reports::script::Carried;
 use dra_sources::VersionSettings;
-use dra_sources::live::{self, Connection, Live, OwnersWanted};
+use dra_sources::live::{Connection, Live, OwnersWanted};
 
 pub(crate) use load::beyond;
 
@@ -430,11 +430,6 @@ impl Ctx {
             .clone()
     }
 
-    /// Notes a fact about where the objects come from.
-    pub(crate) fn describe_source(&self, note: impl FnOnce(&mut Envelope)) {
-        note(&mut self.envelope.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
     /// Warns on stderr and in the report. The same warning is given once.
     pub(crate) fn warn(&self, warning: impl Into<String>) {
         let warning = warning.into();
@@ -456,9 +451,4 @@ impl Ctx {
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         self.printer.progress(what, total)
     }
-}
-
-/// Ends the programs that were started for the command, and what they have started. Call it when the process ends.
-pub(crate) fn end_programs() {
-    live::end_programs();
 }

@@ -40,10 +40,11 @@ mod shell {
 
     use crate::cli::{self, Invocation};
     use crate::commands::{Command, Job, STACK, Threads};
-    use crate::context::{Ctx, Environment, Settings, SourceSetting, end_programs};
+    use crate::context::{Ctx, Environment, Settings, SourceSetting};
     use crate::error::{self, Failure, Interrupted, Outcome, TimedOut};
     use crate::output::{Options, Printer};
     use dra_reports::script::carrying;
+    use dra_sources::live::end_programs;
 
     /// Completion that takes longer than this is no help any more.
     const COMPLETION_TIME: Duration = Duration::from_secs(3);

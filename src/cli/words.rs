@@ -717,6 +717,11 @@ impl<'a> Typed<'a> {
         rest
     }
 
+    /// The command with these words behind it.
+    fn with(&self, more: &[&str]) -> String {
+        line(words(&self.path).chain(more.iter().map(|word| (*word).to_owned())))
+    }
+
     /// The words among `args` that are neither flags nor their values.
     fn names<'r>(&self, args: &'r [String]) -> impl Iterator<Item = &'r String> {
         argv::names(args, self.command)
@@ -748,16 +753,11 @@ impl<'a> Typed<'a> {
         let error = UsageError::new(format!("`{command}` does not take the name `{word}`"));
         let path = &self.path;
         let rest = self.but(word);
-        let with = |flag: &str, value: &str| {
-            let begin = line(words(path).chain([flag.to_owned(), value.to_owned()]));
-            self.first_read(&begin, &rest)
-        };
+        let with = |flag: &str, value: &str| self.first_read(&self.with(&[flag, value]), &rest);
         // `KIND NAME` in two words.
         let next = self.names(&rest).next().map(String::as_str);
-        let other = |flag: &str, value: &str| {
-            let begin = line(words(path).chain([flag.to_owned(), value.to_owned()]));
-            self.first_read(&begin, &self.common(&rest))
-        };
+        let other =
+            |flag: &str, value: &str| self.first_read(&self.with(&[flag, value]), &self.common(&rest));
         let is_choice = |flag: &str| {
             argv::long_flag(self.command, flag).is_some_and(|flag| {
                 let mut values = flag.get_possible_values().into_iter();
@@ -802,15 +802,11 @@ impl<'a> Typed<'a> {
             ("eviction", [node] | ["node" | "nodes" | "no", node]) => with("--node", node),
             ("eviction", ["pool", pool] | ["pool", _, pool]) => with("--pool", pool),
             ("eviction", [pool, device] | [_, pool, device] | ["device", _, pool, device]) => {
-                let flags = ["--pool", *pool, "--device", *device].map(str::to_owned);
-                self.first_read(&line(words(path).chain(flags)), &rest)
+                self.first_read(&self.with(&["--pool", pool, "--device", device]), &rest)
             }
             ("status", [_]) if is_choice("by") => with("--by", word),
             // It records a cluster.
-            ("snapshot", _) => {
-                let begin = line(words(path).chain(["--out".to_owned(), word.to_owned()]));
-                self.first_read(&begin, &self.without("--from", &rest))
-            }
+            ("snapshot", _) => self.first_read(&self.with(&["--out", word]), &self.without("--from", &rest)),
             ("check" | "status" | "taints", [kind, name @ ..]) if !name.is_empty() => {
                 self.about(kind, &name.join("/"), word)
             }
@@ -889,9 +885,8 @@ impl<'a> Typed<'a> {
         let path = &self.path;
         let rest = self.without("--output", &self.rest());
         if self.command.get_name() == "snapshot" {
-            let begin = line(words(path).chain(["--out".to_owned(), value.to_owned()]));
             let rest = self.without("--from", &rest);
-            return Some(error.hint(self.first_read(&begin, &rest)));
+            return Some(error.hint(self.first_read(&self.with(&["--out", value]), &rest)));
         }
         let is_template = ["jsonpath", "custom-columns", "go-template"]
             .iter()

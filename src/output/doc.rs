@@ -55,6 +55,18 @@ impl ValueLine {
             copied: false,
         }
     }
+
+    /// A value that stays in its line.
+    fn one(value: impl fmt::Display) -> Self {
+        Self::new(Tone::Plain, sanitize::for_cell(&value.to_string()).into_owned())
+    }
+}
+
+/// Pieces, with whatever is in one kept in its line.
+fn in_one_line(spans: impl IntoIterator<Item = Span>) -> Vec<Span> {
+    let spans = spans.into_iter();
+    let spans = spans.map(|(tone, text)| (tone, sanitize::for_cell(&text).into_owned()));
+    spans.collect()
 }
 
 #[derive(Debug)]
@@ -102,28 +114,19 @@ impl Doc {
 
     /// `Key:  value` with the value in a tone.
     pub(crate) fn toned(&mut self, key: &str, tone: Tone, value: impl fmt::Display) -> &mut Self {
-        self.blocks.push(Block::Field {
-            key: key.to_owned(),
-            lines: vec![ValueLine::new(tone, value.to_string())],
-        });
-        self
+        self.lines(key, vec![ValueLine::new(tone, value.to_string())])
     }
 
-    /// `Key:  value` with a value that users copy: never wrapped.
+    /// `Key:  value` with a value that users copy: never wrapped. It cannot break a line.
     pub(crate) fn copied(&mut self, key: &str, value: impl fmt::Display) -> &mut Self {
-        self.lines(key, [(true, value.to_string())])
+        let mut line = ValueLine::one(value);
+        line.copied = true;
+        self.lines(key, vec![line])
     }
 
-    /// `Key:  value` with one line per value, and whether users copy it. A value cannot break a line.
-    pub(crate) fn lines(&mut self, key: &str, values: impl IntoIterator<Item = (bool, String)>) -> &mut Self {
-        let lines = values.into_iter().map(|(copied, line)| ValueLine {
-            copied,
-            ..ValueLine::new(Tone::Plain, sanitize::for_cell(&line).into_owned())
-        });
-        self.blocks.push(Block::Field {
-            key: key.to_owned(),
-            lines: lines.collect(),
-        });
+    fn lines(&mut self, key: &str, lines: Vec<ValueLine>) -> &mut Self {
+        let key = key.to_owned();
+        self.blocks.push(Block::Field { key, lines });
         self
     }
 
@@ -155,21 +158,11 @@ impl Doc {
         key: &str,
         values: impl IntoIterator<Item = T>,
     ) -> &mut Self {
-        let mut lines: Vec<_> = values
-            .into_iter()
-            .map(|value| {
-                let line = value.to_string();
-                ValueLine::new(Tone::Plain, sanitize::for_cell(&line).into_owned())
-            })
-            .collect();
+        let mut lines: Vec<_> = values.into_iter().map(ValueLine::one).collect();
         if lines.is_empty() {
-            lines.push(ValueLine::new(Tone::Plain, NONE.to_owned()));
+            lines.push(ValueLine::one(NONE));
         }
-        self.blocks.push(Block::Field {
-            key: key.to_owned(),
-            lines,
-        });
-        self
+        self.lines(key, lines)
     }
 
     /// The same list, where there are values.
@@ -238,24 +231,15 @@ impl Doc {
     /// A line of pieces. On a terminal, long text continues on the next line, indented by `hanging` columns. Without
     /// pieces the line is empty.
     pub(crate) fn line(&mut self, hanging: usize, spans: impl IntoIterator<Item = Span>) -> &mut Self {
-        let spans = spans.into_iter();
-        // What is in a piece stays in its line.
-        let spans = spans.map(|(tone, text)| (tone, sanitize::for_cell(&text).into_owned()));
-        self.blocks.push(Block::Line {
-            spans: spans.collect(),
-            hanging,
-        });
+        let spans = in_one_line(spans);
+        self.blocks.push(Block::Line { spans, hanging });
         self
     }
 
     /// Something to do: a line with a box to tick. What does not fit into the line is indented by `hanging` columns behind the box.
     pub(crate) fn task(&mut self, hanging: usize, spans: impl IntoIterator<Item = Span>) -> &mut Self {
-        let spans = spans.into_iter();
-        let spans = spans.map(|(tone, text)| (tone, sanitize::for_cell(&text).into_owned()));
-        self.blocks.push(Block::Task {
-            spans: spans.collect(),
-            hanging,
-        });
+        let spans = in_one_line(spans);
+        self.blocks.push(Block::Task { spans, hanging });
         self
     }
 
@@ -373,7 +357,7 @@ impl Writer<'_, '_> {
         });
         let widths = keys.map(|key| width_of(&self.key(key)) + GAP);
         let key_width = widths.filter(|width| *width <= MOST_WIDTH).max().unwrap_or(GAP);
-        let none = [ValueLine::new(Tone::Plain, NONE.to_owned())];
+        let none = [ValueLine::one(NONE)];
         let mut is_owed = false;
         for block in &doc.blocks {
             if matches!(block, Block::Gap) {

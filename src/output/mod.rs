@@ -39,6 +39,7 @@ pub(crate) use metrics::{ended_metrics, metrics_text};
 pub(crate) use page::{Detail, Page};
 pub(crate) use printer::{Options, PrintError, Printer};
 pub(crate) use progress::{LiveView, Progress};
+pub(crate) use prompt::can_ask;
 pub(crate) use report::{Format, Report, View};
 pub(crate) use sanitize::{for_cell as one_line, is_plain};
 pub(crate) use sort::{SortBy, SortError};

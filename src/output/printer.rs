@@ -450,12 +450,6 @@ impl Printer {
         self.question.give_up();
     }
 
-    /// Returns whether a user can be asked.
-    #[expect(clippy::unused_self, reason = "who prints is who asks")]
-    pub(crate) fn can_ask(&self) -> bool {
-        can_ask()
-    }
-
     /// Asks a question that `n` answers unless the user says otherwise. Nothing where no user can be asked.
     ///
     /// # Errors

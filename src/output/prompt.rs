@@ -77,6 +77,6 @@ impl Question {
 }
 
 /// Returns whether a user can be asked.
-pub(super) fn can_ask() -> bool {
+pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }

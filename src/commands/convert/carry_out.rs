@@ -14,7 +14,8 @@ use crate::commands::presence;
 use crate::context::Ctx;
 use crate::error::{Interrupted, Outcome, UsageError};
 use crate::output::{
-    Column, Page, Progress, Report, SortBy, SortError, Table, Tone, View, counted, list_or_none, one_line,
+    Column, Page, Progress, Report, SortBy, SortError, Table, Tone, View, can_ask, counted, list_or_none,
+    one_line,
 };
 use dra_model::{ClaimPatch, Environment, Gap, Key, Str};
 use dra_reports::Selection;
@@ -49,7 +50,7 @@ pub(super) fn check(ctx: &Ctx, consent: &ConsentArgs) -> Result<(), UsageError> 
         let error = UsageError::new("cannot write claims: `--from` reads files");
         return Err(error.hint("`kubectl dra convert plan --from FILE` shows what would be written"));
     }
-    if !consent.yes && consent.dry_run == DryRun::None && !ctx.printer().can_ask() {
+    if !consent.yes && consent.dry_run == DryRun::None && !can_ask() {
         let error = UsageError::new("cannot ask for confirmation: standard input is not a terminal");
         return Err(error.hint("pass --yes to write, or --dry-run=server to see what would happen"));
     }

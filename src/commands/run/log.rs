@@ -23,19 +23,12 @@ impl Log<'_> {
     /// Logs a message, or shows the status.
     pub(in crate::commands) fn message(self, message: Message) {
         use LogFormat::{Json, Text};
-        let Self {
-            ctx,
-            format,
-            cluster,
-            status_line,
-            names,
-            dry_run,
-        } = self;
+        let (ctx, cluster, dry_run) = (self.ctx, self.cluster, self.dry_run);
         if let Message::Found(_) = message {
-            status_line.count();
+            self.status_line.count();
         }
-        match (format, message) {
-            (_, Message::Status(status)) => status_line.show(&status),
+        match (self.format, message) {
+            (_, Message::Status(status)) => self.status_line.show(&status),
             (Text, Message::Watching(counts)) => ctx.printer().note(&format!(
                 "watching {cluster}: {} wanted now",
                 counted(counts.open, "write", "writes")
@@ -45,11 +38,11 @@ impl Log<'_> {
             }
             (Text, Message::Started) => ctx.printer().note(&format!(
                 "{} for {cluster}{}",
-                names.join(" and "),
+                self.names.join(" and "),
                 if dry_run { ", as a dry run" } else { "" }
             )),
             (Json, Message::Started) => {
-                let controllers = names.join(" and ");
+                let controllers = self.names.join(" and ");
                 tracing::info!(cluster, controllers, dry_run, "running");
             }
             (format, Message::Standby { holder, trouble }) => {
