@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use crate::context::Ctx;
 use crate::error::Outcome;
-use crate::output::{Column, Doc, Page, Report, Table, Tone, View};
+use crate::output::{Cell, Column, Doc, Page, Report, Table, Tone, View, grouped};
 use dra_cel::MAX_COST;
 use dra_model::{Kind, Str};
 use dra_reports::presence::Mention;
@@ -65,14 +65,18 @@ const COLUMNS: &[Column<SelectedDevice>] = &[
         cell.text(node(item.node.as_ref(), item.nodes));
     }),
     Column::inner("DEVICE", |item, cell| cell.text(item.id())),
-    Column::inner("RESULT", |item, cell| match item.result {
-        Selected::Match => cell.toned(Tone::Good, "Match"),
-        Selected::NoMatch => cell.text("NoMatch"),
-        Selected::Error => cell.toned(Tone::Bad, "Error"),
-    }),
+    Column::inner("RESULT", |item, cell| result(item.result, cell)),
     Column::inner("COST", |item, cell| cell.text(item.cost)),
     Column::inner("WHY", |item, cell| cell.option(why(item))),
 ];
+
+fn result(result: Selected, cell: &mut Cell<'_, ()>) {
+    match result {
+        Selected::Match => cell.toned(Tone::Good, "Match"),
+        Selected::NoMatch => cell.text("NoMatch"),
+        Selected::Error => cell.toned(Tone::Bad, "Error"),
+    }
+}
 
 impl Report for SelectorReport {
     const KIND: &'static str = "SelectorReport";
@@ -133,19 +137,6 @@ fn head(report: &SelectorReport) -> Doc {
     }
     doc.field("Devices", summary);
     doc
-}
-
-/// The digits of a number in groups of three.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// The terms that are not true with what they saw, or the error.

@@ -23,7 +23,7 @@ use crate::context::{Ctx, SourceSetting};
 use crate::error::{NotFound, Outcome, Unread, UsageError};
 use crate::output::{Page, Printer, Report, View, folded};
 use dra_allocator::{Budget, Observer};
-use dra_model::{Cluster, Key, Kind, Object, Str, Time};
+use dra_model::{Cluster, Key, Kind, Object, Pod, Str, Time};
 use dra_reports::allocation::{Settings, Target};
 use dra_reports::explanation::{
     ClusterVerdict, Diagnosis, EXPLAIN_NEEDS, Explanation, OwnerTarget, explain_claims, explain_new_pods,
@@ -384,6 +384,13 @@ async fn existing(
     confirm(ctx, cluster, report, settings).await
 }
 
+/// The pod that a diagnosis is about, where there is more to read of it.
+fn pod_of<'c>(ctx: &Ctx, cluster: &'c Cluster, report: &Diagnosis) -> Option<&'c Arc<Pod>> {
+    let target = &report.target;
+    let key = Key::new(target.namespace.clone(), target.name.clone());
+    cluster.pod(&key).filter(|_| ctx.is_live() && target.is_pod())
+}
+
 /// Explains a pod that cannot start once more, with itself and its claims read again: claims are listed before pods, and one that got its
 /// devices and its node in between only seems to have no devices.
 async fn confirm(
@@ -392,12 +399,11 @@ async fn confirm(
     report: Diagnosis,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Diagnosis> {
-    let is_live = ctx.is_live();
-    let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
-    let pod = cluster.pod(&key).filter(|_| report.target.is_pod());
-    let Some(pod) = pod.filter(|_| is_live && report.verdict() == ClusterVerdict::Broken) else {
+    let pod = pod_of(ctx, cluster, &report);
+    let Some(pod) = pod.filter(|_| report.verdict() == ClusterVerdict::Broken) else {
         return Ok(report);
     };
+    let key = pod.key();
     let objects = rests_on(pod);
     let unread = ctx.read_again(cluster, objects).await?;
     Ok(match cluster.pod(&key) {
@@ -451,14 +457,12 @@ async fn learn_above(
     cluster: &mut Cluster,
     report: &Diagnosis,
 ) -> anyhow::Result<Option<Vec<String>>> {
-    let is_live = ctx.is_live();
-    let key = Key::new(report.target.namespace.clone(), report.target.name.clone());
-    let pod = cluster.pod(&key).filter(|_| is_live && report.target.is_pod());
+    let pod = pod_of(ctx, cluster, report);
     let Some(pod) = pod.filter(|_| report.asks_for_owners()) else {
         return Ok(None);
     };
     let wanted = OwnersWanted {
-        namespace: key.namespace.clone(),
+        namespace: pod.metadata.namespace.clone(),
         first: pod.metadata.controller().cloned(),
         queued: is_queued(pod).then(|| vec![pod.metadata.uid.clone()]),
         gathers: gathers_nodes(cluster, pod),
@@ -497,9 +501,8 @@ fn of_manifest(
 
 /// Prints the permissions that would make missing data visible.
 fn tell_role(ctx: &Ctx, cluster: &Cluster) {
-    let is_live = ctx.is_live();
     let is_forbidden = cluster.environment().gaps.iter().any(|gap| gap.is_forbidden);
-    if is_live && is_forbidden && !ctx.printer().options().quiet {
+    if ctx.is_live() && is_forbidden && !ctx.printer().options().quiet {
         ctx.printer().note(&format!("{ROLE_INTRO}\n{ROLE}"));
     }
 }

@@ -57,18 +57,27 @@ pub(crate) fn when(holds: bool, text: &str) -> &str {
     if holds { text } else { "" }
 }
 
-/// `1 claim`, `2 claims`, `1,234,567 claims`. The plural is written out: `class` and `policy` have no rule.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    let digits = count.to_string();
+/// The digits of a number in groups of three.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        // Four digits read well as they are.
-        if index > 0 && digits.len() > 4 && (digits.len() - index).is_multiple_of(3) {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
     }
-    format!("{grouped} {}", if count == 1 { one } else { many })
+    grouped
+}
+
+/// `1 claim`, `2 claims`, `1,234,567 claims`. The plural is written out: `class` and `policy` have no rule.
+pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
+    let noun = if count == 1 { one } else { many };
+    match count {
+        // Four digits read well as they are.
+        0..10_000 => format!("{count} {noun}"),
+        _ => format!("{} {noun}", grouped(count as u64)),
+    }
 }
 
 /// Several things in one cell, or `<none>`.

@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 
-use super::term;
+use super::{result, term};
 use crate::commands::shown;
 use crate::output::{Column, Doc, Page, Table, Tone, counted, span};
 use dra_reports::{FailingItem, Selected, SelectedDevice, SelectorHint, SelectorReport};
@@ -18,11 +18,7 @@ struct Alike {
 
 const COLUMNS: &[Column<Alike>] = &[
     Column::inner("DRIVER", |row, cell| cell.toned(Tone::Strong, &row.driver)),
-    Column::inner("RESULT", |row, cell| match row.result {
-        Selected::Match => cell.toned(Tone::Good, "Match"),
-        Selected::NoMatch => cell.text("NoMatch"),
-        Selected::Error => cell.toned(Tone::Bad, "Error"),
-    }),
+    Column::inner("RESULT", |row, cell| result(row.result, cell)),
     Column::inner("COUNT", |row, cell| cell.text(row.count)),
     Column::inner("DEVICES", |row, cell| cell.text(&row.devices)),
     Column::inner("WHY", |row, cell| cell.text(&row.why)),

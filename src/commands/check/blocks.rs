@@ -71,11 +71,8 @@ fn head(doc: &mut Doc, report: &Checked, page: Page) {
         let sure = when(possible && report.from_file, " (read from a file, not confirmed)");
         let counts = &list.counts;
         let doubt = super::incomplete(list);
-        if report.downgrade.is_some() && counts.errors > 0 {
-            format!("not ready: {}{sure}{doubt}", report.verdict)
-        } else {
-            format!("{}{sure}{doubt}", report.verdict)
-        }
+        let ready = when(report.downgrade.is_some() && counts.errors > 0, "not ready: ");
+        format!("{ready}{}{sure}{doubt}", report.verdict)
     } else if list.checked.is_nothing() {
         report.verdict.clone()
     } else {

@@ -10,20 +10,21 @@ mod pool;
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools;
 use serde::Serialize;
 
-use crate::context::{Ctx, Scope, SourceSetting};
+use crate::context::{Ctx, Scope};
 use crate::error::{Outcome, Unread, UsageError};
 use crate::output::{Doc, Page, Report, View};
 use dra_allocator::devices::ClassSelectors;
 use dra_model::{Cluster, Key, Kind, Str};
+use dra_reports::Warnings;
 use dra_reports::describe::{
     self, CLAIM_NEEDS, CLASS_NEEDS, DEVICE_NEEDS, Identity, NODE_NEEDS, POD_NEEDS, POOL_NEEDS,
 };
 use dra_reports::findings::{self, CheckRequest, ObjectFindings, Subject};
 use dra_reports::presence::Mention;
 use dra_reports::script::{Arguments, Script};
-use dra_reports::{Selection, Warnings};
 use dra_sources::Needs;
 
 use super::objects::{self, is_called};
@@ -73,63 +74,44 @@ enum What {
     Pool,
 }
 
-impl What {
-    const ALL: [Self; 6] = [
-        Self::Claim,
-        Self::Pod,
-        Self::Device,
-        Self::Node,
-        Self::Class,
-        Self::Pool,
-    ];
+/// Those kinds with their words, and the kinds of Kubernetes objects that they are; devices and pools are parts of slices.
+const KINDS: [(What, &str, Option<Kind>); 6] = [
+    (What::Claim, "claim", Some(Kind::ResourceClaim)),
+    (What::Pod, "pod", Some(Kind::Pod)),
+    (What::Device, "device", None),
+    (What::Node, "node", Some(Kind::Node)),
+    (What::Class, "class", Some(Kind::DeviceClass)),
+    (What::Pool, "pool", None),
+];
 
-    fn word(self) -> &'static str {
-        match self {
-            Self::Claim => "claim",
-            Self::Pod => "pod",
-            Self::Device => "device",
-            Self::Node => "node",
-            Self::Class => "class",
-            Self::Pool => "pool",
-        }
-    }
-
-    /// The kind of Kubernetes object that it is; devices and pools are parts of slices.
-    fn kind(self) -> Option<Kind> {
-        match self {
-            Self::Claim => Some(Kind::ResourceClaim),
-            Self::Pod => Some(Kind::Pod),
-            Self::Node => Some(Kind::Node),
-            Self::Class => Some(Kind::DeviceClass),
-            Self::Device | Self::Pool => None,
-        }
-    }
-
-    fn find(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|what| match what.kind() {
-            Some(kind) => is_called(kind, what.word(), text),
-            None => text.strip_suffix('s').unwrap_or(text) == what.word(),
-        })
-    }
+/// The kind that `text` means, with its word.
+fn find(text: &str) -> Option<(What, &'static str)> {
+    let is_meant = |(_, word, kind): &(What, &str, Option<Kind>)| match kind {
+        Some(kind) => is_called(*kind, word, text),
+        None => text.strip_suffix('s').unwrap_or(text) == *word,
+    };
+    let found = KINDS.into_iter().find(is_meant);
+    found.map(|(what, word, _)| (what, word))
 }
 
 /// The kinds that can be described.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    What::ALL.into_iter().map(What::word)
+    KINDS.into_iter().map(|(_, word, _)| word)
 }
 
 /// The kind that `text` means.
 pub(crate) fn kind_called(text: &str) -> Option<&'static str> {
-    What::find(text).map(What::word)
+    find(text).map(|(_, word)| word)
 }
 
 /// Returns what is described and its name, from `KIND NAME` or `KIND/NAME`.
 fn parse(scope: &Scope, object: &[String]) -> Result<(What, String), UsageError> {
     let (kind, name) = match object {
         [kind, name] => (kind.as_str(), name.as_str()),
-        [one] => one.split_once('/').ok_or_else(|| match What::find(one) {
-            Some(what) => UsageError::new(format!("missing {} name", what.word()))
-                .hint(format!("use `{} NAME`", what.word())),
+        [one] => one.split_once('/').ok_or_else(|| match find(one) {
+            Some((_, word)) => {
+                UsageError::new(format!("missing {word} name")).hint(format!("use `{word} NAME`"))
+            }
             None => UsageError::new(format!("missing kind of `{one}`")).hint(format!(
                 "use `pod {one}` or `claim {one}`; other kinds are `device`, `node`, \
                                   `class` and `pool`"
@@ -137,7 +119,7 @@ fn parse(scope: &Scope, object: &[String]) -> Result<(What, String), UsageError>
         })?,
         _ => return Err(UsageError::new("cannot describe more than one object").hint(HINT)),
     };
-    let what = What::find(kind).ok_or_else(|| {
+    let (what, _) = find(kind).ok_or_else(|| {
         let error = UsageError::new(format!("cannot describe `{kind}`"));
         if is_called(Kind::ResourceSlice, "slice", kind) {
             error.hint("slices belong to pools: use `pool NAME`")
@@ -232,7 +214,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         What::Claim => {
             let key = key(ctx, objects::claim, "claim", &name)?;
             let kinds = with_checked(&CLAIM_NEEDS);
-            let needs = of_namespace(kinds.iter().copied(), &key).require(Kind::ResourceClaim);
+            // Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
+            let needs = Needs::kinds(kinds.iter().copied())
+                .in_namespace(&key.namespace)
+                .require(Kind::ResourceClaim);
             let cluster = load(ctx, needs).await?;
             let report = describe::claim(&cluster, &key, ctx.now(&cluster));
             let mention = Mention::Object(Kind::ResourceClaim, key.clone());
@@ -243,7 +228,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         What::Pod => {
             let key = key(ctx, objects::pod, "pod", &name)?;
             let kinds = with_checked(&POD_NEEDS);
-            let needs = of_namespace(kinds.iter().copied(), &key).require(Kind::Pod);
+            // Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
+            let needs = Needs::kinds(kinds.iter().copied())
+                .in_namespace(&key.namespace)
+                .require(Kind::Pod);
             let cluster = load(ctx, needs).await?;
             let report = describe::pod(&cluster, &key, ctx.now(&cluster));
             let mention = Mention::Object(Kind::Pod, key.clone());
@@ -264,11 +252,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = load(ctx, Needs::kinds(DEVICE_NEEDS)).await?;
             let found_devices =
                 describe::device(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
-            let names = found_devices
-                .iter()
-                .map(|device| device.item.id().to_string())
-                .collect();
-            let one = only(found_devices, names, "device", &name)?;
+            let one = only(
+                found_devices,
+                |device| device.item.id().to_string(),
+                "device",
+                &name,
+            )?;
             let mention = Mention::Device(name);
             let report = found(ctx, &cluster, one, &mention).await?;
             let (device, pool) = (
@@ -285,11 +274,12 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             let cluster = load(ctx, Needs::kinds(POOL_NEEDS)).await?;
             let found_pools =
                 describe::pool(&cluster, &name, &ClassSelectors::of(&cluster), ctx.now(&cluster));
-            let names = found_pools
-                .iter()
-                .map(|pool| format!("{}/{}", pool.driver, pool.pool))
-                .collect();
-            let one = only(found_pools, names, "pool", &name)?;
+            let one = only(
+                found_pools,
+                |pool| format!("{}/{}", pool.driver, pool.pool),
+                "pool",
+                &name,
+            )?;
             let mention = Mention::Pool(name);
             let report = found(ctx, &cluster, one, &mention).await?;
             let pool = format!("{}/{}", report.driver, report.pool);
@@ -348,11 +338,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
 /// are known of it anyway.
 async fn load(ctx: &Ctx, needs: Needs) -> anyhow::Result<Cluster> {
     let needs = needs.pods_after_claims();
-    let needs = match ctx.settings().source {
-        SourceSetting::Cluster(_) => needs.with_gates(),
-        SourceSetting::Files(_) => needs,
-    };
-    ctx.load(needs).await
+    ctx.load(if ctx.is_live() { needs.with_gates() } else { needs })
+        .await
 }
 
 /// The key of a namespaced object, whose name may come without the kind that is known already.
@@ -365,21 +352,18 @@ fn key(
     find(ctx, name).or_else(|_| find(ctx, &format!("{word}/{name}")))
 }
 
-/// Devices are looked up in the whole cluster, everything with a namespace only in the object's own.
-fn of_namespace(kinds: impl IntoIterator<Item = Kind>, key: &Key) -> Needs {
-    let selection = Selection {
-        names: std::iter::once(key.clone()).collect(),
-        ..Selection::default()
-    };
-    objects::needs(kinds, &selection)
-}
-
 /// The only one of what was found.
-fn only<T>(mut found: Vec<T>, names: Vec<String>, word: &str, name: &str) -> Result<Option<T>, UsageError> {
+fn only<T>(
+    mut found: Vec<T>,
+    called: impl Fn(&T) -> String,
+    word: &str,
+    name: &str,
+) -> Result<Option<T>, UsageError> {
     if found.len() > 1 {
         let count = found.len();
+        let names = found.iter().map(called).join(", ");
         return Err(UsageError::new(format!("{count} {word}s are named `{name}`"))
-            .hint(format!("name one of them: {}", names.join(", "))));
+            .hint(format!("name one of them: {names}")));
     }
     Ok(found.pop())
 }
