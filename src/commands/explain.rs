@@ -105,20 +105,14 @@ pub(crate) struct Args {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        target,
-        files,
-        emit_fix,
-        budget,
-    } = args;
     ctx.printer().hold_warnings();
-    let target = Wanted::of(ctx, &target, !files.is_empty())?;
-    if emit_fix.is_some() && matches!(target, Wanted::Everything | Wanted::Node(_) | Wanted::Driver(_)) {
+    let target = Wanted::of(ctx, &args.target, !args.files.is_empty())?;
+    if args.emit_fix.is_some() && matches!(target, Wanted::Everything | Wanted::Node(_) | Wanted::Driver(_)) {
         let error = UsageError::new("`--emit-fix` needs a pod or a claim");
         return Err(error.hint("add `pod/NAME` or `claim/NAME`").into());
     }
     if let Wanted::Everything = target {
-        return fleet::run(ctx, budget, everything).await;
+        return fleet::run(ctx, args.budget, everything).await;
     }
     if ctx.settings().fleet.is_some() {
         let error = UsageError::new("`explain` with a name or `-f` reads one cluster");
@@ -128,8 +122,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return describe::run(ctx, describe::Args::of(object)).await;
     }
     let mut cluster = load(ctx, &target.namespace(ctx)).await?;
-    let manifest = judging::add_manifests(ctx, &mut cluster, &files).await?;
-    let budget = judging::budget(budget);
+    let manifest = judging::add_manifests(ctx, &mut cluster, &args.files).await?;
+    let budget = judging::budget(args.budget);
     let observer = judging::counting(ctx);
     let settings = settings(ctx.now(&cluster), &budget, &observer);
     let report = match target {
@@ -152,7 +146,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         }
     };
     let report = Explanation::from(report);
-    if let Some(number) = emit_fix {
+    if let Some(number) = args.emit_fix {
         emit::fix(ctx, &report, number).await?;
         return Ok(Outcome::Done);
     }

@@ -152,16 +152,12 @@ where
     F: AsyncFn(&Ctx, A) -> anyhow::Result<Answer<R>> + Copy + Send + 'static,
 {
     let Some(fleet) = &ctx.settings().fleet else {
-        let Answer {
-            report,
-            outcome,
-            note,
-        } = ask(ctx, args).await?;
-        ctx.print(report)?;
-        if let Some(note) = note {
+        let answer = ask(ctx, args).await?;
+        ctx.print(answer.report)?;
+        if let Some(note) = answer.note {
             ctx.printer().note(&note);
         }
-        return Ok(outcome);
+        return Ok(answer.outcome);
     };
     let parallel = ctx.settings().parallel.map_or(PARALLEL, NonZeroUsize::get);
     let slots = Arc::new(Semaphore::new(parallel.min(Semaphore::MAX_PERMITS)));

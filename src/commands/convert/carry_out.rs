@@ -96,39 +96,35 @@ pub(super) async fn carry_out(
     work: Work<'_>,
     options: impl FnOnce(&Environment) -> anyhow::Result<Options>,
 ) -> anyhow::Result<Outcome> {
-    let Work {
-        selection,
-        passes,
-        writing,
-        plan,
-    } = work;
+    let (passes, writing, plan) = (work.passes, work.writing, work.plan);
     check(ctx, &writing.consent)?;
     let live = ctx.live().await?;
-    let needs = needs(&selection);
+    let needs = needs(&work.selection);
     let cluster = ctx.load(needs.clone()).await?;
-    let planned = match plan {
-        Some(plan) => Some(planned(live, plan).await?),
-        None => None,
-    };
     // What a plan names and is gone by now has a row.
-    let nothing = match plan {
-        Some(_) => Vec::new(),
-        None => presence::demand_claims(ctx, &cluster, &selection).await?,
+    let (planned, nothing) = match plan {
+        Some(plan) => (Some(planned(live, plan).await?), Vec::new()),
+        None => {
+            let nothing = presence::demand_claims(ctx, &cluster, &work.selection).await?;
+            (None, nothing)
+        }
     };
     if !nothing.is_empty() {
-        for nothing in nothing {
-            ctx.warn(format!("nothing was written: {nothing}"));
-        }
+        ctx.warn_all(
+            nothing
+                .iter()
+                .map(|nothing| format!("nothing was written: {nothing}")),
+        );
         return Ok(Outcome::Unknown);
     }
-    let namespace = one_namespace(&selection);
+    let namespace = one_namespace(&work.selection);
     let writes = planned.as_ref().map(Planned::writes);
     let order = Order {
         needs,
         namespace,
         options: options(cluster.environment())?,
         selects: Box::new(move |claim| {
-            selection.includes(&claim.metadata)
+            work.selection.includes(&claim.metadata)
                 && writes
                     .as_ref()
                     .is_none_or(|writes| writes.get(&claim.key()) == Some(&claim.metadata.uid))

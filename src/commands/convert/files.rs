@@ -47,19 +47,13 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        selection,
-        planning,
-        out,
-        force,
-    } = args;
-    let (names, out) = places(ctx, out, force)?;
-    let kinds = selection.kinds();
-    let selection = selection.selection(ctx)?;
+    let (names, out) = places(ctx, args.out, args.force)?;
+    let kinds = args.selection.kinds();
+    let selection = args.selection.selection(ctx)?;
     let before = ctx.load(needs(&selection).with_others()).await?;
     let nothing = presence::demand_claims(ctx, &before, &selection).await?;
     check_kinds(&kinds, &before)?;
-    let options = planning.options(kinds.clone(), before.environment())?;
+    let options = args.planning.options(kinds.clone(), before.environment())?;
     let plan = plan_of(&before, &selection, &options);
     let mut report = ConversionPlan::of(&before, &selection, &options, &plan);
     report.unknown.extend(nothing);

@@ -190,15 +190,9 @@ fn added(claim: &PlannedClaim, cell: &mut Cell<'_, ()>) {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        selection,
-        planning,
-        only_blocking,
-        step,
-    } = args;
-    let shown = match step {
+    let shown = match args.step {
         Some(step) => Shown::Step(step),
-        None if only_blocking => Shown::Blocking,
+        None if args.only_blocking => Shown::Blocking,
         None => Shown::All,
     };
     let flag = match shown {
@@ -217,10 +211,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .hint("remove it: other formats contain the whole plan, as `convert apply --plan` needs it")
             .into());
     }
-    let kinds = selection.kinds();
-    let selection = selection.selection(ctx)?;
+    let kinds = args.selection.kinds();
+    let selection = args.selection.selection(ctx)?;
     let mut needs = needs(&selection);
-    if planning.has_target() {
+    if args.planning.has_target() {
         needs = RUNBOOK_NEEDS.into_iter().fold(needs, Needs::and);
         if let Some(namespace) = &selection.namespace {
             needs = needs.in_namespace(namespace);
@@ -229,7 +223,7 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let cluster = ctx.load(needs).await?;
     let nothing = presence::demand_claims(ctx, &cluster, &selection).await?;
     check_kinds(&kinds, &cluster)?;
-    let options = planning.options(kinds, cluster.environment())?;
+    let options = args.planning.options(kinds, cluster.environment())?;
     let mut plan = planned(&cluster, &selection, &options);
     plan.unknown.extend(nothing);
     if ctx.is_live() {

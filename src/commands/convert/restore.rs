@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueHint;
 use serde::Serialize;
 
-use crate::commands::presence;
+use crate::commands::{objects, presence};
 use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use crate::output::{Column, Page, Report, SortBy, SortError, Table, Tone, View, counted, one_line};
@@ -49,21 +49,15 @@ pub(super) struct Args {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
-    let Args {
-        names,
-        backup,
-        journal,
-        consent,
-    } = args;
-    let Some(backup) = backup else {
+    let Some(backup) = args.backup else {
         return Err(no_backup(ctx).await?.into());
     };
-    check(ctx, &consent)?;
+    check(ctx, &args.consent)?;
     if !ctx.settings().selector.is_empty() {
         return Err(UsageError::new("`convert restore` does not support `--selector`").into());
     }
-    let selection = crate::commands::objects::claims(ctx, crate::commands::objects::Default::All, &names)?;
-    let journal = journal.unwrap_or_else(|| Paths::journal_of(&backup));
+    let selection = objects::claims(ctx, objects::Default::All, &args.names)?;
+    let journal = args.journal.unwrap_or_else(|| Paths::journal_of(&backup));
     if FileIdentity::of(&backup) == FileIdentity::of(&journal) {
         let error = UsageError::new("`--backup` and `--journal` name the same file");
         return Err(error
@@ -97,10 +91,10 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         ctx.printer().note("The backup has no claims to restore");
         return Ok(Outcome::Done);
     }
-    let mode = mode(consent.dry_run);
+    let mode = mode(args.consent.dry_run);
     let mut record = None;
     if mode == Mode::Write {
-        if !consent.yes {
+        if !args.consent.yes {
             let claims = counted(
                 old.len(),
                 "claim will get its old list",

@@ -6,6 +6,7 @@ use crate::error::Outcome;
 use super::carry_out::{Work, carry_out, check_records};
 use super::files;
 use super::writing::{PassesArgs, WritingArgs};
+use dra_model::Environment;
 
 /// Flags of a whole conversion.
 #[derive(Debug, clap::Args)]
@@ -21,27 +22,18 @@ pub(super) struct WholeArgs {
 }
 
 pub(super) async fn run(ctx: &Ctx, args: WholeArgs) -> anyhow::Result<Outcome> {
-    let WholeArgs {
-        what,
-        passes,
-        writing,
-    } = args;
+    let what = args.what;
     if what.out.is_some() || !ctx.is_live() {
         return files::run(ctx, what).await;
     }
-    let files::Args {
-        selection,
-        planning,
-        out: _,
-        force: _,
-    } = what;
-    check_records(ctx, &writing, None)?;
-    let kinds = selection.kinds();
+    check_records(ctx, &args.writing, None)?;
+    let kinds = what.selection.kinds();
     let work = Work {
-        selection: selection.selection(ctx)?,
-        passes: &passes,
-        writing: &writing,
+        selection: what.selection.selection(ctx)?,
+        passes: &args.passes,
+        writing: &args.writing,
         plan: None,
     };
-    carry_out(ctx, work, |environment| Ok(planning.options(kinds, environment)?)).await
+    let options = |environment: &Environment| Ok(what.planning.options(kinds, environment)?);
+    carry_out(ctx, work, options).await
 }
