@@ -53,7 +53,7 @@ const FEW: usize = 20;
 
 const PODS: &[Column<PodChange, Page>] = &[
     Column::inner("POD", |pod, cell| {
-        cell.text(format_args!("{}/{}", pod.namespace, pod.name));
+        cell.path(&pod.namespace, &pod.name);
     }),
     Column::inner("CHANGE", |pod, cell| {
         let (tone, change) = match pod.change {
@@ -83,7 +83,7 @@ const PODS: &[Column<PodChange, Page>] = &[
 
 const CLAIMS: &[Column<ClaimChange, Page>] = &[
     Column::inner("CLAIM", |claim, cell| {
-        cell.text(format_args!("{}/{}", claim.namespace, claim.name));
+        cell.path(&claim.namespace, &claim.name);
     }),
     Column::inner("CHANGE", |claim, cell| {
         let tone = match claim.change {
@@ -192,7 +192,7 @@ const DEVICES: &[Column<DeviceRow>] = &[
 
 const POOLS: &[Column<PoolChange, Page>] = &[
     Column::inner("POOL", |pool, cell| {
-        cell.text(format_args!("{}/{}", pool.driver, pool.pool));
+        cell.path(&pool.driver, &pool.pool);
     }),
     Column::inner("CHANGE", |pool, cell| {
         cell.toned(tone(pool.existence), pool.existence.text());
@@ -219,10 +219,7 @@ const RULES: &[Column<RuleChange, Page>] = &[
         }
         None => cell.text(&rule.taint),
     }),
-    Column::inner("DEVICES", |rule, cell| match rule.devices {
-        Some(count) => cell.text(count),
-        None => cell.text(UNKNOWN),
-    }),
+    Column::inner("DEVICES", |rule, cell| cell.known(rule.devices)),
 ];
 
 /// Objects of a kind that only one of the states has.

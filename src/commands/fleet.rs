@@ -67,10 +67,7 @@ impl<R> Asked<R> {
         of: impl Fn(&R) -> Option<T>,
     ) {
         match &self.answer {
-            Ok((_, answer)) => match of(&answer.report) {
-                Some(known) => cell.text(known),
-                None => cell.text(UNKNOWN),
-            },
+            Ok((_, answer)) => cell.known(of(&answer.report)),
             // A terminal has little room, and the row says why.
             Err(_) if cell.context.is_terminal() => {}
             Err(_) => cell.text(UNKNOWN),

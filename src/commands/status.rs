@@ -67,17 +67,14 @@ pub(super) const DRIVERS: &[Column<DriverStatus, Page>] = &[
             usage::bar(used, driver.units.total, cell);
         }
     }),
-    Column::inner("USED", |driver, cell| match &driver.units.used {
-        Some(used) => cell.text(usage::percent(used, driver.units.total)),
-        None => cell.text(UNKNOWN),
+    Column::inner("USED", |driver, cell| {
+        let used = driver.units.used.as_ref();
+        cell.known(used.map(|used| usage::percent(used, driver.units.total)));
     }),
     Column::inner("FREE", |driver, cell| use_of(driver, driver.devices.free, cell)),
+    // Largest number of free devices on one node.
     Column::inner("ONE NODE", |driver, cell| {
-        // Largest number of free devices on one node.
-        match driver.most_free_on_one_node {
-            Some(most) => cell.text(most),
-            None => cell.text(UNKNOWN),
-        }
+        cell.known(driver.most_free_on_one_node)
     }),
     Column::inner("SHARED", |driver, cell| {
         cell.unless_zero(Tone::Plain, driver.devices.shared as u64);
@@ -118,11 +115,7 @@ fn unavailable(reason: Unavailable) -> &'static str {
 
 /// A number of devices that is known only when it is known who holds each.
 fn use_of<C>(driver: &DriverStatus, count: usize, cell: &mut Cell<'_, C>) {
-    if driver.devices.unknown > 0 {
-        cell.text(UNKNOWN);
-    } else {
-        cell.text(count);
-    }
+    cell.known((driver.devices.unknown == 0).then_some(count));
 }
 
 pub(super) const CLAIMS: &[Column<StateCount>] = &[

@@ -180,14 +180,9 @@ const GROUPS: usize = 8;
 /// Usage by group under a title, as far as it is known; nothing where there is none.
 pub(super) fn section(title: &str, by: UsageBy, items: Option<&[UsageItem]>, page: Page, doc: &mut Doc) {
     match items {
-        None => {
-            doc.field(title, UNKNOWN);
-        }
-        Some([]) => {}
-        Some(items) => {
-            doc.section(title, |section| table(by, items, page, section));
-        }
-    }
+        None => doc.field(title, UNKNOWN),
+        Some(items) => doc.section_if_any(title, |section| table(by, items, page, section)),
+    };
 }
 
 /// The groups with the highest use first.

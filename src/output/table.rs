@@ -15,7 +15,7 @@ use super::page::{Detail, Page};
 use super::sanitize;
 use super::styles::Tone;
 use super::width::width_of;
-use super::words::NONE;
+use super::words::{NONE, UNKNOWN};
 
 /// The widest cell, gap included, that other lines are lined up with.
 pub(super) const MOST_WIDTH: usize = 60_000;
@@ -520,6 +520,19 @@ impl<C> Cell<'_, C> {
             Some(value) => self.text(value),
             None => self.text(NONE),
         }
+    }
+
+    /// `<unknown>` when the value is not known.
+    pub(crate) fn known(&mut self, value: Option<impl fmt::Display>) {
+        match value {
+            Some(value) => self.text(value),
+            None => self.text(UNKNOWN),
+        }
+    }
+
+    /// `NAMESPACE/NAME`, or another name of two parts.
+    pub(crate) fn path(&mut self, first: impl fmt::Display, last: impl fmt::Display) {
+        self.text(format_args!("{first}/{last}"));
     }
 
     /// A number in a tone; a column without one is left out on a terminal.

@@ -19,10 +19,7 @@ const NODES: &[Column<DriverNodes>] = &[
         cell.text(format_args!("{:?}", row.pod_state));
     }),
     Column::inner("DEVICES", |row, cell| cell.text(row.devices)),
-    Column::inner("IN USE", |row, cell| match row.in_use {
-        Some(in_use) => cell.text(in_use),
-        None => cell.text(UNKNOWN),
-    }),
+    Column::inner("IN USE", |row, cell| cell.known(row.in_use)),
 ];
 
 impl Report for DriverChain {

@@ -1,14 +1,13 @@
 //! Output of `explain node/NAME`: what could still be scheduled there.
 
-use crate::output::{Column, Doc, Page, Report, Table, Tone, UNKNOWN, View, counted};
+use crate::output::{Column, Doc, Page, Report, Table, Tone, View, counted};
 use dra_reports::{ClassRoom, DriverRoom, NodeRoom, RoomVerdict};
 
 const DRIVERS: &[Column<DriverRoom>] = &[
     Column::inner("DRIVER", |room, cell| cell.text(&room.driver)),
     Column::inner("DEVICES", |room, cell| cell.text(room.total)),
-    Column::inner("FREE", |room, cell| match room.unknown {
-        0 => cell.text(room.free),
-        _ => cell.text(UNKNOWN),
+    Column::inner("FREE", |room, cell| {
+        cell.known((room.unknown == 0).then_some(room.free));
     }),
     Column::inner("IN USE", |room, cell| cell.text(room.allocated)),
     Column::inner("SHARED", |room, cell| cell.text(room.shared)),
@@ -30,8 +29,7 @@ const CLASSES: &[Column<ClassRoom>] = &[
     Column::inner("DEVICES", |room, cell| cell.text(room.devices)),
     Column::inner("LARGEST REQUEST", |room, cell| match room.largest {
         Some(largest) if room.at_limit => cell.text(format_args!("{largest} or more")),
-        Some(largest) => cell.text(largest),
-        None => cell.text(UNKNOWN),
+        largest => cell.known(largest),
     }),
 ];
 

@@ -342,7 +342,7 @@ const NODES: &[Column<NodeResult>] = &[
 
 const PLACEMENTS: &[Column<Placement>] = &[
     Column::inner("POD", |pod, cell| {
-        cell.text(format_args!("{}/{}", pod.namespace, pod.name));
+        cell.path(&pod.namespace, &pod.name);
     }),
     Column::inner("RESULT", |pod, cell| {
         cell.toned(tone(pod.result), words(pod.result));

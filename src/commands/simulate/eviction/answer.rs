@@ -22,7 +22,7 @@ struct Going<'r> {
 impl<'r> Going<'r> {
     const COLUMNS: &'r [Column<Self>] = &[
         Column::inner("POD", |going, cell| {
-            cell.text(format_args!("{}/{}", going.pod.namespace, going.pod.name));
+            cell.path(&going.pod.namespace, &going.pod.name);
         }),
         Column::inner("EVICTED", |going, cell| {
             if let Some(at) = going.pod.at {

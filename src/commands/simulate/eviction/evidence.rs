@@ -33,7 +33,7 @@ const TOLERATING: &[Column<PodItem>] = &[
 
 const TOLERATIONS: &[Column<TolerationItem>] = &[
     Column::inner("POD", |item, cell| {
-        cell.text(format_args!("{}/{}", item.namespace, item.name));
+        cell.path(&item.namespace, &item.name);
     }),
     Column::inner("CLAIM", |item, cell| cell.text(&item.claim)),
     Column::inner("DEVICE", |item, cell| cell.text(&item.device)),
@@ -48,7 +48,7 @@ const TOLERATIONS: &[Column<TolerationItem>] = &[
 
 const MISSED: &[Column<MissedPod>] = &[
     Column::inner("POD", |pod, cell| {
-        cell.text(format_args!("{}/{}", pod.namespace, pod.name));
+        cell.path(&pod.namespace, &pod.name);
     }),
     Column::inner("CLAIM", |pod, cell| cell.text(&pod.claim)),
     Column::inner("WHY", |pod, cell| cell.text(&pod.why)),
@@ -59,7 +59,7 @@ const CLAIMS: &[Column<ClaimItem, Time>] = &[
         cell.text(after(*cell.context, claim.released_at));
     }),
     Column::inner("CLAIM", |claim, cell| {
-        cell.text(format_args!("{}/{}", claim.namespace, claim.name));
+        cell.path(&claim.namespace, &claim.name);
     }),
     Column::inner("DEVICES", |claim, cell| cell.list(&*claim.devices)),
     Column::inner("REMOVED", |claim, cell| {
@@ -69,7 +69,7 @@ const CLAIMS: &[Column<ClaimItem, Time>] = &[
 
 const BUDGETS: &[Column<BudgetItem, Time>] = &[
     Column::inner("BUDGET", |budget, cell| {
-        cell.text(format_args!("{}/{}", budget.namespace, budget.name));
+        cell.path(&budget.namespace, &budget.name);
     }),
     Column::inner("ALLOWED", |budget, cell| cell.text(budget.disruptions_allowed)),
     Column::inner("EVICTED", |budget, cell| cell.list(&budget.pods)),
@@ -153,7 +153,7 @@ pub(super) fn tolerations(doc: &mut Doc, report: &EvictionReport) {
 }
 
 fn pod<C>(pod: &PodItem, cell: &mut Cell<'_, C>) {
-    cell.text(format_args!("{}/{}", pod.namespace, pod.name));
+    cell.path(&pod.namespace, &pod.name);
 }
 
 /// `replicaset/web (2 of 3)`: how many of the owner's pods go.
