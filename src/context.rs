@@ -142,6 +142,7 @@ fn has_unicode(locale: impl IntoIterator<Item = Option<OsString>>) -> bool {
 }
 
 /// Ctrl-C and the end of the time, as a command that must not be cut off sees them.
+#[derive(Default)]
 struct Interruption {
     /// True if the command ends without Ctrl-C.
     awaited: AtomicBool,
@@ -150,17 +151,6 @@ struct Interruption {
     sender: watch::Sender<bool>,
     /// Current operation when the command was interrupted.
     doing: OnceLock<String>,
-}
-
-impl Default for Interruption {
-    fn default() -> Self {
-        Self {
-            awaited: AtomicBool::new(false),
-            last_grace: Mutex::default(),
-            sender: watch::Sender::new(false),
-            doing: OnceLock::new(),
-        }
-    }
 }
 
 /// The context of one run of a command.

@@ -17,22 +17,6 @@ use dra_sources::bundle::SnapshotError;
 use dra_sources::destination::DestinationError;
 use dra_sources::{LoadError, live};
 
-/// The exit codes of every command, whatever it prints.
-pub(crate) mod exit_code {
-    /// Done, or nothing found. Lists always end with it, and so does a reader that closed its pipe.
-    pub(crate) const DONE: u8 = 0;
-    /// The verdict is bad.
-    pub(crate) const FINDINGS: u8 = 1;
-    /// The command line cannot be understood, or a file that it names is none that Kubernetes would take.
-    pub(crate) const USAGE: u8 = 2;
-    /// The cluster, its API, a file or a stream failed.
-    pub(crate) const FAILURE: u8 = 3;
-    /// The verdict is unknown because data was missing.
-    pub(crate) const UNKNOWN: u8 = 4;
-    /// Ctrl-C: 128 and the number of the signal, as shells count.
-    pub(crate) const INTERRUPTED: u8 = 130;
-}
-
 /// Result of a command that did its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -72,9 +56,9 @@ impl Outcome {
 
     pub(crate) fn code(self) -> u8 {
         match self {
-            Self::Done => exit_code::DONE,
-            Self::Findings => exit_code::FINDINGS,
-            Self::Unknown => exit_code::UNKNOWN,
+            Self::Done => 0,
+            Self::Findings => 1,
+            Self::Unknown => 4,
         }
     }
 }
@@ -111,11 +95,12 @@ impl Failure {
 
     pub(crate) fn code(self) -> u8 {
         match self {
-            Self::Usage => exit_code::USAGE,
-            Self::World => exit_code::FAILURE,
-            Self::Unknown => exit_code::UNKNOWN,
-            Self::Interrupted => exit_code::INTERRUPTED,
-            Self::ClosedPipe => exit_code::DONE,
+            Self::Usage => 2,
+            Self::World => 3,
+            Self::Unknown => 4,
+            // 128 and the number of the signal, as shells count.
+            Self::Interrupted => 130,
+            Self::ClosedPipe => 0,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The part of `JSONPath` that sorting needs: where in an item a value is.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
@@ -145,25 +144,27 @@ fn bracket(inside: &str) -> Result<(Step, &str), PathError> {
     Ok((Step::Index(index), rest))
 }
 
-impl fmt::Display for Path {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for step in &self.steps {
-            match step {
-                Step::Field(name) if name.contains(['.', '[', '\'']) => write!(f, "[{name:?}]")?,
-                Step::Field(name) => write!(f, ".{name}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Any => f.write_str("[*]")?,
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+
     use serde_json::json;
 
     use super::*;
+
+    impl fmt::Display for Path {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            for step in &self.steps {
+                match step {
+                    Step::Field(name) if name.contains(['.', '[', '\'']) => write!(f, "[{name:?}]")?,
+                    Step::Field(name) => write!(f, ".{name}")?,
+                    Step::Index(index) => write!(f, "[{index}]")?,
+                    Step::Any => f.write_str("[*]")?,
+                }
+            }
+            Ok(())
+        }
+    }
 
     #[test]
     fn paths_find_what_kubectl_would_find() {

@@ -205,20 +205,16 @@ impl Printer {
             report.sort(by)?;
         }
         let report = &*report;
+        let document = Document::new(envelope, report);
         match self.options.format {
-            Format::Table if self.options.details => self.view(stream, report, Detail::Wide),
-            Format::Table => self.view(stream, report, Detail::Normal),
-            Format::Wide => self.view(stream, report, Detail::Wide),
+            Format::Table | Format::Wide => self.view(stream, report),
             Format::Json => self.on(stream, |gate| {
-                let document = Document::new(envelope, report);
                 gate.document(Notation::Json, |out| json::to_writer(out, &document))
             }),
             Format::Yaml => self.on(stream, |gate| {
-                let document = Document::new(envelope, report);
                 gate.document(Notation::Yaml, |out| yaml::to_writer(out, &document))
             }),
             Format::Ndjson => self.on(stream, |gate| {
-                let document = Document::new(envelope, report);
                 gate.document(Notation::Json, |out| json::to_line(out, &document))
             }),
             Format::Sarif => self.on(stream, |gate| {
@@ -244,7 +240,7 @@ impl Printer {
 
     /// The detail of a format for people.
     fn detail(&self) -> Detail {
-        if self.options.details {
+        if self.options.details || self.options.format == Format::Wide {
             Detail::Wide
         } else {
             Detail::Normal
@@ -279,8 +275,8 @@ impl Printer {
         (!typed.is_empty()).then(|| Script::typed(words))
     }
 
-    fn view<R: Report>(&self, stream: &Stream, report: &R, detail: Detail) -> Result<(), PrintError> {
-        let page = stream.page(detail, self.options.format == Format::Table);
+    fn view<R: Report>(&self, stream: &Stream, report: &R) -> Result<(), PrintError> {
+        let page = self.page(stream);
         match report.view(page) {
             View::Table(table) if table.is_empty() => {
                 if let Some(nothing) = report.nothing() {
@@ -307,17 +303,12 @@ impl Printer {
 
     /// Prints the rows of `table` below those that `widths` remembers, with headers if it remembers none.
     pub(crate) fn rows(&self, table: &Table, widths: &mut Widths) -> Result<(), PrintError> {
-        let detail = if self.options.format == Format::Table {
-            Detail::Normal
-        } else {
-            Detail::Wide
-        };
-        self.rows_on(
-            &self.out,
-            table,
-            self.out.page(detail, self.options.format == Format::Table),
-            widths,
-        )
+        self.rows_on(&self.out, table, self.page(&self.out), widths)
+    }
+
+    /// The page of a table or a document on `stream`.
+    fn page(&self, stream: &Stream) -> Page {
+        stream.page(self.detail(), self.options.format == Format::Table)
     }
 
     fn rows_on(
