@@ -6,7 +6,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 
-use clap::builder::StyledStr;
+use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, ArgAction, Command};
 
 use super::argv;
@@ -142,16 +142,12 @@ fn kept_whole(text: &str) -> String {
 
 /// The flag with its help kept whole.
 fn kept(flag: Arg) -> Arg {
-    let text = |part: Option<&StyledStr>| part.map(|text| kept_whole(&text.to_string()));
-    let (short, long) = (text(flag.get_help()), text(flag.get_long_help()));
-    let flag = match short {
-        Some(short) => flag.help(short),
-        None => flag,
+    let text = |part: Option<&StyledStr>| {
+        let kept = part.map(|text| StyledStr::from(kept_whole(&text.to_string())));
+        Resettable::from(kept)
     };
-    match long {
-        Some(long) => flag.long_help(long),
-        None => flag,
-    }
+    let (short, long) = (text(flag.get_help()), text(flag.get_long_help()));
+    flag.help(short).long_help(long)
 }
 
 /// Returns what clap has set, as people read it.

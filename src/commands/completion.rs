@@ -11,6 +11,7 @@ use dra_model::Slice;
 
 use super::Accepts;
 use super::names::Find;
+use super::run::{supplement, take_over};
 use super::words::{self, Words};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
@@ -34,14 +35,17 @@ const LOOKUPS: &[(&str, Lookup)] = &[
     ("CLUSTER", Lookup::Away(Find::Configured(|names| names.clusters))),
     ("CODE", Lookup::Here(words::codes)),
     ("CONTEXT", Lookup::Away(Find::Configured(|names| names.contexts))),
-    ("CONTROLLER", Lookup::Here(words::controllers)),
+    (
+        "CONTROLLER",
+        Lookup::Here(|| words::plain(take_over::controllers())),
+    ),
     ("DEVICE", Lookup::Away(Find::Of("device"))),
     ("DEVICE-NAME", Lookup::Away(Find::Published(device_names))),
     (
         "DRIVER",
         Lookup::Away(Find::Published(|slice| vec![slice.spec.driver.to_string()])),
     ),
-    ("FIX", Lookup::Here(words::fixes)),
+    ("FIX", Lookup::Here(|| words::plain(take_over::fixes()))),
     ("GATE", Lookup::Here(words::gates)),
     ("GATE=BOOL", Lookup::Here(words::gate_settings)),
     ("GATES", Lookup::Here(words::gate_settings)),
@@ -53,7 +57,7 @@ const LOOKUPS: &[(&str, Lookup)] = &[
     ("NAMESPACE", Lookup::Away(Find::Namespaces)),
     ("NODE", Lookup::Away(Find::Of("node"))),
     ("OBJECT", Lookup::Away(Find::WithKinds(&["pod", "claim"]))),
-    ("PART", Lookup::Here(words::parts)),
+    ("PART", Lookup::Here(|| words::plain(supplement::parts()))),
     ("POD", Lookup::Away(Find::Of("pod"))),
     (
         "POOL",

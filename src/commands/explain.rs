@@ -211,8 +211,8 @@ pub(super) fn pending(
 /// Everything that waits.
 async fn everything(ctx: &Ctx, budget: Option<u64>) -> anyhow::Result<Answer<ExplanationList>> {
     let cluster = load(ctx, &objects::judged_in(ctx, None)).await?;
-    if let Some(namespace) = presence::namespace(ctx) {
-        presence::demand_all(ctx, &cluster, &[Mention::Namespace(namespace)]).await?;
+    if let Some(namespace) = objects::namespace(ctx, objects::Default::All) {
+        presence::demand_all(ctx, &cluster, &[Mention::Namespace(namespace.into())]).await?;
     }
     let namespace: Option<Str> = objects::namespace(ctx, objects::Default::Current).map(Into::into);
     let report = pending(ctx, &cluster, namespace.as_ref(), budget);

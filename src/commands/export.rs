@@ -147,9 +147,7 @@ fn needs() -> Needs {
 }
 
 async fn once(ctx: &Ctx, wanted: &Wanted, out: Option<PathBuf>) -> anyhow::Result<Outcome> {
-    let out = out.as_deref().map_or(Ok(Destination::Stdout), Destination::of)?;
-    let read = [places::from(ctx), places::connection(ctx)].concat();
-    places::Written::new().with("--out", &out).check(&read)?;
+    let out = places::out(ctx, out.as_deref())?;
     let cluster = ctx.load(needs()).await?;
     let now = ctx.now(&cluster);
     let state = metrics_text(wanted.state(&cluster, now, &threads::on_all));

@@ -14,7 +14,7 @@ use dra_rules::scheduling::{daemon_pods, remove_pod};
 use dra_rules::validation::{ADMIN_ACCESS, AdminAccess, admin_access, validate};
 use dra_sources::{Daemon, LoadError, MOST_PODS, Manifests, OldPods, Workload, manifests};
 
-use super::presence;
+use super::{objects, presence};
 
 /// Steps that the searches of a command may take together unless `--budget` says otherwise: what kube-scheduler does in its ten seconds for two nodes.
 pub(super) const STEPS: u64 = 20_000_000;
@@ -80,10 +80,7 @@ pub(super) async fn add_manifests(
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let namespace = match &ctx.settings().scope {
-        crate::context::Scope::Namespace(namespace) => namespace.clone(),
-        _ => ctx.current_namespace(),
-    };
+    let namespace = objects::judged_in(ctx, None);
     let found = valid_manifests(cluster, files, &namespace)?;
     let makes = |name: &Str| {
         let mut made = found
@@ -92,7 +89,8 @@ pub(super) async fn add_manifests(
             .filter(|object| object.kind() == Kind::Namespace);
         made.any(|object| object.metadata().name == *name)
     };
-    if let Some(namespace) = presence::namespace(ctx).filter(|name| !makes(name)) {
+    let named: Option<Str> = objects::namespace(ctx, objects::Default::All).map(Into::into);
+    if let Some(namespace) = named.filter(|name| !makes(name)) {
         presence::demand_all(ctx, cluster, &[Mention::Namespace(namespace)]).await?;
     }
     ctx.warn_all(found.warnings);

@@ -1,11 +1,11 @@
 //! Completion of names of objects and contexts.
 
-use crate::context::{Ctx, Scope, SourceSetting};
+use crate::context::{Ctx, SourceSetting};
 use dra_model::{Kind, Slice};
 use dra_sources::Needs;
 use dra_sources::live::ConfiguredNames;
 
-use super::describe;
+use super::{describe, objects};
 
 /// Typed part of an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -143,11 +143,9 @@ async fn namespaced(ctx: &Ctx, kind: Kind, word: &str, typed: &str) -> anyhow::R
     let written = begun
         .and_then(|rest| rest.split_once('/'))
         .map(|(namespace, _)| namespace);
-    let namespace = match &ctx.settings().scope {
-        _ if written.is_some() => written.map(str::to_owned),
-        Scope::All => None,
-        Scope::Namespace(namespace) => Some(namespace.clone()),
-        Scope::Unset => Some(ctx.current_namespace()),
+    let namespace = match written {
+        Some(written) => Some(written.to_owned()),
+        None => objects::namespace(ctx, objects::Default::Current),
     };
     let names = listed(ctx, kind, namespace.as_deref()).await?;
     let shown = |(in_namespace, name): (String, String)| {

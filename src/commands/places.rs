@@ -68,6 +68,14 @@ impl Written {
     }
 }
 
+/// The file of `--out`, if there is one, which must not be one that is read, or else standard output.
+pub(super) fn out(ctx: &Ctx, file: Option<&Path>) -> anyhow::Result<Destination> {
+    let out = file.map_or(Ok(Destination::Stdout), Destination::of)?;
+    let read = [from(ctx), connection(ctx)].concat();
+    Written::new().with("--out", &out).check(&read)?;
+    Ok(out)
+}
+
 /// Returns what `--from` reads.
 pub(super) fn from(ctx: &Ctx) -> Vec<Read> {
     let SourceSetting::Files(names) = &ctx.settings().source else {

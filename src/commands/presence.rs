@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use itertools::Itertools;
 
-use crate::context::{Ctx, Scope, SourceSetting};
+use crate::context::{Ctx, SourceSetting};
 use crate::error::{Absent, Unread, instead};
 use dra_model::{Change, Cluster, Key, Kind, Str};
 use dra_reports::Selection;
@@ -190,14 +190,6 @@ pub(super) fn mentions(selection: &Selection, kinds: impl IntoIterator<Item = Ki
 /// An object of a kind without namespaces, if there is a name for one.
 pub(super) fn scoped(kind: Kind, name: Option<impl Into<Str>>) -> Option<Mention> {
     name.map(|name| Mention::scoped(kind, name))
-}
-
-/// The namespace that `-n` names, if it does.
-pub(super) fn namespace(ctx: &Ctx) -> Option<Str> {
-    match &ctx.settings().scope {
-        Scope::Namespace(namespace) => Some(namespace.as_str().into()),
-        Scope::All | Scope::Unset => None,
-    }
 }
 
 /// Returns whether a mention is there, after a look at what the command did not have to read.

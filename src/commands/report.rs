@@ -51,9 +51,7 @@ pub(crate) struct Args {
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
     let Args { out, to_version } = args;
-    let out = out.as_deref().map_or(Ok(Destination::Stdout), Destination::of)?;
-    let read = [places::from(ctx), places::connection(ctx)].concat();
-    places::Written::new().with("--out", &out).check(&read)?;
+    let out = places::out(ctx, out.as_deref())?;
     let selection = objects::selection(ctx, objects::Default::All);
     let needs = Needs::everything().with_rights();
     let needs = needs.at_least_in(selection.namespace.as_deref());

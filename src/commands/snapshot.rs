@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueHint;
 
-use crate::context::{Ctx, Scope};
+use crate::context::Ctx;
 use crate::error::{Outcome, UsageError};
 use dra_model::Cluster;
 use dra_reports::presence::Mention;
@@ -12,7 +12,7 @@ use dra_sources::bundle::{Compression, SnapshotInfo};
 use dra_sources::destination::{Destination, Readers};
 use dra_sources::live::SnapshotRequest;
 
-use super::{Accepts, places, presence};
+use super::{Accepts, objects, places, presence};
 
 pub(super) const ACCEPTS: Accepts = Accepts::NOTHING;
 
@@ -58,27 +58,19 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
             .hint("remove `--from` to record the current cluster")
             .into());
     }
-    let namespace = match &ctx.settings().scope {
-        Scope::Namespace(namespace) => Some(namespace.as_str()),
-        Scope::All | Scope::Unset => None,
-    };
-    let out = out.as_deref().map_or(Ok(Destination::Stdout), Destination::of)?;
-    places::Written::new()
-        .with("--out", &out)
-        .check(&places::connection(ctx))?;
+    let namespace = objects::namespace(ctx, objects::Default::All);
+    let out = places::out(ctx, out.as_deref())?;
     let live = ctx.live().await?;
-    if let Some(namespace) = presence::namespace(ctx) {
-        presence::demand_all(ctx, &Cluster::default(), &[Mention::Namespace(namespace)]).await?;
+    if let Some(namespace) = namespace.as_deref() {
+        let mention = Mention::Namespace(namespace.into());
+        presence::demand_all(ctx, &Cluster::default(), &[mention]).await?;
     }
     let folder = out.folder();
     let request = SnapshotRequest {
-        namespace,
+        namespace: namespace.as_deref(),
         rights: rbac,
         redact: !no_redact,
-        compression: match &out {
-            Destination::Stdout => Compression::None,
-            Destination::File(file) => Compression::of_file(file),
-        },
+        compression: Compression::of_destination(&out),
         directory: &folder,
         now: ctx.begun(),
         versions: &ctx.settings().versions,

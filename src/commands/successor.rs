@@ -39,12 +39,8 @@ pub(super) fn write(
     out: &Destination,
     readers: Readers,
 ) -> anyhow::Result<u64> {
-    let compression = match out {
-        Destination::Stdout => Compression::None,
-        Destination::File(file) => Compression::of_file(file),
-    };
     let mut snapshot = successor
-        .snapshot(&out.folder(), compression)
+        .snapshot(&out.folder(), Compression::of_destination(out))
         .map_err(|error| match error {
             SuccessorError::Load(error) => anyhow::Error::from(error),
             SuccessorError::Snapshot(error) => error.into(),

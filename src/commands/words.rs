@@ -5,8 +5,6 @@ use dra_reports::StateFilter;
 use dra_reports::findings::Code;
 use dra_sources::examples;
 
-use super::run;
-
 /// Words that can stand for an argument, each with what it means.
 pub(crate) type Words = Vec<(String, Option<String>)>;
 
@@ -62,21 +60,7 @@ pub(super) fn sources() -> Words {
         .collect()
 }
 
-/// Controllers that `run` has.
-pub(super) fn controllers() -> Words {
-    plain(run::take_over::controllers())
-}
-
-/// Deviations of `run` from the built-in controllers.
-pub(super) fn fixes() -> Words {
-    plain(run::take_over::fixes())
-}
-
-/// Parts of a supplement.
-pub(super) fn parts() -> Words {
-    plain(run::supplement::parts())
-}
-
-fn plain(words: impl Iterator<Item = &'static str>) -> Words {
+/// Words that need no explanation.
+pub(super) fn plain(words: impl Iterator<Item = &'static str>) -> Words {
     words.map(|word| (word.to_owned(), None)).collect()
 }

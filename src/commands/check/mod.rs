@@ -284,7 +284,8 @@ pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {
         return ctx.answer(CodePage::of(code), Outcome::Done);
     }
     ctx.printer().hold_warnings();
-    let suppressions = args.suppressions.as_deref().map(suppressions).transpose()?;
+    let suppressions = args.suppressions.as_deref().map(document_of).transpose();
+    let suppressions = suppressions.context("`--suppressions` needs a list of suppressions")?;
     fleet::run(ctx, (args, suppressions.map(Arc::new)), answer).await
 }
 
@@ -477,11 +478,6 @@ fn of_topic(mut codes: BTreeSet<Code>, topic: Topic) -> Result<BTreeSet<Code>, U
         return Err(UsageError::new(format!("`--to-version` is {way}")));
     }
     Ok(codes)
-}
-
-/// Returns what a file accepts.
-fn suppressions(file: &str) -> anyhow::Result<SuppressionList> {
-    document_of(file).context("`--suppressions` needs a list of suppressions")
 }
 
 /// Returns what has to be read of `kinds`: claims, and who uses them, of all namespaces where devices are looked at, other objects only where the

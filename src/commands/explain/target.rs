@@ -182,12 +182,7 @@ impl Wanted {
             Self::Named(named) => objects::judged_in(ctx, Some(named)),
             Self::Name(key) => key.namespace.to_string(),
             Self::Owner(owner) => owner.key.namespace.to_string(),
-            Self::Everything
-            | Self::Manifest
-            | Self::Node(_)
-            | Self::Driver(_)
-            | Self::OwnerOrName(..)
-            | Self::Described(_) => objects::judged_in(ctx, None),
+            _ => objects::judged_in(ctx, None),
         }
     }
 }

@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use super::info::{ListInfo, SnapshotInfo};
 use super::redact::Redaction;
-use crate::destination::{DestinationError, NamedFile, Readers};
+use crate::destination::{Destination, DestinationError, NamedFile, Readers};
 use dra_model::Kind;
 
 /// Compression of a snapshot.
@@ -35,8 +35,11 @@ impl Compression {
         }
     }
 
-    /// As the name says that the user gave the file, else the name that links lead to.
-    pub fn of_file(file: &NamedFile) -> Self {
+    /// As the name says that the user gave the file, else the name that links lead to; none on standard output.
+    pub fn of_destination(destination: &Destination) -> Self {
+        let Destination::File(file) = destination else {
+            return Self::None;
+        };
         match Self::of(file.named()) {
             Self::None => Self::of(file.path()),
             named => named,
