@@ -52,9 +52,7 @@ pub(crate) struct Args {
 const FEW: usize = 20;
 
 const PODS: &[Column<PodChange, Page>] = &[
-    Column::inner("POD", |pod, cell| {
-        cell.path(&pod.namespace, &pod.name);
-    }),
+    Column::inner("POD", |pod, cell| cell.path(&pod.namespace, &pod.name)),
     Column::inner("CHANGE", |pod, cell| {
         let (tone, change) = match pod.change {
             PodChangeKind::Got => (Tone::Good, "got devices"),
@@ -82,9 +80,7 @@ const PODS: &[Column<PodChange, Page>] = &[
 ];
 
 const CLAIMS: &[Column<ClaimChange, Page>] = &[
-    Column::inner("CLAIM", |claim, cell| {
-        cell.path(&claim.namespace, &claim.name);
-    }),
+    Column::inner("CLAIM", |claim, cell| cell.path(&claim.namespace, &claim.name)),
     Column::inner("CHANGE", |claim, cell| {
         let tone = match claim.change {
             ClaimChangeKind::Allocated => Tone::Good,
@@ -191,9 +187,7 @@ const DEVICES: &[Column<DeviceRow>] = &[
 ];
 
 const POOLS: &[Column<PoolChange, Page>] = &[
-    Column::inner("POOL", |pool, cell| {
-        cell.path(&pool.driver, &pool.pool);
-    }),
+    Column::inner("POOL", |pool, cell| cell.path(&pool.driver, &pool.pool)),
     Column::inner("CHANGE", |pool, cell| {
         cell.toned(tone(pool.existence), pool.existence.text());
     }),

@@ -89,19 +89,11 @@ const COLUMNS: &[Column<ShadowItem>] = &[
     Column::new("CONTROLLER", ".controller", |item, cell| {
         cell.text(item.controller);
     }),
-    Column::new("WRITE", ".write", |item, cell| {
-        cell.text(item.write);
-    }),
-    Column::new("OBJECT", ".object", |item, cell| {
-        cell.text(&item.object);
-    }),
-    Column::new("SINCE", ".since", |item, cell| {
-        cell.text(item.since);
-    }),
+    Column::new("WRITE", ".write", |item, cell| cell.text(item.write)),
+    Column::new("OBJECT", ".object", |item, cell| cell.text(&item.object)),
+    Column::new("SINCE", ".since", |item, cell| cell.text(item.since)),
     Column::new("UNTIL", ".until", until),
-    Column::new("COUNT", ".count", |item, cell| {
-        cell.text(item.count);
-    }),
+    Column::new("COUNT", ".count", |item, cell| cell.text(item.count)),
 ];
 
 fn until(item: &ShadowItem, cell: &mut Cell<'_, ()>) {

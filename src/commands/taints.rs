@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct Args {}
 
 pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
-    Column::new("SOURCE", ".source", |item, cell| cell.text(Source(item))),
+    Column::new("SOURCE", ".source", |item, cell| cell.text(source(item))),
     Column::new("EFFECT", ".effect", |item, cell| {
         cell.toned(tone(item), &item.effect);
     }),
@@ -51,10 +51,10 @@ pub(super) const COLUMNS: &[Column<TaintItem, Time>] = &[
         of_pods(item, cell, |pod, _| Some(&pod.object));
     }),
     Column::new("TOLERATED", ".pods[0].tolerated", |item, cell| {
-        of_pods(item, cell, |pod, _| Tolerating::of(pod));
+        of_pods(item, cell, |pod, _| tolerating(pod));
     }),
     Column::new("EVICTED", ".pods[0].due", |item, cell| {
-        of_pods(item, cell, |pod, now| Some(Evicted(pod, pod.due?, now)));
+        of_pods(item, cell, |pod, now| evicted(pod, now));
     }),
     Column::wide("PREVIEW", ".preview.pods", preview),
 ];
@@ -128,73 +128,51 @@ fn of_pods<'i, T: fmt::Display>(
 
 fn preview(item: &TaintItem, cell: &mut Cell<'_, Time>) {
     match &item.preview {
-        Some(preview) => cell.text(Previewed(preview)),
+        Some(preview) => cell.text(previewed(preview)),
         None if item.rule.is_some() && item.effect == NO_EFFECT => cell.text(UNKNOWN),
         None => cell.text(NONE),
     }
 }
 
 /// `rule/NAME` or `slice/NAME`.
-struct Source<'a>(&'a TaintItem);
-
-impl fmt::Display for Source<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.0.rule, &self.0.slice) {
-            (Some(rule), _) => write!(f, "rule/{rule}"),
-            (None, Some(slice)) => write!(f, "slice/{slice}"),
-            (None, None) => f.write_str(NONE),
-        }
+fn source(item: &TaintItem) -> String {
+    match (&item.rule, &item.slice) {
+        (Some(rule), _) => format!("rule/{rule}"),
+        (None, Some(slice)) => format!("slice/{slice}"),
+        (None, None) => NONE.to_owned(),
     }
 }
 
-/// `namespace/name:forever`, `namespace/name:until-2026-11-21T10:13:12Z`.
-struct Tolerating<'a>(&'a Tolerated);
-
-impl<'a> Tolerating<'a> {
-    fn of(pod: &'a Tolerated) -> Option<Self> {
-        (pod.tolerated != Tolerates::No).then_some(Self(pod))
+/// `namespace/name:forever`, `namespace/name:until-2026-11-21T10:13:12Z`, of a pod that tolerates the taint.
+fn tolerating(pod: &Tolerated) -> Option<String> {
+    let object = &pod.object;
+    match (pod.tolerated, pod.until) {
+        (Tolerates::No, _) => None,
+        (Tolerates::Forever, _) => Some(format!("{object}:forever")),
+        (Tolerates::Until, Some(until)) => Some(format!("{object}:until-{until}")),
+        (Tolerates::Until, None) => Some(format!("{object}:for-a-time")),
     }
 }
 
-impl fmt::Display for Tolerating<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.0.object)?;
-        match (self.0.tolerated, self.0.until) {
-            (Tolerates::Forever, _) => f.write_str("forever"),
-            (_, Some(until)) => write!(f, "until-{until}"),
-            (_, None) => f.write_str("for-a-time"),
-        }
-    }
-}
-
-/// `namespace/name:now`, `namespace/name:2026-11-21T10:13:12Z`.
-struct Evicted<'a>(&'a Tolerated, Time, Time);
-
-impl fmt::Display for Evicted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(pod, due, now) = self;
-        if due <= now {
-            write!(f, "{}:now", pod.object)
-        } else {
-            write!(f, "{}:{due}", pod.object)
-        }
-    }
+/// `namespace/name:now`, `namespace/name:2026-11-21T10:13:12Z`, of a pod that is evicted.
+fn evicted(pod: &Tolerated, now: Time) -> Option<String> {
+    let (object, due) = (&pod.object, pod.due?);
+    Some(if due <= now {
+        format!("{object}:now")
+    } else {
+        format!("{object}:{due}")
+    })
 }
 
 /// `2 pods in 1 namespace`.
-struct Previewed<'a>(&'a Preview);
-
-impl fmt::Display for Previewed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Preview { pods, namespaces, .. } = self.0;
-        let plural = |number: &usize| if *number == 1 { "" } else { "s" };
-        write!(
-            f,
-            "{pods} pod{} in {namespaces} namespace{}",
-            plural(pods),
-            plural(namespaces)
-        )
-    }
+fn previewed(preview: &Preview) -> String {
+    let Preview { pods, namespaces, .. } = preview;
+    let plural = |number: &usize| if *number == 1 { "" } else { "s" };
+    format!(
+        "{pods} pod{} in {namespaces} namespace{}",
+        plural(pods),
+        plural(namespaces)
+    )
 }
 
 pub(super) async fn run(ctx: &Ctx, args: Args) -> anyhow::Result<Outcome> {

@@ -77,24 +77,14 @@ impl Args {
 }
 
 const COLUMNS: &[Column<TraceItem>] = &[
-    Column::new("AT", ".at", |item, cell| {
-        cell.text(item.at);
-    }),
+    Column::new("AT", ".at", |item, cell| cell.text(item.at)),
     Column::new("CONTROLLER", ".controller", |item, cell| {
         cell.text(item.controller);
     }),
-    Column::new("ACTION", ".action", |item, cell| {
-        cell.text(item.action);
-    }),
-    Column::new("OBJECT", ".object", |item, cell| {
-        cell.text(&item.object);
-    }),
-    Column::new("COUNT", ".count", |item, cell| {
-        cell.text(item.count);
-    }),
-    Column::new("DETAIL", ".detail", |item, cell| {
-        cell.text(&item.detail);
-    }),
+    Column::new("ACTION", ".action", |item, cell| cell.text(item.action)),
+    Column::new("OBJECT", ".object", |item, cell| cell.text(&item.object)),
+    Column::new("COUNT", ".count", |item, cell| cell.text(item.count)),
+    Column::new("DETAIL", ".detail", |item, cell| cell.text(&item.detail)),
 ];
 
 impl Report for ControllerTrace {

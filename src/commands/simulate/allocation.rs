@@ -341,9 +341,7 @@ const NODES: &[Column<NodeResult>] = &[
 ];
 
 const PLACEMENTS: &[Column<Placement>] = &[
-    Column::inner("POD", |pod, cell| {
-        cell.path(&pod.namespace, &pod.name);
-    }),
+    Column::inner("POD", |pod, cell| cell.path(&pod.namespace, &pod.name)),
     Column::inner("RESULT", |pod, cell| {
         cell.toned(tone(pod.result), words(pod.result));
     }),

@@ -1,6 +1,6 @@
 //! Terminal output of taints: a paragraph for each, with evicted pods and times.
 
-use super::{Previewed, Source, tone};
+use super::{previewed, source, tone};
 use crate::commands::shown;
 use crate::output::{Doc, Page, Tone, age, counted, human_duration, span, when};
 use dra_model::{NO_EFFECT, Time};
@@ -53,7 +53,7 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
     doc.line(
         2,
         [
-            span(tone, format!("{} {}", page.sign(tone), Source(item))),
+            span(tone, format!("{} {}", page.sign(tone), source(item))),
             span(
                 Tone::Plain,
                 format!(
@@ -80,7 +80,7 @@ fn paragraph(doc: &mut Doc, item: &TaintItem, now: Time, page: Page) {
     }
     match &item.preview {
         Some(preview) if preview.pods > 0 => {
-            let text = format!("with NoExecute it would evict {}", Previewed(preview));
+            let text = format!("with NoExecute it would evict {}", previewed(preview));
             say(Tone::Notice, text);
         }
         Some(_) => say(

@@ -273,8 +273,6 @@ const EVENT_COLUMNS: &[Column<Arc<Event>, Time>] = &[
         };
         cell.toned(tone, &event.reason);
     }),
-    Column::inner("OBJECT", |event, cell| {
-        cell.text(explain::name(&target(event)));
-    }),
+    Column::inner("OBJECT", |event, cell| cell.text(explain::name(&target(event)))),
     Column::inner("MESSAGE", |event, cell| cell.text(event.message.trim())),
 ];

@@ -32,9 +32,7 @@ const TOLERATING: &[Column<PodItem>] = &[
 ];
 
 const TOLERATIONS: &[Column<TolerationItem>] = &[
-    Column::inner("POD", |item, cell| {
-        cell.path(&item.namespace, &item.name);
-    }),
+    Column::inner("POD", |item, cell| cell.path(&item.namespace, &item.name)),
     Column::inner("CLAIM", |item, cell| cell.text(&item.claim)),
     Column::inner("DEVICE", |item, cell| cell.text(&item.device)),
     Column::inner("TAINT", |item, cell| cell.text(&item.taint)),
@@ -47,9 +45,7 @@ const TOLERATIONS: &[Column<TolerationItem>] = &[
 ];
 
 const MISSED: &[Column<MissedPod>] = &[
-    Column::inner("POD", |pod, cell| {
-        cell.path(&pod.namespace, &pod.name);
-    }),
+    Column::inner("POD", |pod, cell| cell.path(&pod.namespace, &pod.name)),
     Column::inner("CLAIM", |pod, cell| cell.text(&pod.claim)),
     Column::inner("WHY", |pod, cell| cell.text(&pod.why)),
 ];
@@ -58,9 +54,7 @@ const CLAIMS: &[Column<ClaimItem, Time>] = &[
     Column::inner("AFTER", |claim, cell| {
         cell.text(after(*cell.context, claim.released_at));
     }),
-    Column::inner("CLAIM", |claim, cell| {
-        cell.path(&claim.namespace, &claim.name);
-    }),
+    Column::inner("CLAIM", |claim, cell| cell.path(&claim.namespace, &claim.name)),
     Column::inner("DEVICES", |claim, cell| cell.list(&*claim.devices)),
     Column::inner("REMOVED", |claim, cell| {
         cell.text(if claim.deleted_at.is_some() { "yes" } else { "no" });
