@@ -1,11 +1,12 @@
 //! From parser events to the JSON text of an object.
 //!
 //! The text is written as the events come, without a tree in between. Anchored values are kept as text and copied where
-//! an alias stands for them, within a budget; mappings with merge keys are put together at their end.
+//! an alias stands for them, within a budget; the members of merged mappings are written where the merge key stands.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use granit_parser::{Event, ScalarStyle, Tag};
+use serde_json::value::RawValue;
 
 use super::Fault;
 use super::scalar::{self, Scalar, Wanted};
@@ -20,21 +21,14 @@ pub(super) struct Builder {
     /// The JSON so far. Always complete up to the value that comes next.
     out: Vec<u8>,
     frames: Vec<Frame>,
-    keys: Keys,
     /// The JSON of anchored values that are complete.
     anchors: HashMap<usize, Box<[u8]>>,
     /// Expansion by anchors and aliases in this document, limited by [`Limits::alias_bytes`].
     alias_bytes: usize,
     /// Values since the last object ended.
     values: usize,
-    list: Option<List>,
-}
-
-/// Part of a list outside of its elements, which are built one by one.
-#[derive(Debug)]
-struct List {
-    frames: usize,
-    keys: usize,
+    /// Number of frames around the elements of a list, which are built one by one.
+    outside: usize,
 }
 
 /// A mapping or sequence that has begun and not ended.
@@ -45,37 +39,45 @@ struct Frame {
     anchor: usize,
     /// Members or elements that are complete.
     count: usize,
-    shape: Shape,
+    /// Nothing for a sequence.
+    mapping: Option<Mapping>,
 }
 
-#[derive(Debug)]
-enum Shape {
-    Sequence,
-    Mapping {
-        /// True if the next event is a value, for a key that has been read.
-        has_key: bool,
-        /// True if that key is a merge key.
-        is_merge: bool,
-        /// Start of that value's JSON.
-        value_start: usize,
-        /// Number of keys outer mappings have.
-        outer_keys: usize,
-        merges: Vec<Merge>,
-        /// All keys, once there are too many to compare one by one.
-        seen: Option<HashSet<Box<[u8]>>>,
-    },
+/// Part of a frame that only mappings have.
+#[derive(Debug, Default)]
+struct Mapping {
+    /// True if the next event is a value, for a key that has been read.
+    has_key: bool,
+    /// True if that key is a merge key.
+    is_merge: bool,
+    /// True if there are members of other mappings in it.
+    has_merged: bool,
+    /// Start of that value's JSON.
+    value_start: usize,
+    /// The last key that is no merge key.
+    key: String,
+    /// Its own keys.
+    keys: HashSet<Box<str>>,
+    key_bytes: usize,
 }
 
-/// The value of a merge key.
-#[derive(Debug)]
-struct Merge {
-    /// Number of members come before it. Those after it win over it, and it over those.
-    after: usize,
-    json: Box<[u8]>,
+impl Mapping {
+    /// Notes a key, and that it is not there twice.
+    fn add(&mut self, key: String, limit: usize) -> Result<(), Fault> {
+        if !self.keys.insert(key.as_str().into()) {
+            return Err(Fault::RepeatedKey {
+                key: key.chars().take(80).collect(),
+            });
+        }
+        // In a list these are not a part of any object.
+        self.key_bytes += key.len();
+        if self.key_bytes > limit {
+            return Err(Fault::TooLarge { limit });
+        }
+        self.key = key;
+        Ok(())
+    }
 }
-
-/// More keys than this are looked up by hash.
-const COMPARED_KEYS: usize = 24;
 
 impl Builder {
     pub(super) fn new(limits: Limits) -> Self {
@@ -83,11 +85,10 @@ impl Builder {
             limits,
             out: Vec::new(),
             frames: Vec::new(),
-            keys: Keys::default(),
             anchors: HashMap::new(),
             alias_bytes: 0,
             values: 0,
-            list: None,
+            outside: 0,
         }
     }
 
@@ -95,9 +96,8 @@ impl Builder {
     pub(super) fn begin_document(&mut self) {
         self.anchors.clear();
         self.alias_bytes = 0;
-        self.list = None;
+        self.outside = 0;
         self.frames.clear();
-        self.keys.truncate(0);
         self.begin_object();
     }
 
@@ -116,77 +116,38 @@ impl Builder {
         &self.out
     }
 
-    /// The key of the outermost mapping whose value comes next or just came.
-    pub(super) fn root_key(&self) -> &[u8] {
-        match self.frames.first() {
-            Some(Frame {
-                shape: Shape::Mapping { outer_keys, .. },
-                ..
-            }) if self.keys.len() > *outer_keys => self.keys.last(),
-            _ => b"",
-        }
-    }
-
-    /// Returns whether the next event is a value of the outermost mapping.
-    pub(super) fn awaits_root_value(&self) -> bool {
-        matches!(
-            &*self.frames,
-            [Frame {
-                shape: Shape::Mapping {
-                    has_key: true,
-                    is_merge: false,
-                    ..
-                },
-                ..
-            }]
-        )
-    }
-
-    /// The JSON of the value of the outermost mapping that was just completed.
-    pub(super) fn root_value(&self) -> Option<&[u8]> {
+    /// The outermost mapping, if none has begun in it.
+    fn root(&self) -> Option<&Mapping> {
         match &*self.frames {
-            [
-                Frame {
-                    shape:
-                        Shape::Mapping {
-                            has_key: false,
-                            is_merge: false,
-                            value_start,
-                            ..
-                        },
-                    ..
-                },
-            ] => self.out.get(*value_start..),
+            [root] => root.mapping.as_ref().filter(|mapping| !mapping.is_merge),
             _ => None,
         }
+    }
+
+    /// Returns whether the next event is the value of this key of the outermost mapping.
+    pub(super) fn awaits_value_of(&self, key: &str) -> bool {
+        self.root().is_some_and(|root| root.has_key && root.key == key)
+    }
+
+    /// The member of the outermost mapping that was just completed, with its value as JSON.
+    pub(super) fn root_member(&self) -> Option<(&str, &[u8])> {
+        let root = self.root().filter(|root| !root.has_key)?;
+        Some((&root.key, self.out.get(root.value_start..)?))
     }
 
     /// Begins the list that is the value of the outermost mapping's last key. Its elements are built one by one, and
     /// what the mapping has so far is dropped.
     pub(super) fn begin_list(&mut self) -> Result<(), Fault> {
-        if let [
-            Frame {
-                count,
-                shape: Shape::Mapping { merges, .. },
-                ..
-            },
-        ] = &mut *self.frames
-        {
-            *count = 0;
-            if !merges.is_empty() {
-                return Err(Fault::MergeInList);
-            }
+        if self.root().is_some_and(|root| root.has_merged) {
+            return Err(Fault::MergeInList);
         }
         self.frames.push(Frame {
             start: 0,
             anchor: 0,
             count: 0,
-            shape: Shape::Sequence,
+            mapping: None,
         });
-        self.list = Some(List {
-            frames: self.frames.len(),
-            keys: self.keys.len(),
-        });
+        self.outside = self.frames.len();
         self.begin_object();
         Ok(())
     }
@@ -195,23 +156,21 @@ impl Builder {
     pub(super) fn end_list(&mut self) {
         self.abandon_object();
         self.frames.pop();
-        self.list = None;
-        if let Some(Frame {
-            shape: Shape::Mapping { has_key, .. },
-            ..
-        }) = self.frames.last_mut()
-        {
-            *has_key = false;
+        self.outside = 0;
+        if let Some(mapping) = self.mapping() {
+            mapping.has_key = false;
         }
     }
 
     /// Forgets an element of the list that cannot be completed.
     pub(super) fn abandon_object(&mut self) {
-        if let Some(list) = &self.list {
-            self.frames.truncate(list.frames);
-            self.keys.truncate(list.keys);
-        }
+        self.frames.truncate(self.outside);
         self.begin_object();
+    }
+
+    /// The innermost frame, if it is a mapping.
+    fn mapping(&mut self) -> Option<&mut Mapping> {
+        self.frames.last_mut()?.mapping.as_mut()
     }
 
     /// Takes in the next event. After a fault the object cannot be completed.
@@ -225,12 +184,10 @@ impl Builder {
                         limit: self.limits.values,
                     });
                 }
-                match self.frames.last() {
-                    Some(Frame {
-                        shape: Shape::Mapping { has_key: false, .. },
-                        ..
-                    }) => self.key(event)?,
-                    _ => self.value(event)?,
+                if self.mapping().is_some_and(|mapping| !mapping.has_key) {
+                    self.key(event)?;
+                } else {
+                    self.value(event)?;
                 }
             }
         }
@@ -265,40 +222,30 @@ impl Builder {
             }
             _ => return Err(Fault::ComplexKey),
         };
-        let Some(Frame {
-            count,
-            shape:
-                Shape::Mapping {
-                    has_key,
-                    is_merge,
-                    value_start,
-                    outer_keys,
-                    seen,
-                    ..
-                },
-            ..
-        }) = self.frames.last_mut()
-        else {
+        let Some(frame) = self.frames.last_mut() else {
             return Ok(());
         };
-        *has_key = true;
-        *is_merge = merge;
+        let Some(mapping) = &mut frame.mapping else {
+            return Ok(());
+        };
+        mapping.has_key = true;
+        mapping.is_merge = merge;
         if !merge {
-            self.keys.add(*outer_keys, seen, &text, self.limits.item_bytes)?;
-            if *count > 0 {
+            if frame.count > 0 {
                 self.out.push(b',');
             }
             scalar::write_text(&mut self.out, &text);
             self.out.push(b':');
+            mapping.add(text, self.limits.item_bytes)?;
         }
-        *value_start = self.out.len();
+        mapping.value_start = self.out.len();
         Ok(())
     }
 
     fn value(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         if let Some(Frame {
             count: 1..,
-            shape: Shape::Sequence,
+            mapping: None,
             ..
         }) = self.frames.last()
         {
@@ -313,39 +260,22 @@ impl Builder {
             }
             Event::Alias(id) => {
                 let json = self.anchors.get(id).ok_or(Fault::UnfinishedAnchor)?;
-                self.alias_bytes += json.len();
-                if self.alias_bytes > self.limits.alias_bytes {
-                    return Err(Fault::TooManyAliases {
-                        limit: self.limits.alias_bytes,
-                    });
-                }
                 self.out.extend_from_slice(json);
+                let bytes = json.len();
+                self.expand(bytes)?;
                 self.complete(start, 0)
             }
             Event::UnresolvedAlias(name) => Err(Fault::UnknownAnchor {
                 name: name.chars().take(40).collect(),
             }),
-            Event::SequenceStart(_, anchor, _) => self.begin(b'[', *anchor, Shape::Sequence),
-            Event::MappingStart(_, anchor, _) => {
-                let outer_keys = self.keys.len();
-                let (merges, seen) = (Vec::new(), None);
-                let shape = Shape::Mapping {
-                    has_key: false,
-                    is_merge: false,
-                    value_start: 0,
-                    outer_keys,
-                    merges,
-                    seen,
-                };
-                self.begin(b'{', *anchor, shape)
-            }
+            Event::SequenceStart(_, anchor, _) => self.begin(b'[', *anchor, None),
+            Event::MappingStart(_, anchor, _) => self.begin(b'{', *anchor, Some(Mapping::default())),
             _ => Ok(()),
         }
     }
 
-    fn begin(&mut self, bracket: u8, anchor: usize, shape: Shape) -> Result<(), Fault> {
-        let outside = self.list.as_ref().map_or(0, |list| list.frames);
-        if self.frames.len() >= outside + self.limits.depth as usize {
+    fn begin(&mut self, bracket: u8, anchor: usize, mapping: Option<Mapping>) -> Result<(), Fault> {
+        if self.frames.len() >= self.outside + self.limits.depth as usize {
             return Err(Fault::TooDeep {
                 limit: self.limits.depth,
             });
@@ -354,7 +284,7 @@ impl Builder {
             start: self.out.len(),
             anchor,
             count: 0,
-            shape,
+            mapping,
         });
         self.out.push(bracket);
         Ok(())
@@ -364,19 +294,10 @@ impl Builder {
         let Some(frame) = self.frames.pop() else {
             return Ok(());
         };
-        match frame.shape {
-            Shape::Sequence => self.out.push(b']'),
-            Shape::Mapping {
-                outer_keys, merges, ..
-            } => {
-                self.keys.truncate(outer_keys);
-                self.out.push(b'}');
-                if !merges.is_empty() {
-                    let merged = merged(self.out.get(frame.start..).unwrap_or_default(), &merges);
-                    self.out.truncate(frame.start);
-                    self.out.extend_from_slice(&merged);
-                }
-            }
+        self.out.push(if frame.mapping.is_some() { b'}' } else { b']' });
+        if frame.mapping.is_some_and(|mapping| mapping.has_merged) {
+            let object = self.out.split_off(frame.start);
+            write_once_each(&mut self.out, &object);
         }
         self.complete(frame.start, frame.anchor)
     }
@@ -390,22 +311,17 @@ impl Builder {
         let Some(frame) = self.frames.last_mut() else {
             return Ok(());
         };
-        if let Shape::Mapping {
-            has_key,
-            is_merge,
-            value_start,
-            merges,
-            ..
-        } = &mut frame.shape
-        {
-            *has_key = false;
-            if *is_merge {
-                add_merges(
-                    merges,
-                    frame.count,
-                    self.out.get(*value_start..).unwrap_or_default(),
-                )?;
-                self.out.truncate(*value_start);
+        if let Some(mapping) = &mut frame.mapping {
+            mapping.has_key = false;
+            if mapping.is_merge {
+                let json = self.out.split_off(mapping.value_start);
+                for merged in merged_mappings(&json)? {
+                    mapping.has_merged = true;
+                    for member in Members::of(merged) {
+                        write_member(&mut self.out, frame.count == 0, member);
+                        frame.count += 1;
+                    }
+                }
                 return Ok(());
             }
         }
@@ -415,13 +331,19 @@ impl Builder {
 
     fn keep_anchor(&mut self, id: usize, json: Box<[u8]>) -> Result<(), Fault> {
         // Every anchor costs memory, however short its value.
-        self.alias_bytes += json.len() + 64;
+        self.expand(json.len() + 64)?;
+        self.anchors.insert(id, json);
+        Ok(())
+    }
+
+    /// Counts what anchors and aliases add.
+    fn expand(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.alias_bytes += bytes;
         if self.alias_bytes > self.limits.alias_bytes {
             return Err(Fault::TooManyAliases {
                 limit: self.limits.alias_bytes,
             });
         }
-        self.anchors.insert(id, json);
         Ok(())
     }
 
@@ -462,130 +384,40 @@ fn key_of_json(json: &[u8]) -> Result<String, Fault> {
     }
 }
 
-/// Notes the mapping or mappings that a merge key has as its value.
-fn add_merges(merges: &mut Vec<Merge>, after: usize, json: &[u8]) -> Result<(), Fault> {
+/// The mapping or mappings that a merge key has as its value, the one that wins last.
+fn merged_mappings(json: &[u8]) -> Result<Vec<&[u8]>, Fault> {
     match json.first() {
-        Some(b'{') => merges.push(Merge {
-            after,
-            json: json.into(),
-        }),
+        Some(b'{') => Ok(vec![json]),
         Some(b'[') => {
-            let elements: Vec<&serde_json::value::RawValue> =
-                json::from_slice(json).map_err(|_| Fault::MergeNotMapping)?;
+            let elements: Vec<&RawValue> = json::from_slice(json).map_err(|_| Fault::MergeNotMapping)?;
             // Of several mappings the first wins.
-            for element in elements.into_iter().rev() {
-                if !element.get().starts_with('{') {
-                    return Err(Fault::MergeNotMapping);
-                }
-                merges.push(Merge {
-                    after,
-                    json: element.get().as_bytes().into(),
-                });
-            }
+            let mappings = elements.into_iter().rev().map(|element| element.get());
+            mappings
+                .map(|mapping| mapping.starts_with('{').then_some(mapping.as_bytes()))
+                .collect::<Option<_>>()
+                .ok_or(Fault::MergeNotMapping)
         }
-        _ => return Err(Fault::MergeNotMapping),
+        _ => Err(Fault::MergeNotMapping),
     }
-    Ok(())
 }
 
-/// An object with the members of others mixed in. Of equal keys the last in the order of the text wins, which is what
+/// Writes an object with each of its keys once. Of equal keys the last in the order of the text wins, which is what
 /// `decode.go`, `mapping`, does.
-fn merged(object: &[u8], merges: &[Merge]) -> Vec<u8> {
-    let mut members: Vec<(&[u8], &[u8])> = Vec::new();
-    let mut places: HashMap<&[u8], usize> = HashMap::new();
-    let mut set = |(key, value)| match places.get(key) {
-        Some(&place) => members[place] = (key, value),
-        None => {
-            places.insert(key, members.len());
-            members.push((key, value));
-        }
-    };
-    let mut merges = merges.iter().peekable();
-    let mut own = Members::of(object).enumerate();
-    loop {
-        let next = own.next();
-        let reached = next.as_ref().map_or(usize::MAX, |(count, _)| *count);
-        while let Some(merge) = merges.next_if(|merge| merge.after <= reached) {
-            Members::of(&merge.json).for_each(&mut set);
-        }
-        match next {
-            Some((_, member)) => set(member),
-            None => break,
-        }
-    }
-    let mut out = vec![b'{'];
-    for (index, (key, value)) in members.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        out.push(b'"');
-        out.extend_from_slice(key);
-        out.extend_from_slice(b"\":");
-        out.extend_from_slice(value);
+fn write_once_each(out: &mut Vec<u8>, object: &[u8]) {
+    let members: BTreeMap<&[u8], &[u8]> = Members::of(object).collect();
+    out.push(b'{');
+    for (index, member) in members.into_iter().enumerate() {
+        write_member(out, index == 0, member);
     }
     out.push(b'}');
-    out
 }
 
-/// The keys of the mappings that have begun, those of inner ones after those of outer ones.
-#[derive(Debug, Default)]
-struct Keys {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Keys {
-    fn len(&self) -> usize {
-        self.ends.len()
+fn write_member(out: &mut Vec<u8>, is_first: bool, (key, value): (&[u8], &[u8])) {
+    if !is_first {
+        out.push(b',');
     }
-
-    fn last(&self) -> &[u8] {
-        self.get(self.ends.len().wrapping_sub(1))
-    }
-
-    fn get(&self, index: usize) -> &[u8] {
-        let start = index
-            .checked_sub(1)
-            .and_then(|before| self.ends.get(before))
-            .copied()
-            .unwrap_or(0);
-        self.ends
-            .get(index)
-            .and_then(|&end| self.text.get(start..end))
-            .unwrap_or_default()
-    }
-
-    fn truncate(&mut self, count: usize) {
-        self.ends.truncate(count);
-        self.text.truncate(self.ends.last().copied().unwrap_or(0));
-    }
-
-    /// Adds a key to the innermost mapping, whose keys begin after the first `outer`.
-    fn add(
-        &mut self,
-        outer: usize,
-        seen: &mut Option<HashSet<Box<[u8]>>>,
-        key: &str,
-        limit: usize,
-    ) -> Result<(), Fault> {
-        let count = self.len() - outer;
-        let repeated = if count < COMPARED_KEYS {
-            (outer..self.len()).any(|index| self.get(index) == key.as_bytes())
-        } else {
-            let seen =
-                seen.get_or_insert_with(|| (outer..self.len()).map(|index| self.get(index).into()).collect());
-            !seen.insert(key.as_bytes().into())
-        };
-        if repeated {
-            return Err(Fault::RepeatedKey {
-                key: key.chars().take(80).collect(),
-            });
-        }
-        if self.text.len() + key.len() > limit {
-            return Err(Fault::TooLarge { limit });
-        }
-        self.text.extend_from_slice(key.as_bytes());
-        self.ends.push(self.text.len());
-        Ok(())
-    }
+    out.push(b'"');
+    out.extend_from_slice(key);
+    out.extend_from_slice(b"\":");
+    out.extend_from_slice(value);
 }

@@ -351,8 +351,7 @@ impl YamlItems {
     fn begins_items(&self, event: &Event<'_>) -> bool {
         self.fault.is_none()
             && matches!(event, Event::SequenceStart(_, 0, _))
-            && self.builder.awaits_root_value()
-            && self.builder.root_key() == b"items"
+            && self.builder.awaits_value_of("items")
     }
 
     fn end_item(&mut self) -> Found {
@@ -368,19 +367,19 @@ impl YamlItems {
 
     /// Keeps what a list says of itself.
     fn note_root_member(&mut self) {
-        let Some(value) = self.builder.root_value() else {
+        let Some((key, value)) = self.builder.root_member() else {
             return;
         };
-        match self.builder.root_key() {
-            b"apiVersion" => {
+        match key {
+            "apiVersion" => {
                 self.list.is_odd |= self.list.api_version.is_some();
                 self.list.api_version = json::from_slice(value).ok();
             }
-            b"kind" => {
+            "kind" => {
                 self.list.is_odd |= self.list.kind.is_some();
                 self.list.kind = json::from_slice(value).ok();
             }
-            b"metadata" if self.place == Place::AfterItems || value.len() < 1 << 20 => {
+            "metadata" if self.place == Place::AfterItems || value.len() < 1 << 20 => {
                 self.list.set_metadata(value);
             }
             _ => {}

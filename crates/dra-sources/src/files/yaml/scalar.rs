@@ -131,13 +131,6 @@ fn number(text: &str) -> Scalar {
         "-.inf" | "-.Inf" | "-.INF" => return Scalar::Float(f64::NEG_INFINITY),
         _ => {}
     }
-    // Short and decimal is what nearly all are.
-    if text.len() <= 18
-        && !text.starts_with(['0', '+', '-'])
-        && text.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        return text.parse().map_or(Scalar::Text, Scalar::Integer);
-    }
     let plain = text.replace('_', "");
     integer(&plain).or_else(|| float(&plain)).unwrap_or(Scalar::Text)
 }
@@ -174,37 +167,8 @@ fn integer(text: &str) -> Option<Scalar> {
 
 /// A decimal fraction. Too large a number is text.
 fn float(text: &str) -> Option<Scalar> {
-    let bytes = text.as_bytes();
-    let skip_digits = |from: usize| {
-        from + bytes[from..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit())
-            .count()
-    };
-    let start = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
-    let whole = skip_digits(start);
-    let mut end = whole;
-    if bytes.get(end) == Some(&b'.') {
-        end = skip_digits(end + 1);
-    }
-    if end - start - usize::from(end > whole) == 0 {
-        return None;
-    }
-    if let Some(b'e' | b'E') = bytes.get(end) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let exponent = end + 1 + sign;
-        if exponent >= bytes.len() {
-            return None;
-        }
-        end = skip_digits(exponent);
-    }
-    if end != bytes.len() {
-        return None;
-    }
-    text.parse()
-        .ok()
-        .filter(|number: &f64| number.is_finite())
-        .map(Scalar::Float)
+    let number: f64 = text.parse().ok()?;
+    number.is_finite().then_some(Scalar::Float(number))
 }
 
 /// Writes a scalar as a JSON value.
@@ -265,29 +229,6 @@ fn float_key(number: f32) -> String {
 
 /// Writes text as a JSON string.
 pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
-    out.push(b'"');
-    let bytes = text.as_bytes();
-    let mut written = 0;
-    for (position, &byte) in bytes.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&bytes[written..position]);
-        written = position + 1;
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            _ => {
-                const DIGITS: &[u8; 16] = b"0123456789abcdef";
-                out.extend_from_slice(b"\\u00");
-                out.push(DIGITS[usize::from(byte >> 4)]);
-                out.push(DIGITS[usize::from(byte & 15)]);
-            }
-        }
-    }
-    out.extend_from_slice(&bytes[written..]);
-    out.push(b'"');
+    // Memory takes whatever is written.
+    _ = serde_json::to_writer(out, text);
 }
