@@ -294,7 +294,7 @@ pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
             Ok(Source::Path(path)) => {
                 files.extend(FileIdentity::of(&path).map(|file| (name.clone(), file)));
             }
-            Ok(Source::Text { .. } | Source::Bundled { .. }) | Err(_) => {}
+            Ok(Source::Text { .. }) | Err(_) => {}
         }
     }
     files
@@ -307,9 +307,9 @@ pub(super) fn source(name: &str) -> Result<Source, LoadError> {
     };
     let found = examples::all().find(|known| known.name == example);
     let found = found.ok_or_else(|| LoadError::NoExample(example.to_owned()))?;
-    Ok(Source::Bundled {
+    Ok(Source::Text {
         name: name.into(),
-        bytes: found.bytes,
+        text: found.bytes.into(),
     })
 }
 

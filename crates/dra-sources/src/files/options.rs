@@ -12,19 +12,12 @@ pub enum Source {
     Stdin,
     /// A file, or a directory of files.
     Path(PathBuf),
-    /// Text in memory.
+    /// Text in memory, plain or compressed.
     Text {
         /// Name in messages.
         name: Arc<str>,
         /// Its bytes.
         text: Arc<[u8]>,
-    },
-    /// Text that is part of the program, plain or compressed.
-    Bundled {
-        /// Name in messages.
-        name: Arc<str>,
-        /// Its bytes.
-        bytes: &'static [u8],
     },
 }
 
@@ -37,9 +30,7 @@ impl Source {
             Self::Path(argument.into())
         }
     }
-}
 
-impl Source {
     /// The size of what is read from files, as far as it is known before.
     pub fn size(&self) -> u64 {
         let of_file = |path: &Path| match path.metadata() {
@@ -54,7 +45,6 @@ impl Source {
             }
             Self::Path(path) => of_file(path),
             Self::Text { text, .. } => text.len() as u64,
-            Self::Bundled { bytes, .. } => bytes.len() as u64,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Interpretation of file events: item kinds from lists, lists in lists, and missing objects.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use super::batch::{Found, ItemBatch};
@@ -10,7 +9,7 @@ use super::json::{self, JsonEvent, JsonItem, JsonItems, JsonLimits};
 use super::list_head::ListHead;
 use super::options::{ReadOptions, Source};
 use super::paths;
-use super::stream::{Event, Input, walk};
+use super::stream::{Event, walk};
 use crate::decode::group_version;
 use dra_model::Kind;
 
@@ -58,7 +57,12 @@ pub fn read<E: From<ReadError>>(
 /// # Errors
 /// When it cannot be read to its end.
 pub fn text(source: &Source, options: &ReadOptions) -> Result<String, ReadError> {
-    Input::of(source).text(options)
+    let mut text = source.open(options)?;
+    let mut whole = String::new();
+    while text.advance()? {
+        whole.push_str(text.piece());
+    }
+    Ok(whole)
 }
 
 /// Returns whether an object may have more than `limit` values, each using up to a hundred times its text.
@@ -130,20 +134,15 @@ impl Claimed {
 impl<E: From<ReadError>> Reader<'_, E> {
     /// Reads one source, and returns its name.
     fn source(&mut self, source: &Source) -> Result<Arc<str>, E> {
-        match source {
-            Source::Stdin => self.file(&Input::stdin()),
-            Source::Text { .. } | Source::Bundled { .. } => self.file(&Input::of(source)),
-            Source::Path(path) => self.path(path),
-        }
-    }
-
-    fn path(&mut self, path: &Path) -> Result<Arc<str>, E> {
+        let Source::Path(path) = source else {
+            return self.file(source);
+        };
         if !path.is_dir() {
-            return self.file(&Input::file(path));
+            return self.file(source);
         }
         for file in paths::files_of(path)? {
             let before = self.summary;
-            let name = self.file(&Input::file(&file))?;
+            let name = self.file(&Source::Path(file))?;
             let found = |summary| Summary { files: 0, ..summary };
             if self.options.no_empty_files && found(self.summary) == found(before) {
                 return Err(ReadError::NoObjects { file: name }.into());
@@ -152,27 +151,28 @@ impl<E: From<ReadError>> Reader<'_, E> {
         Ok(paths::display(path))
     }
 
-    fn file(&mut self, input: &Input) -> Result<Arc<str>, E> {
+    fn file(&mut self, source: &Source) -> Result<Arc<str>, E> {
         self.summary.files += 1;
-        self.source = Arc::clone(&input.file);
+        self.source = source.name();
         let mut progress = Progress::default();
         let options = self.options;
-        walk(input, options, &mut |event| {
-            self.event(input, &mut progress, event)
+        walk(source, options, &mut |event| {
+            self.event(source, &mut progress, event)
         })?;
-        Ok(Arc::clone(&input.file))
+        Ok(Arc::clone(&self.source))
     }
 
-    fn event(&mut self, input: &Input, progress: &mut Progress, event: Event<'_>) -> Result<(), E> {
+    fn event(&mut self, source: &Source, progress: &mut Progress, event: Event<'_>) -> Result<(), E> {
+        let file = Arc::clone(&self.source);
         let origin = |line, index| Origin {
-            file: Arc::clone(&input.file),
+            file: Arc::clone(&file),
             line,
             index,
         };
         match event {
             Event::Item(item, format) => {
                 let origin = origin(item.line, item.index);
-                self.listed(input, progress, &item, origin, format)
+                self.listed(source, progress, &item, origin, format)
             }
             Event::Bad {
                 line,
@@ -212,7 +212,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
     /// Completes an object's kind by that of its list.
     fn listed(
         &mut self,
-        input: &Input,
+        source: &Source,
         progress: &mut Progress,
         item: &JsonItem<'_>,
         origin: Origin,
@@ -237,13 +237,13 @@ impl<E: From<ReadError>> Reader<'_, E> {
             progress.claim(&raw);
         }
         let unknown = raw.kind.is_none() && is_open;
-        if unknown && progress.ahead.is_none() && input.can_be_read_again() {
-            progress.ahead = Some(self.read_ahead(input, progress.lists)?);
+        if unknown && progress.ahead.is_none() && source.can_be_read_again() {
+            progress.ahead = Some(self.read_ahead(source, progress.lists)?);
         } else if progress.ahead.is_none() && (unknown || !progress.held.is_empty()) {
             let limit = self.options.limits.held_bytes;
             if progress.held.memory() + raw.json.len() > limit {
                 return Err(ReadError::KindTooLate {
-                    file: Arc::clone(&input.file),
+                    file: Arc::clone(&self.source),
                     limit,
                 }
                 .into());
@@ -255,7 +255,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
     }
 
     /// Reads the file once more, up to the end of the list that comes after `lists` others.
-    fn read_ahead(&self, input: &Input, lists: u64) -> Result<ListHead, E> {
+    fn read_ahead(&self, source: &Source, lists: u64) -> Result<ListHead, E> {
         enum Stop {
             Found(Box<ListHead>),
             Failed(ReadError),
@@ -272,7 +272,7 @@ impl<E: From<ReadError>> Reader<'_, E> {
             ..self.options.clone()
         };
         let mut seen = 0;
-        let outcome = walk(input, &options, &mut |event| {
+        let outcome = walk(source, &options, &mut |event| {
             let Event::ListEnd(head) = event else {
                 return Ok(());
             };

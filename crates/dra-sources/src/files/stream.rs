@@ -1,8 +1,7 @@
 //! One file as a stream of events, whatever it is written in.
 
 use std::fs::File;
-use std::io::{self, Cursor};
-use std::path::{Path, PathBuf};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 
 use super::error::ReadError;
@@ -12,104 +11,44 @@ use super::list_head::ListHead;
 use super::options::{Limits, ReadOptions, Source};
 use super::paths;
 use super::text::Text;
-use super::yaml::{YamlError, YamlEvent, YamlItems};
+use super::yaml::YamlItems;
 
-/// Something to read text from.
-#[derive(Debug, Clone)]
-pub(super) struct Input {
-    pub(super) file: Arc<str>,
-    from: From,
-}
-
-#[derive(Debug, Clone)]
-enum From {
-    Stdin,
-    File(PathBuf),
-    Memory(&'static [u8]),
-    Text(Arc<[u8]>),
-}
-
-impl Input {
-    pub(super) fn stdin() -> Self {
-        Self {
-            file: "stdin".into(),
-            from: From::Stdin,
+impl Source {
+    /// What it is called in messages.
+    pub(super) fn name(&self) -> Arc<str> {
+        match self {
+            Self::Stdin => "stdin".into(),
+            Self::Path(path) => paths::display(path),
+            Self::Text { name, .. } => Arc::clone(name),
         }
-    }
-
-    pub(super) fn file(path: &Path) -> Self {
-        Self {
-            file: paths::display(path),
-            from: From::File(path.to_owned()),
-        }
-    }
-
-    /// Returns what stands in `source` itself; a path is taken as that of a file.
-    pub(super) fn of(source: &Source) -> Self {
-        let (file, from) = match source {
-            Source::Stdin => return Self::stdin(),
-            Source::Path(path) => return Self::file(path),
-            Source::Text { name, text } => (Arc::clone(name), From::Text(Arc::clone(text))),
-            Source::Bundled { name, bytes } => (Arc::clone(name), From::Memory(bytes)),
-        };
-        Self { file, from }
     }
 
     /// Returns whether the same text can be read twice, which a pipe does not allow.
     pub(super) fn can_be_read_again(&self) -> bool {
-        match &self.from {
-            From::Stdin => false,
-            From::File(path) => path.metadata().is_ok_and(|metadata| metadata.is_file()),
-            From::Memory(_) | From::Text(_) => true,
+        match self {
+            Self::Stdin => false,
+            Self::Path(path) => path.metadata().is_ok_and(|metadata| metadata.is_file()),
+            Self::Text { .. } => true,
         }
     }
 
-    fn open(&self, options: &ReadOptions) -> Result<Text, ReadError> {
-        let file = Arc::clone(&self.file);
-        let counter = options.bytes_read.clone();
-        let size = self.size();
-        match &self.from {
-            From::Stdin => Text::open(file, io::stdin(), size, &options.limits, counter),
-            From::File(path) => {
-                let opened = File::open(path).map_err(|source| ReadError::Open {
-                    file: Arc::clone(&file),
-                    source,
-                })?;
-                Text::open(file, opened, size, &options.limits, counter)
-            }
-            From::Memory(bytes) => Text::open(file, Cursor::new(*bytes), size, &options.limits, counter),
-            From::Text(bytes) => Text::open(
-                file,
-                Cursor::new(Arc::clone(bytes)),
-                size,
-                &options.limits,
-                counter,
-            ),
-        }
-    }
-
-    /// The size of the file, if it is known before it was read.
-    fn size(&self) -> u64 {
-        match &self.from {
-            From::Stdin => 0,
-            From::File(path) => path.metadata().map_or(0, |metadata| metadata.len()),
-            From::Memory(bytes) => bytes.len() as u64,
-            From::Text(bytes) => bytes.len() as u64,
-        }
-    }
-
-    /// The whole text, unpacked, without a byte order mark.
-    pub(super) fn text(&self, options: &ReadOptions) -> Result<String, ReadError> {
-        let mut text = self.open(options)?;
-        let mut whole = String::new();
-        while text.advance()? {
-            whole.push_str(text.piece());
-        }
-        Ok(whole)
+    /// Its text. A path is taken as that of a file.
+    pub(super) fn open(&self, options: &ReadOptions) -> Result<Text, ReadError> {
+        let (file, size) = (self.name(), self.size());
+        let raw: Box<dyn Read> = match self {
+            Self::Stdin => Box::new(io::stdin()),
+            Self::Path(path) => match File::open(path) {
+                Ok(opened) => Box::new(opened),
+                Err(source) => return Err(ReadError::Open { file, source }),
+            },
+            Self::Text { text, .. } => Box::new(Cursor::new(Arc::clone(text))),
+        };
+        Text::open(file, raw, size, &options.limits, options.bytes_read.clone())
     }
 }
 
 /// Something found in a file.
+#[derive(Debug)]
 pub(super) enum Event<'a> {
     Item(JsonItem<'a>, Format),
     Bad {
@@ -123,24 +62,19 @@ pub(super) enum Event<'a> {
 }
 
 /// Reads a file to its end and hands its events to `sink`.
-pub(super) fn walk<E: std::convert::From<ReadError>>(
-    input: &Input,
+pub(super) fn walk<E: From<ReadError>>(
+    source: &Source,
     options: &ReadOptions,
     sink: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut text = input.open(options)?;
+    let mut text = source.open(options)?;
     if !text.advance()? {
         return Ok(());
     }
     if looks_like_json(text.piece()) {
-        json(input, text, &options.limits, sink)
+        json(text, &options.limits, sink)
     } else {
-        yaml(
-            input,
-            YamlItems::new(text, 0, 0, &options.limits),
-            &options.limits,
-            sink,
-        )
+        yaml(YamlItems::new(text, 0, 0, &options.limits), sink)
     }
 }
 
@@ -159,8 +93,7 @@ fn looks_like_json(text: &str) -> bool {
     }
 }
 
-fn json<E: std::convert::From<ReadError>>(
-    input: &Input,
+fn json<E: From<ReadError>>(
     mut text: Text,
     limits: &Limits,
     sink: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
@@ -169,10 +102,8 @@ fn json<E: std::convert::From<ReadError>>(
         item_bytes: limits.item_bytes,
         depth: limits.depth,
     });
-    let failed = |error| ReadError::Json {
-        file: Arc::clone(&input.file),
-        error,
-    };
+    let file = Arc::clone(&text.file);
+    let failed = |error| ReadError::Json { file, error };
     loop {
         let mut feed = items.feed(text.piece().as_bytes());
         loop {
@@ -196,12 +127,7 @@ fn json<E: std::convert::From<ReadError>>(
                     if !continues_as_yaml(&error) || !items.is_between_objects() {
                         return Err(failed(error).into());
                     }
-                    return yaml(
-                        input,
-                        YamlItems::new(text, position, error.line - 1, limits),
-                        limits,
-                        sink,
-                    );
+                    return yaml(YamlItems::new(text, position, error.line - 1, limits), sink);
                 }
             };
             sink(event)?;
@@ -223,47 +149,12 @@ fn continues_as_yaml(error: &JsonError) -> bool {
     )
 }
 
-fn yaml<E: std::convert::From<ReadError>>(
-    input: &Input,
+fn yaml<E: From<ReadError>>(
     mut items: YamlItems,
-    limits: &Limits,
     sink: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    loop {
-        let event = match items.next_event() {
-            Ok(None) => return Ok(()),
-            Ok(Some(YamlEvent::Item(item))) => Event::Item(item, Format::Yaml),
-            Ok(Some(YamlEvent::Bad { line, index, message })) => Event::Bad {
-                line,
-                index,
-                message,
-                head: None,
-            },
-            Ok(Some(YamlEvent::ListEnd(list))) => Event::ListEnd(list),
-            Err(error) => {
-                let file = Arc::clone(&input.file);
-                return Err(match error {
-                    YamlError::Source(error) => error,
-                    YamlError::Syntax {
-                        line,
-                        column,
-                        message,
-                    } => ReadError::Yaml {
-                        file,
-                        line,
-                        column,
-                        message,
-                    },
-                    YamlError::Empty { limit } => ReadError::Empty { file, limit },
-                    YamlError::ValueTooLarge { line } => ReadError::ValueTooLarge {
-                        file,
-                        line,
-                        limit: limits.item_bytes,
-                    },
-                }
-                .into());
-            }
-        };
+    while let Some(event) = items.next_event()? {
         sink(event)?;
     }
+    Ok(())
 }

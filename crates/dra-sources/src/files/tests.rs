@@ -41,9 +41,9 @@ fn read_all(sources: &[Source], options: &ReadOptions) -> (Vec<String>, Result<S
 }
 
 fn bundled(bytes: impl Into<Vec<u8>>) -> Source {
-    Source::Bundled {
+    Source::Text {
         name: "file".into(),
-        bytes: Box::leak(bytes.into().into_boxed_slice()),
+        text: bytes.into().into(),
     }
 }
 

@@ -26,7 +26,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The text of one file.
 pub(super) struct Text {
-    file: Arc<str>,
+    pub(super) file: Arc<str>,
     reader: Box<dyn Read>,
     compression: Option<&'static str>,
     /// The piece returned last.

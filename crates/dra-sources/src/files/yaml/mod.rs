@@ -12,6 +12,7 @@ mod scalar;
 mod tests;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use granit_parser::{BufferedInput, Event, Parser, ScanError, options};
 use thiserror::Error;
@@ -19,42 +20,13 @@ use thiserror::Error;
 use self::build::Builder;
 use self::chars::{Chars, Shared};
 use super::error::ReadError;
+use super::item::Format;
 use super::json::JsonItem;
 use super::list_head::ListHead;
 use super::options::Limits;
+use super::stream;
 use super::text::Text;
 use dra_model::json;
-
-/// Something found in the text.
-#[derive(Debug)]
-pub(super) enum YamlEvent<'a> {
-    /// A complete object, of a list or on its own.
-    Item(JsonItem<'a>),
-    /// A document or an item of a list that is no object. What follows is sound.
-    Bad {
-        /// The line it begins in.
-        line: u64,
-        /// Its place in the list, from 0.
-        index: Option<u64>,
-        /// The problem, with the line if it is a different one.
-        message: String,
-    },
-    /// The end of a list, with everything known of it.
-    ListEnd(&'a ListHead),
-}
-
-/// The reason why nothing more can be read.
-#[derive(Debug)]
-pub(super) enum YamlError {
-    /// The text could not be read.
-    Source(ReadError),
-    /// A list is malformed.
-    Syntax { line: u64, column: u64, message: String },
-    /// Nothing but empty documents.
-    Empty { limit: u64 },
-    /// A single value is larger than an object may be.
-    ValueTooLarge { line: u64 },
-}
 
 /// The reason why something cannot become JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -97,6 +69,8 @@ pub(super) enum Fault {
 
 /// Reads the objects of a YAML text.
 pub(super) struct YamlItems {
+    file: Arc<str>,
+    limits: Limits,
     parser: Parser<'static, BufferedInput<Chars>>,
     shared: Rc<Shared>,
     builder: Builder,
@@ -114,7 +88,6 @@ pub(super) struct YamlItems {
     last_line: u64,
     /// Documents since something was found.
     empty_documents: u64,
-    most_empty_documents: u64,
 }
 
 /// Place of the next event.
@@ -134,10 +107,10 @@ enum Place {
 
 /// Result of [`YamlItems::find`].
 enum Found {
-    Item,
+    /// An item of a list, or a document that is an object.
     Object,
-    BadItem,
-    BadDocument,
+    /// Something in the place of one.
+    Bad,
     /// A document that is malformed in a way that the parser could step over.
     Malformed(String),
     ListEnd,
@@ -146,6 +119,7 @@ enum Found {
 impl YamlItems {
     /// Reads `text` from the given position of its current piece on, which comes after `lines_before` lines.
     pub(super) fn new(text: Text, position: usize, lines_before: u64, limits: &Limits) -> Self {
+        let file = Arc::clone(&text.file);
         let shared = Rc::new(Shared::default());
         let chars = Chars::new(text, position, limits, Rc::clone(&shared));
         // Deeper than any object may be, so that depth is the fault of an object and not of the text.
@@ -157,6 +131,8 @@ impl YamlItems {
             flow_nesting_limit: nesting,
         };
         Self {
+            file,
+            limits: limits.clone(),
             parser: Parser::new_from_iter_with_options(chars, options),
             shared,
             builder: Builder::new(limits.clone()),
@@ -168,72 +144,53 @@ impl YamlItems {
             list: ListHead::default(),
             last_line: 0,
             empty_documents: 0,
-            most_empty_documents: limits.empty_documents,
         }
     }
 
     /// The next thing found, or `None` at the end of the text.
-    pub(super) fn next_event(&mut self) -> Result<Option<YamlEvent<'_>>, YamlError> {
-        Ok(Some(match self.find()? {
-            None => return Ok(None),
-            Some(Found::Item) => {
-                let index = Some(self.list.items);
-                self.list.items += 1;
-                let (json, line) = (self.builder.json(), self.line);
-                YamlEvent::Item(JsonItem {
-                    json,
+    pub(super) fn next_event(&mut self) -> Result<Option<stream::Event<'_>>, ReadError> {
+        let Some(found) = self.find()? else {
+            return Ok(None);
+        };
+        let index = (self.place == Place::Items).then_some(self.list.items);
+        self.list.items += u64::from(index.is_some());
+        let line = self.line;
+        let bad = |message| stream::Event::Bad {
+            line,
+            index,
+            message,
+            head: None,
+        };
+        Ok(Some(match found {
+            Found::Object => {
+                let item = JsonItem {
+                    json: self.builder.json(),
                     line,
                     index,
-                    list: Some(&self.list),
-                })
+                    list: index.map(|_| &self.list),
+                };
+                stream::Event::Item(item, Format::Yaml)
             }
-            Some(Found::Object) => {
-                let (json, line) = (self.builder.json(), self.line);
-                YamlEvent::Item(JsonItem {
-                    json,
-                    line,
-                    index: None,
-                    list: None,
-                })
-            }
-            Some(Found::BadItem) => {
-                let index = Some(self.list.items);
-                self.list.items += 1;
-                self.bad(index)
-            }
-            Some(Found::BadDocument) => self.bad(None),
-            Some(Found::Malformed(message)) => YamlEvent::Bad {
-                line: self.line,
-                index: None,
-                message,
-            },
-            Some(Found::ListEnd) => YamlEvent::ListEnd(&self.list),
+            Found::Bad => bad(match self.fault.take() {
+                Some((place, fault)) if place != line => format!("line {place}: {fault}"),
+                Some((_, fault)) => fault.to_string(),
+                None => Fault::NotAnObject.to_string(),
+            }),
+            Found::Malformed(message) => bad(message),
+            Found::ListEnd => stream::Event::ListEnd(&self.list),
         }))
     }
 
-    fn bad(&mut self, index: Option<u64>) -> YamlEvent<'static> {
-        let (line, fault) = self.fault.take().unwrap_or((self.line, Fault::NotAnObject));
-        let message = if line == self.line {
-            fault.to_string()
-        } else {
-            format!("line {line}: {fault}")
-        };
-        YamlEvent::Bad {
-            line: self.line,
-            index,
-            message,
-        }
-    }
-
-    fn find(&mut self) -> Result<Option<Found>, YamlError> {
+    fn find(&mut self) -> Result<Option<Found>, ReadError> {
         loop {
             let next = self.parser.next_event();
             if self.shared.failed.get() {
                 return Err(self.source_error());
             }
-            if self.empty_documents > self.most_empty_documents {
-                let limit = self.most_empty_documents;
-                return Err(YamlError::Empty { limit });
+            let limit = self.limits.empty_documents;
+            if self.empty_documents > limit {
+                let file = Arc::clone(&self.file);
+                return Err(ReadError::Empty { file, limit });
             }
             // What is being stepped over may be as large as an object, and no larger.
             if self.fault.is_none() {
@@ -309,7 +266,7 @@ impl YamlItems {
                     self.note_root_member();
                 } else if self.place == Place::AfterItems {
                     self.place = Place::Lost;
-                    return Some(Found::BadDocument);
+                    return Some(Found::Bad);
                 }
             }
             Place::Items if self.depth < 2 => {
@@ -360,9 +317,9 @@ impl YamlItems {
         }
         if self.fault.is_some() {
             self.builder.abandon_object();
-            return Found::BadItem;
+            return Found::Bad;
         }
-        Found::Item
+        Found::Object
     }
 
     /// Keeps what a list says of itself.
@@ -392,12 +349,12 @@ impl YamlItems {
     fn end_document(&mut self) -> Option<Found> {
         match std::mem::replace(&mut self.place, Place::Outside) {
             Place::Outside => None,
-            Place::Document if self.fault.is_some() => Some(Found::BadDocument),
+            Place::Document if self.fault.is_some() => Some(Found::Bad),
             Place::Document
                 if self.list.has_list_kind() && super::json::has_odd_items(self.builder.json()) =>
             {
                 self.fault = Some((self.line, Fault::ItemsNotASequence));
-                Some(Found::BadDocument)
+                Some(Found::Bad)
             }
             // A list that has no items says so by its kind alone.
             Place::Document if self.list.has_list_kind() && !super::json::has_items(self.builder.json()) => {
@@ -409,11 +366,12 @@ impl YamlItems {
     }
 
     /// Steps over a malformed document, unless it is a list.
-    fn syntax_error(&mut self, error: &ScanError) -> Result<Found, YamlError> {
+    fn syntax_error(&mut self, error: &ScanError) -> Result<Found, ReadError> {
         let line = self.lines_before + error.marker().line() as u64;
         let column = error.marker().col() as u64 + 1;
         if matches!(self.place, Place::Items | Place::AfterItems | Place::Lost) {
-            return Err(YamlError::Syntax {
+            return Err(ReadError::Yaml {
+                file: Arc::clone(&self.file),
                 line,
                 column,
                 message: error.info(),
@@ -436,11 +394,13 @@ impl YamlItems {
         )))
     }
 
-    fn source_error(&self) -> YamlError {
-        match self.shared.error.borrow_mut().take() {
-            Some(error) => YamlError::Source(error),
-            None => YamlError::ValueTooLarge { line: self.last_line },
-        }
+    fn source_error(&self) -> ReadError {
+        let error = self.shared.error.borrow_mut().take();
+        error.unwrap_or_else(|| ReadError::ValueTooLarge {
+            file: Arc::clone(&self.file),
+            line: self.last_line,
+            limit: self.limits.item_bytes,
+        })
     }
 }
 

@@ -23,13 +23,13 @@ enum Seen {
     List(ListHead),
 }
 
-fn read_with(bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Result<(), YamlError>) {
+fn read_with(bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Result<(), ReadError>) {
     let mut text = match Text::open("file".into(), Cursor::new(bytes.to_vec()), 0, limits, None) {
         Ok(text) => text,
-        Err(error) => return (Vec::new(), Err(YamlError::Source(error))),
+        Err(error) => return (Vec::new(), Err(error)),
     };
     if let Err(error) = text.advance() {
-        return (Vec::new(), Err(YamlError::Source(error)));
+        return (Vec::new(), Err(error));
     }
     let mut items = YamlItems::new(text, 0, 0, limits);
     let mut seen = Vec::new();
@@ -37,22 +37,24 @@ fn read_with(bytes: &[u8], limits: &Limits) -> (Vec<Seen>, Result<(), YamlError>
         match items.next_event() {
             Err(error) => return (seen, Err(error)),
             Ok(None) => return (seen, Ok(())),
-            Ok(Some(YamlEvent::Item(item))) => seen.push(Seen::Item {
+            Ok(Some(stream::Event::Item(item, _))) => seen.push(Seen::Item {
                 json: serde_json::from_slice(item.json).unwrap_or_else(|error| {
                     panic!("{error} in {}", String::from_utf8_lossy(item.json));
                 }),
                 line: item.line,
                 index: item.index,
             }),
-            Ok(Some(YamlEvent::Bad { line, index, message })) => {
+            Ok(Some(stream::Event::Bad {
+                line, index, message, ..
+            })) => {
                 seen.push(Seen::Bad { line, index, message });
             }
-            Ok(Some(YamlEvent::ListEnd(list))) => seen.push(Seen::List(list.clone())),
+            Ok(Some(stream::Event::ListEnd(list))) => seen.push(Seen::List(list.clone())),
         }
     }
 }
 
-fn read(text: &str) -> (Vec<Seen>, Result<(), YamlError>) {
+fn read(text: &str) -> (Vec<Seen>, Result<(), ReadError>) {
     read_with(text.as_bytes(), &Limits::default())
 }
 
@@ -199,7 +201,9 @@ fn whole_floats_are_written_as_integers() {
         assert!(input.advance().expect("text"));
         let mut items = YamlItems::new(input, 0, 0, &limits);
         match items.next_event().expect("no error") {
-            Some(YamlEvent::Item(item)) => assert_eq!(item.json, format!("{{\"a\":{json}}}").as_bytes()),
+            Some(stream::Event::Item(item, _)) => {
+                assert_eq!(item.json, format!("{{\"a\":{json}}}").as_bytes())
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -487,7 +491,7 @@ fn a_malformed_list_is_an_error() {
     assert!(
         matches!(
             end,
-            Err(YamlError::Syntax {
+            Err(ReadError::Yaml {
                 line: 3,
                 column: 7,
                 ..
@@ -497,7 +501,7 @@ fn a_malformed_list_is_an_error() {
     );
     let (seen, end) = read("items:\n- a: 1\n- b: \"c\n");
     assert_eq!(seen, [item(r#"{"a":1}"#, 2, Some(0))]);
-    assert!(matches!(end, Err(YamlError::Syntax { .. })), "{end:?}");
+    assert!(matches!(end, Err(ReadError::Yaml { .. })), "{end:?}");
 }
 
 #[test]
@@ -576,7 +580,7 @@ fn nesting_without_end_is_refused() {
         let (seen, _) = read(&text);
         assert!(matches!(&*seen, [Seen::Bad { .. }]), "{seen:?}");
         let (_, end) = read(&format!("items:\n- {text}"));
-        assert!(matches!(end, Err(YamlError::Syntax { .. })), "{end:?}");
+        assert!(matches!(end, Err(ReadError::Yaml { .. })), "{end:?}");
     }
 }
 
@@ -595,7 +599,7 @@ fn a_value_without_end_is_given_up() {
     ] {
         let (seen, end) = read_with(&[start.as_bytes(), &vec![b'x'; 4 << 20]].concat(), &limits);
         assert!(
-            matches!(end, Err(YamlError::ValueTooLarge { .. })),
+            matches!(end, Err(ReadError::ValueTooLarge { .. })),
             "{start}: {end:?} after {} events",
             seen.len()
         );
@@ -615,7 +619,7 @@ fn an_object_without_end_is_given_up() {
     );
     assert_eq!(seen, []);
     assert!(
-        matches!(end, Err(YamlError::ValueTooLarge { line: 2 })),
+        matches!(end, Err(ReadError::ValueTooLarge { line: 2, .. })),
         "{end:?}"
     );
 }
@@ -625,7 +629,7 @@ fn text_that_cannot_be_read_ends_everything() {
     let (seen, end) = read_with(b"items:\n- a: 1\n- b: caf\xe9\n", &Limits::default());
     assert_eq!(seen, []);
     assert!(
-        matches!(end, Err(YamlError::Source(ReadError::NotUtf8 { offset: 22, .. }))),
+        matches!(end, Err(ReadError::NotUtf8 { offset: 22, .. })),
         "{end:?}"
     );
 }
@@ -638,10 +642,7 @@ fn a_truncated_value_is_never_returned() {
     let (seen, end) = read_with(&compressed, &Limits::default());
     assert!(seen.len() <= 1, "{} events", seen.len());
     assert!(
-        matches!(
-            end,
-            Err(YamlError::Source(ReadError::TruncatedCompression { .. }))
-        ),
+        matches!(end, Err(ReadError::TruncatedCompression { .. })),
         "{end:?}"
     );
 }
