@@ -11,8 +11,6 @@ pub struct ItemBatch {
     /// The text of all items, one after the other.
     buffer: Vec<u8>,
     entries: Vec<Entry>,
-    /// The few texts that `apiVersion` and `kind` are.
-    words: Vec<Box<str>>,
     /// Bytes of files that had been read when the batch was full.
     read: u64,
 }
@@ -21,9 +19,9 @@ pub struct ItemBatch {
 enum Entry {
     Item {
         range: Range<usize>,
-        api_version: Option<usize>,
-        kind: Option<usize>,
-        listed_as: Option<usize>,
+        api_version: Option<Box<str>>,
+        kind: Option<Box<str>>,
+        listed_as: Option<Box<str>>,
         origin: Origin,
         format: Format,
     },
@@ -59,9 +57,9 @@ impl ItemBatch {
                 append_without_indentation(&mut self.buffer, item.json);
                 Entry::Item {
                     range: start..self.buffer.len(),
-                    api_version: item.api_version.map(|text| self.word(text)),
-                    kind: item.kind.map(|text| self.word(text)),
-                    listed_as: item.listed_as.map(|text| self.word(text)),
+                    api_version: item.api_version.map(Box::from),
+                    kind: item.kind.map(Box::from),
+                    listed_as: item.listed_as.map(Box::from),
                     origin: item.origin,
                     format: item.format,
                 }
@@ -77,7 +75,6 @@ impl ItemBatch {
 
     /// Everything in it, in order.
     pub fn iter(&self) -> impl Iterator<Item = Found<'_>> {
-        let word = |index: Option<usize>| index.and_then(|index| self.words.get(index)).map(|text| &**text);
         self.entries.iter().map(move |entry| match entry {
             Entry::Item {
                 range,
@@ -88,9 +85,9 @@ impl ItemBatch {
                 format,
             } => Found::Item(RawItem {
                 json: self.buffer.get(range.clone()).unwrap_or_default(),
-                api_version: word(*api_version),
-                kind: word(*kind),
-                listed_as: word(*listed_as),
+                api_version: api_version.as_deref(),
+                kind: kind.as_deref(),
+                listed_as: listed_as.as_deref(),
                 origin: origin.clone(),
                 format: *format,
             }),
@@ -137,17 +134,6 @@ impl ItemBatch {
         self.buffer.clear();
         self.buffer.shrink_to(1 << 20);
         self.entries.clear();
-        self.words.clear();
-    }
-
-    fn word(&mut self, text: &str) -> usize {
-        match self.words.iter().position(|word| **word == *text) {
-            Some(index) => index,
-            None => {
-                self.words.push(text.into());
-                self.words.len() - 1
-            }
-        }
     }
 }
 

@@ -2,15 +2,13 @@
 
 use thiserror::Error;
 
-use super::limits::JsonLimits;
-
 /// The reason why something in the place of an object cannot be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BadItem {
     /// A number, a string, an array or one of `true`, `false` and `null`.
     #[error("not an object")]
     NotAnObject,
-    /// More bytes than [`JsonLimits::item_bytes`].
+    /// More bytes than [`JsonLimits::item_bytes`](super::JsonLimits::item_bytes).
     #[error("larger than the {limit} bytes an object may have")]
     TooLarge {
         /// The limit.
@@ -22,24 +20,12 @@ pub enum BadItem {
         /// The member.
         key: &'static str,
     },
-    /// More levels than [`JsonLimits::depth`].
+    /// More levels than [`JsonLimits::depth`](super::JsonLimits::depth).
     #[error("nested more than {limit} levels deep")]
     TooDeep {
         /// The limit.
         limit: u32,
     },
-}
-
-impl BadItem {
-    pub(super) fn too_deep(limits: JsonLimits) -> Self {
-        Self::TooDeep { limit: limits.depth }
-    }
-
-    pub(super) fn too_large(limits: JsonLimits) -> Self {
-        Self::TooLarge {
-            limit: limits.item_bytes,
-        }
-    }
 }
 
 /// Text that is not JSON, or ends too early. Nothing can be read after it.

@@ -213,8 +213,7 @@ impl Feed<'_> {
         // last for the whole of it.
         Ok(match self.find()? {
             None => None,
-            Some(Found::Element) => Some(self.element()),
-            Some(Found::Object) => Some(self.object()),
+            Some(Found::Object { is_element }) => Some(self.object(is_element)),
             Some(Found::ListEnd) => Some(JsonEvent::ListEnd(&self.items.list)),
         })
     }
@@ -239,7 +238,7 @@ impl Feed<'_> {
                         State::InValue => self.end_value()?,
                         _ => {
                             self.items.state = State::AfterElement;
-                            return Ok(Some(Found::Element));
+                            return Ok(Some(Found::Object { is_element: true }));
                         }
                     }
                 }
@@ -287,7 +286,7 @@ impl Feed<'_> {
                 return Ok(Some(if self.items.ends_list() {
                     Found::ListEnd
                 } else {
-                    Found::Object
+                    Found::Object { is_element: false }
                 }));
             }
             (State::FirstKey, _) => return Err(self.unexpected(byte, "a key or `}`")),
@@ -408,51 +407,39 @@ impl Feed<'_> {
         Ok(())
     }
 
-    fn element(&mut self) -> JsonEvent<'_> {
+    fn object(&mut self, is_element: bool) -> JsonEvent<'_> {
         let items = &mut *self.items;
-        let index = Some(items.list.items);
-        items.list.items += 1;
-        let line = items.value_line;
-        let too_deep = items.skip.too_deep();
-        let bad = |reason, json| JsonEvent::Bad {
+        let index = is_element.then_some(items.list.items);
+        items.list.items += u64::from(is_element);
+        let (line, too_deep, repeats, capture) = if is_element {
+            (items.value_line, items.skip.too_deep(), None, &mut items.value)
+        } else {
+            let too_deep = items.object_too_deep;
+            (items.object_line, too_deep, items.repeats, &mut items.object)
+        };
+        let limits = items.limits;
+        let (reason, json) = match (capture.finish(self.piece, self.position), repeats) {
+            (json, _) if too_deep => (BadItem::TooDeep { limit: limits.depth }, json),
+            (_, Some(key)) => (BadItem::Repeated { key }, None),
+            (Some(json @ [b'{', ..]), None) => {
+                return JsonEvent::Item(JsonItem {
+                    json,
+                    line,
+                    index,
+                    list: is_element.then_some(&items.list),
+                });
+            }
+            (Some(_), None) => (BadItem::NotAnObject, None),
+            (None, None) => {
+                let limit = limits.item_bytes;
+                (BadItem::TooLarge { limit }, None)
+            }
+        };
+        JsonEvent::Bad {
             line,
             index,
             reason,
             json,
-        };
-        match items.value.finish(self.piece, self.position) {
-            json if too_deep => bad(BadItem::too_deep(items.limits), json),
-            None => bad(BadItem::too_large(items.limits), None),
-            Some(json) if json.first() == Some(&b'{') => JsonEvent::Item(JsonItem {
-                json,
-                line,
-                index,
-                list: Some(&items.list),
-            }),
-            Some(_) => bad(BadItem::NotAnObject, None),
-        }
-    }
-
-    fn object(&mut self) -> JsonEvent<'_> {
-        let items = &mut *self.items;
-        let line = items.object_line;
-        let (too_deep, repeats) = (items.object_too_deep, items.repeats);
-        let bad = |reason, json| JsonEvent::Bad {
-            line,
-            index: None,
-            reason,
-            json,
-        };
-        match (items.object.finish(self.piece, self.position), repeats) {
-            (json, _) if too_deep => bad(BadItem::too_deep(items.limits), json),
-            (_, Some(key)) => bad(BadItem::Repeated { key }, None),
-            (Some(json), None) => JsonEvent::Item(JsonItem {
-                json,
-                line,
-                index: None,
-                list: None,
-            }),
-            (None, None) => bad(BadItem::too_large(items.limits), None),
         }
     }
 
@@ -511,7 +498,6 @@ impl JsonItems {
 
 /// Result of [`Feed::find`]. The bytes are in the capture of that name.
 enum Found {
-    Element,
-    Object,
+    Object { is_element: bool },
     ListEnd,
 }
