@@ -4,6 +4,7 @@
 //! sees them: the address in requests, reports, errors and records has neither.
 
 use http::Uri;
+use percent_encoding::percent_decode_str;
 
 use super::error::Error;
 
@@ -127,26 +128,7 @@ pub(super) fn shown(text: &str) -> String {
 
 /// Percent escapes resolved; what is none stays.
 fn unescaped(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escape = (*first == b'%')
-            .then(|| after.get(..2))
-            .flatten()
-            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        match escape {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::value::RawValue;
 
-use super::asked::mistaken;
 use super::discovery::{Served, Serving};
 use super::error::Error;
 use super::request::JSON;
-use super::{Live, discovery, list};
-use crate::decode::Decoder;
+use super::{Live, asked, discovery, list};
 use dra_model::{Change, Key, Kind};
 
 /// Requests at the same time.
@@ -86,26 +84,17 @@ impl Live {
             Serving::Version(version) | Serving::Perhaps(version) => version,
             Serving::No => return Ok((key.clone(), Ok(Change::Delete(kind, key)))),
         };
-        let namespace = kind.is_namespaced().then_some(key.namespace.as_str());
         // Names in claims are anybody's words; without one the path would be that of the list.
         if key.name.is_empty() {
             return Ok((key.clone(), Ok(Change::Delete(kind, key))));
         }
-        let mut path = list::collection(kind, version, namespace);
-        path.push('/');
-        list::percent_encode(&key.name, &mut path);
+        let path = list::object(kind, version, &key);
         let what = format!("read {}/{}", kind.name(), key.name);
         match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
             Ok(json) => {
-                let decoded = Decoder::default().decode(kind, kind.group(), version, json.get().as_bytes());
-                let text = json.get().as_bytes();
-                let mistaken = mistaken(text, &kind.api_version(version), kind.name(), &key);
-                let change = match (decoded, mistaken) {
-                    (Ok(object), None) => Ok(Change::Put(object)),
-                    (_, Some(why)) => Err(format!("cannot {what} again: {why}")),
-                    (Err(error), _) => Err(format!("cannot {what} again: {error}")),
-                };
-                Ok((key, change))
+                let object = asked::object(json.get().as_bytes(), (kind, version), &key);
+                let why = |why| format!("cannot {what} again: {why}");
+                Ok((key, object.map(Change::Put).map_err(why)))
             }
             Err(error) if error.says_gone(&key.name) => Ok((key.clone(), Ok(Change::Delete(kind, key)))),
             Err(error) if error.is_fatal() => Err(error),

@@ -1,8 +1,8 @@
 //! Whether an answer is what was asked for. A proxy or a cache may answer with something else, which proves nothing about what was asked.
 
-use crate::decode::group_version;
+use crate::decode::{Decoder, group_version};
 use crate::files::{Named, head, leading_head, named};
-use dra_model::{Key, Kind};
+use dra_model::{Key, Kind, Object};
 
 /// Returns why an item is none of a list of `kind` in `version`; nothing where it may be one. `named` is what it
 /// says of its name, `namespace` that of the list.
@@ -30,6 +30,16 @@ pub(super) fn misplaced(
         ("", _) => Some("has no namespace".to_owned()),
         (other, Some(asked)) if other != asked => Some(format!("is in namespace `{other}`")),
         _ => None,
+    }
+}
+
+/// The object that was asked for, or why the answer is something else.
+pub(super) fn object(json: &[u8], (kind, version): (Kind, &str), key: &Key) -> Result<Object, String> {
+    match mistaken(json, &kind.api_version(version), kind.name(), key) {
+        Some(why) => Err(why),
+        None => Decoder::default()
+            .decode(kind, kind.group(), version, json)
+            .map_err(|error| error.to_string()),
     }
 }
 

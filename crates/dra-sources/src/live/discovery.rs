@@ -4,7 +4,7 @@
 //! the oldest release this build knows). Where something between here and the server does not pass the header on, the documents
 //! of the groups are read one by one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
@@ -23,12 +23,10 @@ const WHAT: &str = "discover the served kinds";
 /// Kinds served by an API server.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Served {
-    /// Versions by group and resource.
-    versions: BTreeMap<(String, String), BTreeSet<String>>,
+    /// Group, resource and version of all that is served.
+    versions: BTreeSet<(String, String, String)>,
     /// Groups whose resources could not be found out.
     unknown: BTreeSet<String>,
-    /// Nothing could be found out.
-    nothing_known: bool,
 }
 
 /// Serving of a kind.
@@ -50,16 +48,10 @@ impl Served {
         if kind.group().is_empty() {
             return Serving::Version(best);
         }
-        if self.nothing_known || self.unknown.contains(kind.group()) {
+        if self.unknown.contains(kind.group()) {
             return Serving::Perhaps(best);
         }
-        let served = self
-            .versions
-            .get(&(kind.group().to_owned(), kind.plural().to_owned()));
-        let found = kind
-            .versions()
-            .iter()
-            .find(|&&version| served.is_some_and(|served| served.contains(version)));
+        let found = kind.versions().iter().find(|version| self.has(kind, version));
         found.map_or(Serving::No, |version| Serving::Version(version))
     }
 
@@ -73,10 +65,8 @@ impl Served {
 
     /// Returns whether a kind is served in exactly this version.
     pub(super) fn has(&self, kind: Kind, version: &str) -> bool {
-        let key = (kind.group().to_owned(), kind.plural().to_owned());
-        self.versions
-            .get(&key)
-            .is_some_and(|served| served.contains(version))
+        let [group, resource] = [kind.group(), kind.plural()].map(str::to_owned);
+        self.versions.contains(&(group, resource, version.to_owned()))
     }
 }
 
@@ -98,15 +88,11 @@ pub(super) async fn discover(target: &Target, kinds: &BTreeSet<Kind>) -> Result<
         }) => match (&*kind, items, listed) {
             ("APIGroupDiscoveryList", Some(items), _) => Ok(aggregated(items, &groups)),
             ("APIGroupList", _, Some(listed)) => one_by_one(target, listed, &groups).await,
-            _ => Err(Error::Foreign {
-                what: WHAT.to_owned(),
-                server: target.server.clone(),
-                message: format!("a `{kind}` without API groups"),
-            }),
+            _ => Err(target.foreign(WHAT, format!("a `{kind}` without API groups"))),
         },
         // Users may be denied discovery and still be allowed to list.
         Err(Error::Refused { code: 403, .. }) => Ok(Served {
-            nothing_known: true,
+            unknown: groups.into_iter().map(str::to_owned).collect(),
             ..Served::default()
         }),
         Err(error) => Err(error),
@@ -182,12 +168,8 @@ fn aggregated(items: Vec<AggregatedGroup>, wanted: &BTreeSet<&str>) -> Served {
                 served.unknown.insert(name.clone());
             }
             for resource in version.resources {
-                let key = (name.clone(), resource.resource);
-                served
-                    .versions
-                    .entry(key)
-                    .or_default()
-                    .insert(version.version.clone());
+                let served_in = (name.clone(), resource.resource, version.version.clone());
+                served.versions.insert(served_in);
             }
         }
     }
@@ -210,8 +192,8 @@ async fn one_by_one(target: &Target, groups: Vec<Group>, wanted: &BTreeSet<&str>
                     resources: Some(resources),
                 }) if kind == "APIResourceList" && said == group_version => {
                     for resource in resources {
-                        let key = (group.name.clone(), resource.name);
-                        served.versions.entry(key).or_default().insert(version.clone());
+                        let served_in = (group.name.clone(), resource.name, version.clone());
+                        served.versions.insert(served_in);
                     }
                 }
                 Err(error) if error.is_fatal() => return Err(error),

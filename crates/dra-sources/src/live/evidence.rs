@@ -4,13 +4,12 @@
 //! is no evidence, and the defaults of the release are assumed.
 
 use futures::future::try_join;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::connect::Target;
 use super::discovery::Served;
 use super::error::Error;
-use super::request::JSON;
+use super::request::{Items, JSON};
 use crate::gates::{ControlPlanePod, VersionAnswer, from_metric};
 use crate::scheduler_config::profiles;
 use dra_model::{Component, Environment, Evidence, Gate, GateState, Kind, SchedulerProfile};
@@ -74,13 +73,8 @@ pub(super) fn served(served: &Served) -> Gates {
 /// # Errors
 /// When the server cannot be asked at all.
 pub(super) async fn schedulers(target: &Target) -> Result<Option<Vec<SchedulerProfile>>, Error> {
-    #[derive(Deserialize)]
-    struct ConfigMaps {
-        #[serde(default)]
-        items: Vec<Box<RawValue>>,
-    }
     let what = "list the ConfigMaps of kube-system";
-    let Some(maps) = perhaps(target.get::<ConfigMaps>(CONFIG_MAPS, JSON, what).await)? else {
+    let Some(maps) = perhaps(target.get::<Items>(CONFIG_MAPS, JSON, what).await)? else {
         return Ok(None);
     };
     let of_map = |map: &RawValue| {
@@ -121,13 +115,8 @@ pub(super) async fn static_pods(target: &Target, server: &Environment) -> Result
 
 /// The control plane's pods, as far as they can be seen.
 async fn control_plane(target: &Target) -> Result<Vec<ControlPlanePod>, Error> {
-    #[derive(Deserialize)]
-    struct Pods {
-        #[serde(default)]
-        items: Vec<Box<RawValue>>,
-    }
     let what = "list the control plane's pods";
-    let Some(pods) = perhaps(target.get::<Pods>(CONTROL_PLANE, JSON, what).await)? else {
+    let Some(pods) = perhaps(target.get::<Items>(CONTROL_PLANE, JSON, what).await)? else {
         return Ok(Vec::new());
     };
     let pods = pods.items.iter();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Live;
 use super::error::Error;
-use super::list::percent_encode;
+use super::list::encoded;
 use super::request::JSON;
 use dra_model::{Key, json};
 
@@ -24,15 +24,7 @@ impl Live {
     pub async fn lease(&self, key: &Key) -> Result<Option<Value>, Error> {
         let what = format!("read lease/{key}");
         let path = path(key, true);
-        let asked = async {
-            let mut answer = self.target.open(&path, JSON, &what).await?;
-            let mut text = Vec::new();
-            while let Some(piece) = answer.next().await? {
-                text.extend_from_slice(&piece);
-            }
-            Ok(text)
-        };
-        match in_time(&what, asked).await {
+        match in_time(&what, self.target.whole(&path, JSON, &what)).await {
             Ok(text) => self.parsed(what, &text).map(Some),
             Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),
@@ -77,7 +69,7 @@ impl Live {
     }
 
     fn parsed(&self, what: String, text: &[u8]) -> Result<Value, Error> {
-        json::from_slice(text).map_err(|error| self.foreign(what, error.to_string()))
+        json::from_slice(text).map_err(|error| self.target.foreign(what, error.to_string()))
     }
 }
 
@@ -92,12 +84,12 @@ async fn in_time<T>(what: &str, asked: impl Future<Output = Result<T, Error>>) -
 }
 
 fn path(key: &Key, named: bool) -> String {
-    let mut path = "/apis/coordination.k8s.io/v1/namespaces/".to_owned();
-    percent_encode(&key.namespace, &mut path);
-    path.push_str("/leases");
-    if named {
-        path.push('/');
-        percent_encode(&key.name, &mut path);
+    let leases = format!(
+        "/apis/coordination.k8s.io/v1/namespaces/{}/leases",
+        encoded(&key.namespace)
+    );
+    match named {
+        true => format!("{leases}/{}", encoded(&key.name)),
+        false => leases,
     }
-    path
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use foldhash::fast::RandomState;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 use tokio::sync::mpsc;
 
 use super::asked::misplaced;
@@ -22,7 +23,7 @@ use super::request::{Answer, JSON, Patience};
 use crate::decode::{group_version, name_of};
 use crate::files::{JsonEvent, JsonItem, JsonItems, JsonLimits, ListHead, named};
 use crate::needs::{Observer, Want};
-use dra_model::Kind;
+use dra_model::{Key, Kind};
 
 /// Bytes of a body that are handed to the decoder together.
 const BATCH: usize = 64 << 10;
@@ -117,15 +118,7 @@ pub(super) async fn whole<S: Sink>(
     let mut listed = list(target, listing, meter, sink).await?;
     match listed.lacks.take() {
         None => Ok(listed),
-        Some(lacks) => Err(foreign(target, listing, lacks)),
-    }
-}
-
-fn foreign(target: &Target, listing: Listing<'_>, message: String) -> Error {
-    Error::Foreign {
-        what: listing.name(),
-        server: target.server.clone(),
-        message,
+        Some(lacks) => Err(target.foreign(listing.name(), lacks)),
     }
 }
 
@@ -173,12 +166,10 @@ async fn pages<S: Sink>(
         };
         if idle > IDLE || token.as_ref() == Some(&next) {
             let message = "its pages form a loop".to_owned();
-            return Err(foreign(target, listing, message));
+            return Err(target.foreign(listing.name(), message));
         }
-        path.clone_from(&first);
-        path.push(if first.contains('?') { '&' } else { '?' });
-        path.push_str("continue=");
-        percent_encode(&next, &mut path);
+        let separator = if first.contains('?') { '&' } else { '?' };
+        path = format!("{first}{separator}continue={}", encoded(&next));
         token = Some(next);
     }
 }
@@ -277,7 +268,7 @@ async fn page<S: Sink>(
     match decoded {
         Ok(Ok(page)) => Ok(page),
         Ok(Err(NotAList::Early(message))) => Err(cut(message)),
-        Ok(Err(NotAList::Other(message))) => Err(foreign(target, listing, message)),
+        Ok(Err(NotAList::Other(message))) => Err(target.foreign(what, message)),
         // The thread panicked or the runtime ends.
         Err(error) => Err(cut(error.to_string())),
     }
@@ -385,10 +376,7 @@ pub(super) fn path(kind: Kind, version: &str, namespace: Option<&str>, want: &Wa
     let mut separator = '?';
     for (name, value) in [("labelSelector", &want.labels), ("fieldSelector", &want.fields)] {
         if !value.is_empty() {
-            path.push(separator);
-            path.push_str(name);
-            path.push('=');
-            percent_encode(value, &mut path);
+            path.push_str(&format!("{separator}{name}={}", encoded(value)));
             separator = '&';
         }
     }
@@ -397,18 +385,25 @@ pub(super) fn path(kind: Kind, version: &str, namespace: Option<&str>, want: &Wa
 
 /// The path of a kind's collection.
 pub(super) fn collection(kind: Kind, version: &str, namespace: Option<&str>) -> String {
-    let mut path = if kind.group().is_empty() {
-        format!("/api/{version}")
-    } else {
-        format!("/apis/{}/{version}", kind.group())
-    };
-    if let Some(namespace) = namespace.filter(|_| kind.is_namespaced()) {
-        path.push_str("/namespaces/");
-        percent_encode(namespace, &mut path);
+    let root = root(&kind.api_version(version));
+    match namespace.filter(|_| kind.is_namespaced()) {
+        Some(namespace) => format!("{root}/namespaces/{}/{}", encoded(namespace), kind.plural()),
+        None => format!("{root}/{}", kind.plural()),
     }
-    path.push('/');
-    path.push_str(kind.plural());
-    path
+}
+
+/// The path of an object.
+pub(super) fn object(kind: Kind, version: &str, key: &Key) -> String {
+    let collection = collection(kind, version, Some(&key.namespace));
+    format!("{collection}/{}", encoded(&key.name))
+}
+
+/// The path of a group's version.
+pub(super) fn root(api_version: &str) -> String {
+    match api_version.split_once('/') {
+        None => format!("/api/{}", encoded(api_version)),
+        Some((group, version)) => format!("/apis/{}/{}", encoded(group), encoded(version)),
+    }
 }
 
 /// Returns what a list is called in messages: `list resourceclaims.resource.k8s.io in namespace "a"`.
@@ -429,17 +424,14 @@ pub(super) fn resource(kind: Kind) -> String {
     }
 }
 
-pub(super) fn percent_encode(text: &str, into: &mut String) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            into.push(char::from(byte));
-        } else {
-            into.push('%');
-            for nibble in [byte >> 4, byte & 15] {
-                into.push(char::from(b"0123456789ABCDEF"[usize::from(nibble)]));
-            }
-        }
-    }
+/// The text as one part of a path or a query.
+pub(super) fn encoded(text: &str) -> PercentEncode<'_> {
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'.')
+        .remove(b'_')
+        .remove(b'~');
+    utf8_percent_encode(text, ENCODED)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ impl Live {
         let object = json::from_str(json.get());
         object
             .map(Some)
-            .map_err(|error| self.foreign(what, error.to_string()))
+            .map_err(|error| self.target.foreign(what, error.to_string()))
     }
 
     /// The object; nothing if the server reports that it does not exist. An unserved kind proves nothing about the
@@ -44,7 +44,7 @@ impl Live {
         let what = format!("read {}/{key}", list::resource(kind));
         decoded
             .map(Some)
-            .map_err(|error| self.foreign(what, error.to_string()))
+            .map_err(|error| self.target.foreign(what, error.to_string()))
     }
 
     /// The text of an object, with the version that it is in.
@@ -66,9 +66,7 @@ impl Live {
                 });
             }
         };
-        let mut path = list::collection(kind, version, Some(&key.namespace));
-        path.push('/');
-        list::percent_encode(&key.name, &mut path);
+        let path = list::object(kind, version, key);
         match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
             Ok(json) => match mistaken(
                 json.get().as_bytes(),
@@ -77,7 +75,7 @@ impl Live {
                 key,
             ) {
                 None => Ok(Some((version, json))),
-                Some(why) => Err(self.foreign(what, why)),
+                Some(why) => Err(self.target.foreign(what, why)),
             },
             Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),

@@ -41,8 +41,7 @@ impl Live {
     /// # Errors
     /// When they cannot be listed.
     pub async fn namespaces_with(&self, kind: Kind, name: &str) -> Result<Vec<String>, Error> {
-        let mut query = "?fieldSelector=".to_owned();
-        list::percent_encode(&by_name(name), &mut query);
+        let query = format!("?fieldSelector={}", list::encoded(&by_name(name)));
         let found = self.named(kind, None, &query).await?;
         Ok(found.into_iter().map(|(namespace, _)| namespace).collect())
     }
@@ -55,20 +54,13 @@ impl Live {
     ) -> Result<Vec<(String, String)>, Error> {
         for version in kind.versions() {
             let path = list::collection(kind, version, namespace) + query;
-            match self
-                .target
-                .get::<List>(&path, METADATA, &list::name(kind, namespace))
-                .await
-            {
-                Ok(list) => {
-                    let names = list
-                        .items
-                        .into_iter()
-                        .map(|Item { metadata }| (metadata.namespace, metadata.name));
-                    return Ok(names.collect());
-                }
-                Err(Error::Refused { code: 404, .. }) => {}
-                Err(error) => return Err(error),
+            let what = list::name(kind, namespace);
+            let found = self.target.find::<List>(&path, METADATA, &what).await?;
+            if let Some(List { items }) = found {
+                let names = items.into_iter().map(|Item { metadata }| metadata);
+                return Ok(names
+                    .map(|Metadata { namespace, name }| (namespace, name))
+                    .collect());
             }
         }
         Ok(Vec::new())

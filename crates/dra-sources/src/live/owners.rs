@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::asked::mistaken;
 use super::error::Error;
-use super::request::JSON;
+use super::request::{Items, JSON};
 use super::{Live, list};
 use dra_model::{Key, Kind, OwnerReference, Owners, Str, json};
 
@@ -77,22 +77,9 @@ struct Version {
 }
 
 #[derive(Deserialize)]
-struct Items {
-    #[serde(default)]
-    items: Vec<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
 struct Bare {
     #[serde(default)]
     metadata: dra_model::Meta,
-}
-
-/// A kind as the server serves it.
-#[derive(Clone, Debug)]
-struct Served {
-    path: String,
-    namespaced: bool,
 }
 
 impl Live {
@@ -123,7 +110,7 @@ impl Live {
     /// When the server cannot be asked at all.
     pub async fn owners(&self, wanted: &OwnersWanted) -> Result<OwnersRead, Error> {
         let mut read = OwnersRead::default();
-        let mut known: BTreeMap<String, Vec<(String, Served)>> = BTreeMap::new();
+        let mut known = BTreeMap::new();
         let mut uids = wanted.queued.clone().unwrap_or_default();
         let mut next = wanted.first.clone();
         for _ in 0..MOST_LEVELS {
@@ -191,68 +178,39 @@ impl Live {
     /// The object that is referred to; nothing where there is none, or its kind is not served.
     async fn owner(
         &self,
-        known: &mut BTreeMap<String, Vec<(String, Served)>>,
+        known: &mut BTreeMap<String, Vec<Resource>>,
         reference: &OwnerReference,
         namespace: &Str,
     ) -> Result<Option<Box<RawValue>>, Error> {
         let key = Key::new(namespace.clone(), reference.name.clone());
         let what = format!("read {} {key}", reference.kind);
         let version = reference.api_version.to_string();
+        let root = list::root(&version);
         if !known.contains_key(&version) {
-            let root = root(&version);
-            let answer = self.target.get::<Resources>(&root, JSON, &what).await;
-            let Resources { resources } = match answer {
-                Ok(resources) => resources,
-                Err(Error::Refused { code: 404, .. }) => return Ok(None),
-                Err(error) => return Err(error),
+            let Some(Resources { resources }) = self.target.find(&root, JSON, &what).await? else {
+                return Ok(None);
             };
-            let whole = resources
-                .into_iter()
-                .filter(|resource| !resource.name.contains('/'));
-            let served = whole.map(|resource| {
-                let mut path = String::new();
-                list::percent_encode(&resource.name, &mut path);
-                let namespaced = resource.namespaced;
-                (resource.kind, Served { path, namespaced })
-            });
-            known.insert(version.clone(), served.collect());
+            known.insert(version.clone(), resources);
         }
-        let kinds = known.get(&version).into_iter().flatten();
-        let mut kinds = kinds.filter(|(kind, _)| *kind == reference.kind.as_str());
-        let Some((
-            _,
-            Served {
-                path: plural,
-                namespaced,
-            },
-        )) = kinds.next()
-        else {
+        let mut resources = known.get(&version).into_iter().flatten();
+        let is_it = |resource: &&Resource| !resource.name.contains('/') && reference.kind == *resource.kind;
+        let Some(resource) = resources.find(is_it) else {
             return Ok(None);
         };
-        let mut path = root(&version);
-        if *namespaced {
-            path.push_str("/namespaces/");
-            list::percent_encode(namespace, &mut path);
-        }
-        path.push('/');
-        path.push_str(plural);
-        path.push('/');
-        list::percent_encode(&reference.name, &mut path);
-        match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
-            Ok(object) => {
-                let asked = if *namespaced {
-                    key
-                } else {
-                    Key::new("", reference.name.clone())
-                };
-                let text = object.get().as_bytes();
-                match mistaken(text, &version, &reference.kind, &asked) {
-                    None => Ok(Some(object)),
-                    Some(why) => Err(self.foreign(what, why)),
-                }
-            }
-            Err(Error::Refused { code: 404, .. }) => Ok(None),
-            Err(error) => Err(error),
+        let (plural, name) = (list::encoded(&resource.name), list::encoded(&reference.name));
+        let (path, asked) = if resource.namespaced {
+            let namespace = list::encoded(namespace);
+            (format!("{root}/namespaces/{namespace}/{plural}/{name}"), key)
+        } else {
+            let key = Key::new("", reference.name.clone());
+            (format!("{root}/{plural}/{name}"), key)
+        };
+        let Some(object) = self.target.find::<Box<RawValue>>(&path, JSON, &what).await? else {
+            return Ok(None);
+        };
+        match mistaken(object.get().as_bytes(), &version, &reference.kind, &asked) {
+            None => Ok(Some(object)),
+            Some(why) => Err(self.target.foreign(what, why)),
         }
     }
 
@@ -265,30 +223,21 @@ impl Live {
         selector: &str,
     ) -> Result<(String, Vec<Box<RawValue>>), Error> {
         let what = format!("list {plural}.{group} in namespace `{namespace}`");
-        let found = self
-            .target
-            .get::<Group>(&format!("/apis/{group}"), JSON, &what)
-            .await;
-        let version = match found {
-            Ok(group) => group.preferred_version.group_version,
-            Err(Error::Refused { code: 404, .. }) => return Ok((String::new(), Vec::new())),
-            Err(error) => return Err(error),
+        let path = format!("/apis/{group}");
+        let Some(group) = self.target.find::<Group>(&path, JSON, &what).await? else {
+            return Ok((String::new(), Vec::new()));
         };
-        let mut path = root(&version);
-        path.push_str("/namespaces/");
-        list::percent_encode(namespace, &mut path);
-        path.push('/');
-        path.push_str(plural);
-        path.push_str(&format!("?limit={MOST_LISTED}"));
+        let version = group.preferred_version.group_version;
+        let mut path = format!(
+            "{}/namespaces/{}/{plural}?limit={MOST_LISTED}",
+            list::root(&version),
+            list::encoded(namespace)
+        );
         if !selector.is_empty() {
-            path.push_str("&labelSelector=");
-            list::percent_encode(selector, &mut path);
+            path.push_str(&format!("&labelSelector={}", list::encoded(selector)));
         }
-        match self.target.get::<Items>(&path, JSON, &what).await {
-            Ok(Items { items }) => Ok((version, items)),
-            Err(Error::Refused { code: 404, .. }) => Ok((version, Vec::new())),
-            Err(error) => Err(error),
-        }
+        let found = self.target.find::<Items>(&path, JSON, &what).await?;
+        Ok((version, found.map(|found| found.items).unwrap_or_default()))
     }
 }
 
@@ -320,22 +269,4 @@ impl OwnersRead {
         self.unread.push(error.to_string());
         Ok(())
     }
-}
-
-/// The path of a group's version.
-fn root(api_version: &str) -> String {
-    let mut path = String::new();
-    match api_version.split_once('/') {
-        None => {
-            path.push_str("/api/");
-            list::percent_encode(api_version, &mut path);
-        }
-        Some((group, version)) => {
-            path.push_str("/apis/");
-            list::percent_encode(group, &mut path);
-            path.push('/');
-            list::percent_encode(version, &mut path);
-        }
-    }
-    path
 }

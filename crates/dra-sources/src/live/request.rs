@@ -8,6 +8,7 @@ use http::{HeaderMap, Method, Request, StatusCode, header, request};
 use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::client::Body;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::connect::Target;
 use super::error::{Error, innermost};
@@ -31,11 +32,7 @@ impl Target {
         // Any other success is an answer to something else, such as a part of what was asked for.
         match answer.status {
             StatusCode::OK => Ok(answer),
-            status => Err(Error::Foreign {
-                what: what.to_owned(),
-                server: self.server.clone(),
-                message: format!("it responds with {status}"),
-            }),
+            status => Err(self.foreign(what, format!("it responds with {status}"))),
         }
     }
 
@@ -139,14 +136,34 @@ impl Target {
                 Err(error) => patience.again(error).await?,
             }
         };
-        json::from_slice(&bytes).map_err(|error| Error::Foreign {
-            what: what.to_owned(),
-            server: self.server.clone(),
-            message: error.to_string(),
-        })
+        json::from_slice(&bytes).map_err(|error| self.foreign(what, error.to_string()))
     }
 
-    async fn whole(&self, path: &str, accept: &str, what: &str) -> Result<Vec<u8>, Error> {
+    /// The same; nothing where the server says that nothing is there.
+    pub(super) async fn find<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        accept: &str,
+        what: &str,
+    ) -> Result<Option<T>, Error> {
+        match self.get(path, accept, what).await {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::Refused { code: 404, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The error of an answer that no API server gives.
+    pub(super) fn foreign(&self, what: impl Into<String>, message: String) -> Error {
+        Error::Foreign {
+            what: what.into(),
+            server: self.server.clone(),
+            message,
+        }
+    }
+
+    /// Sends `GET path` once, and reads the whole answer.
+    pub(super) async fn whole(&self, path: &str, accept: &str, what: &str) -> Result<Vec<u8>, Error> {
         self.open(path, accept, what).await?.small().await
     }
 
@@ -173,6 +190,13 @@ impl Target {
             retry_after,
         }
     }
+}
+
+/// A list of which only the items count.
+#[derive(serde::Deserialize)]
+pub(super) struct Items {
+    #[serde(default)]
+    pub(super) items: Vec<Box<RawValue>>,
 }
 
 /// An answer whose body is still to come.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::asked::misplaced;
@@ -137,7 +138,7 @@ pub struct Watch {
     /// Message received after them that is not a change.
     after: Option<Result<Watched, Error>>,
     kinds: BTreeSet<Kind>,
-    tasks: Vec<tokio::task::JoinHandle<()>>,
+    _tasks: JoinSet<()>,
 }
 
 impl Watch {
@@ -182,14 +183,6 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
-    fn drop(&mut self) {
-        for task in &self.tasks {
-            task.abort();
-        }
-    }
-}
-
 impl Live {
     /// Watches the kinds of `needs` from where a load of them ended. `cluster` and `versions` are that load's.
     ///
@@ -204,7 +197,7 @@ impl Live {
     ) -> Result<Watch, Error> {
         let served = discover(&self.target, &needs.kind_set()).await?;
         let (sender, inbox) = mpsc::channel(WAITING);
-        let mut tasks = Vec::new();
+        let mut tasks = JoinSet::new();
         let mut kinds = BTreeSet::new();
         for (kind, want) in needs.wants() {
             // What could not be listed cannot be watched either.
@@ -243,12 +236,12 @@ impl Live {
                 unauthorized: None,
                 sender: sender.clone(),
             };
-            tasks.push(tokio::spawn(async move {
+            tasks.spawn(async move {
                 // The error that ends the watch is reported; without a listener there is nothing to report.
                 if let Err(Over::Failed(error)) = watcher.run().await {
                     _ = watcher.sender.send(Err(error)).await;
                 }
-            }));
+            });
         }
         Ok(Watch {
             inbox,
@@ -256,7 +249,7 @@ impl Live {
             since: Instant::now(),
             after: None,
             kinds,
-            tasks,
+            _tasks: tasks,
         })
     }
 }
@@ -808,11 +801,8 @@ impl Watcher {
 
     /// The server answers otherwise than an API server.
     fn foreign(&self, message: String) -> Error {
-        Error::Foreign {
-            what: format!("watch {}", list::resource(self.kind)),
-            server: self.target.server.clone(),
-            message,
-        }
+        let what = format!("watch {}", list::resource(self.kind));
+        self.target.foreign(what, message)
     }
 
     /// Lists everything and tells what differs from what is known.
@@ -928,7 +918,7 @@ mod tests {
             since: Instant::now(),
             after: None,
             kinds: BTreeSet::new(),
-            tasks: Vec::new(),
+            _tasks: JoinSet::new(),
         };
         let change = |name: &str| Change::Delete(Kind::Pod, Key::new("n", name));
         let told = Watched::Changes(vec![change("a")]);
@@ -957,7 +947,7 @@ mod tests {
             since: Instant::now(),
             after: None,
             kinds: BTreeSet::new(),
-            tasks: Vec::new(),
+            _tasks: JoinSet::new(),
         };
         let change = |name: &str| {
             Ok(Watched::Changes(vec![Change::Delete(

@@ -11,13 +11,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::asked::{mistaken, mistaken_name};
+use super::asked::{self, mistaken, mistaken_name};
 use super::discovery::discover;
 use super::error::Error;
 use super::list::{self, Listing, Meter, Sink};
 use super::request::JSON;
 use super::{Live, Unobserved};
-use crate::decode::Decoder;
 use crate::needs::Want;
 use dra_model::{Claim, ClaimPatch, ConsumerReference, Key, Kind, Object, Str, json};
 
@@ -60,13 +59,10 @@ impl Live {
             .submit(Method::PATCH, path, JSON_PATCH, body, &what)
             .await?;
         let kind = Kind::ResourceClaim;
-        if let Some(why) = mistaken(&answer, &kind.api_version(version), kind.name(), key) {
-            return Err(self.foreign(what, why));
-        }
-        match Decoder::default().decode(kind, kind.group(), version, &answer) {
+        match asked::object(&answer, (kind, version), key) {
             Ok(Object::ResourceClaim(claim)) => Ok(Arc::unwrap_or_clone(claim)),
-            Ok(_) => Err(self.foreign(what, "it is not a claim".to_owned())),
-            Err(error) => Err(self.foreign(what, error.to_string())),
+            Ok(_) => Err(self.target.foreign(what, "it is not a claim".to_owned())),
+            Err(why) => Err(self.target.foreign(what, why)),
         }
     }
 
@@ -104,7 +100,7 @@ impl Live {
             Ok(namespace) => {
                 let key = Key::new("", "kube-system");
                 if let Some(why) = mistaken(namespace.get().as_bytes(), "v1", "Namespace", &key) {
-                    return Err(self.foreign(what.to_owned(), why));
+                    return Err(self.target.foreign(what.to_owned(), why));
                 }
                 let uid = self.uid_in(&namespace, what)?;
                 Ok(Some(uid).filter(|uid| !uid.is_empty()))
@@ -129,41 +125,29 @@ impl Live {
             group_version: String,
         }
         let what = format!("read {}/{namespace}/{}", entry.group_resource(), entry.name);
-        let mut object = String::new();
-        for part in ["namespaces", namespace, &entry.resource, &entry.name] {
-            object.push('/');
-            list::percent_encode(part, &mut object);
-        }
+        let [namespaced, plural, name] = [namespace, &entry.resource, &entry.name].map(list::encoded);
+        let object = format!("/namespaces/{namespaced}/{plural}/{name}");
         // A group may serve the kind in another version than its preferred one, as it is with PodGroups.
         let versions = if entry.api_group.is_empty() {
             vec!["/api/v1".to_owned()]
         } else {
-            let mut group = "/apis/".to_owned();
-            list::percent_encode(&entry.api_group, &mut group);
-            match self.target.get::<Group>(&group, JSON, &what).await {
-                Ok(group) => {
-                    let versions = group.versions.into_iter();
-                    versions
-                        .map(|version| format!("/apis/{}", version.group_version))
-                        .collect()
-                }
-                Err(Error::Refused { code: 404, .. }) => Vec::new(),
-                Err(error) => return Err(error),
-            }
+            let group = format!("/apis/{}", list::encoded(&entry.api_group));
+            let group = self.target.find::<Group>(&group, JSON, &what).await?;
+            let versions = group.map(|group| group.versions).unwrap_or_default().into_iter();
+            versions
+                .map(|version| format!("/apis/{}", version.group_version))
+                .collect()
         };
         for version in versions {
             let path = format!("{version}{object}");
-            match self.target.get::<Box<RawValue>>(&path, JSON, &what).await {
-                Ok(object) => {
-                    let key = Key::new(namespace, entry.name.clone());
-                    return match mistaken_name(object.get().as_bytes(), &key) {
-                        None => self.uid_in(&object, &what).map(Some),
-                        Some(why) => Err(self.foreign(what, why)),
-                    };
-                }
-                Err(Error::Refused { code: 404, .. }) => {}
-                Err(error) => return Err(error),
-            }
+            let Some(object) = self.target.find::<Box<RawValue>>(&path, JSON, &what).await? else {
+                continue;
+            };
+            let key = Key::new(namespace, entry.name.clone());
+            return match mistaken_name(object.get().as_bytes(), &key) {
+                None => self.uid_in(&object, &what).map(Some),
+                Some(why) => Err(self.target.foreign(what, why)),
+            };
         }
         Ok(None)
     }
@@ -180,7 +164,7 @@ impl Live {
         }
         let bare: Result<Bare, _> = json::from_str(object.get());
         bare.map(|bare| bare.metadata.uid)
-            .map_err(|error| self.foreign(what.to_owned(), error.to_string()))
+            .map_err(|error| self.target.foreign(what.to_owned(), error.to_string()))
     }
 
     /// The claims `wanted` as the server sends them, of one namespace or of all. Those that are gone are left out.
@@ -229,23 +213,12 @@ impl Live {
     ) -> Result<T, Error> {
         let body = question.to_string().into_bytes();
         let answer = self.target.submit(Method::POST, path, JSON, body, what).await?;
-        json::from_slice(&answer).map_err(|error| self.foreign(what.to_owned(), error.to_string()))
-    }
-
-    pub(super) fn foreign(&self, what: String, message: String) -> Error {
-        Error::Foreign {
-            what,
-            server: self.target.server.clone(),
-            message,
-        }
+        json::from_slice(&answer).map_err(|error| self.target.foreign(what.to_owned(), error.to_string()))
     }
 }
 
 pub(super) fn claim_path(version: &str, key: &Key) -> String {
-    let mut path = list::collection(Kind::ResourceClaim, version, Some(&key.namespace));
-    path.push('/');
-    list::percent_encode(&key.name, &mut path);
-    path
+    list::object(Kind::ResourceClaim, version, key)
 }
 
 /// Keeps some claims of a list as they are.

@@ -4,7 +4,6 @@
 //! by then. The caller decides whether to send it again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
@@ -13,14 +12,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::Live;
-use super::asked::mistaken;
 use super::discovery::{Served, discover};
 use super::error::Error;
-use super::list;
 use super::request::JSON;
 use super::write::{FIELD_MANAGER, claim_path};
-use crate::decode::Decoder;
+use super::{Live, asked, list};
 use dra_model::{
     Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Object, ReservationPatch, Str, Time, json,
 };
@@ -90,13 +86,8 @@ impl Writer {
         self.live.object(&self.served, kind, key).await
     }
 
-    fn path(&self, kind: Kind, key: &Key, more: &str) -> String {
-        let namespace = kind.is_namespaced().then_some(key.namespace.as_str());
-        let mut path = list::collection(kind, self.served.version(kind), namespace);
-        path.push('/');
-        list::percent_encode(&key.name, &mut path);
-        path.push_str(more);
-        path
+    fn path(&self, kind: Kind, key: &Key) -> String {
+        list::object(kind, self.served.version(kind), key)
     }
 
     fn limited(&self, mut path: String) -> String {
@@ -127,12 +118,7 @@ impl Writer {
     /// The object that was written, which has the name `key`.
     fn decode(&self, kind: Kind, key: &Key, answer: &[u8], what: String) -> Result<Object, Error> {
         let version = self.served.version(kind);
-        if let Some(why) = mistaken(answer, &kind.api_version(version), kind.name(), key) {
-            return Err(self.live.foreign(what, why));
-        }
-        Decoder::default()
-            .decode(kind, kind.group(), version, answer)
-            .map_err(|error| self.live.foreign(what, error.to_string()))
+        asked::object(answer, (kind, version), key).map_err(|why| self.live.target.foreign(what, why))
     }
 
     /// Creates the claim from the template as the server has it; nothing where that is no longer the template that was read.
@@ -179,7 +165,7 @@ impl Writer {
             .collect();
         let unreadable = |error: serde_json::Error| {
             let what = format!("create a claim from template/{}", metadata.key());
-            self.live.foreign(what, error.to_string())
+            self.live.target.foreign(what, error.to_string())
         };
         let mut head = Map::from_iter([
             ("name".to_owned(), json!(metadata.name.as_str())),
@@ -241,14 +227,11 @@ impl Writer {
         }
         let what = format!("read resourceclaimtemplate/{key}");
         // In the version in which the claim is written, as fields can differ.
-        let mut path = list::collection(Kind::ResourceClaimTemplate, self.claims, Some(&key.namespace));
-        path.push('/');
-        list::percent_encode(&key.name, &mut path);
-        let Sent { metadata, spec } = match self.live.target.get::<Sent>(&path, JSON, &what).await {
-            Ok(sent) => sent,
-            Err(Error::Refused { code: 404, .. }) => return Ok(None),
-            Err(error) => return Err(error),
+        let path = list::object(Kind::ResourceClaimTemplate, self.claims, &key);
+        let Some(sent) = self.live.target.find::<Sent>(&path, JSON, &what).await? else {
+            return Ok(None);
         };
+        let Sent { metadata, spec } = sent;
         let sent = Arc::new(SentTemplate {
             uid: metadata.uid,
             version: metadata.resource_version,
@@ -297,12 +280,9 @@ impl Writer {
     /// The server's refusal, or that it did not answer.
     pub async fn delete(&self, kind: Kind, key: &Key, uid: &Str) -> Result<(), Error> {
         let what = format!("delete {}/{key}", kind.name());
-        let version = self.served.version(kind);
-        let mut path = list::collection(kind, version, Some(&key.namespace));
-        path.push('/');
-        list::percent_encode(&key.name, &mut path);
         let body = json!({"apiVersion": "v1", "kind": "DeleteOptions",
                           "preconditions": {"uid": uid.as_str()}});
+        let path = self.path(kind, key);
         self.send(Method::DELETE, path, JSON, &body, &what).await?;
         Ok(())
     }
@@ -356,16 +336,13 @@ impl Writer {
         status: &Value,
     ) -> Result<Object, Error> {
         let what = format!("update the status of {}/{key}", kind.name());
-        let mut more = String::new();
-        // Infallible: a string takes what it is given.
-        _ = write!(more, "/status?fieldManager={manager}&force=true");
         let mut metadata = json!({"name": key.name.as_str(), "uid": uid.as_str()});
         if kind.is_namespaced() {
             metadata["namespace"] = json!(key.namespace.as_str());
         }
         let body = json!({"apiVersion": self.api_version(kind), "kind": kind.name(),
                           "metadata": metadata, "status": status});
-        let path = self.path(kind, key, &more);
+        let path = self.path(kind, key) + &format!("/status?fieldManager={manager}&force=true");
         let answer = self.send(Method::PATCH, path, APPLY, &body, &what).await?;
         self.decode(kind, key, &answer, what)
     }
@@ -383,7 +360,7 @@ impl Writer {
         let what = format!("update the status of pod/{key}");
         let body =
             json!({"metadata": {"uid": uid.as_str()}, "status": {"conditions": [condition_json(condition)]}});
-        let path = self.path(Kind::Pod, key, &format!("/status{FIELD_MANAGER}"));
+        let path = self.path(Kind::Pod, key) + "/status" + FIELD_MANAGER;
         let answer = self.send(Method::PATCH, path, STRATEGIC, &body, &what).await?;
         self.decode(Kind::Pod, key, &answer, what)
     }
@@ -393,9 +370,7 @@ impl Writer {
     /// # Errors
     /// The server's refusal, or that it did not answer.
     pub async fn create_event(&self, namespace: &str, event: &Value) -> Result<(), Error> {
-        let mut path = "/api/v1/namespaces/".to_owned();
-        list::percent_encode(namespace, &mut path);
-        path.push_str("/events");
+        let path = format!("/api/v1/namespaces/{}/events", list::encoded(namespace));
         self.send(Method::POST, path, JSON, event, "create an event")
             .await
             .map(drop)
@@ -406,10 +381,8 @@ impl Writer {
     /// # Errors
     /// The server's refusal, or that it did not answer.
     pub async fn patch_event(&self, namespace: &str, name: &str, patch: &Value) -> Result<(), Error> {
-        let mut path = "/api/v1/namespaces/".to_owned();
-        list::percent_encode(namespace, &mut path);
-        path.push_str("/events/");
-        list::percent_encode(name, &mut path);
+        let [namespace, name] = [namespace, name].map(list::encoded);
+        let path = format!("/api/v1/namespaces/{namespace}/events/{name}");
         self.send(Method::PATCH, path, STRATEGIC, patch, "update an event")
             .await
             .map(drop)
