@@ -10,7 +10,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::metrics::RecheckResult;
 use super::rules::rules;
 use super::telemetry::Telemetry;
 use dra_model::{Component, Environment, Gate, Kind};
@@ -63,11 +62,7 @@ impl DriftWatch {
                     let facts = live.facts(&needs, &how.versions, &baseline.begun).await.ok();
                     let is_known = facts.is_some();
                     let drift = facts.and_then(|facts| baseline.compare(facts));
-                    telemetry.metrics.rechecked(match (is_known, baseline.differed) {
-                        (false, _) => RecheckResult::Failed,
-                        (true, true) => RecheckResult::Differs,
-                        (true, false) => RecheckResult::Same,
-                    });
+                    telemetry.metrics.rechecked(is_known.then_some(baseline.differed));
                     if let Some(drift) = drift {
                         // The run may have ended.
                         _ = told.send(drift).await;

@@ -21,15 +21,6 @@ type Labels<const N: usize> = [(&'static str, &'static str); N];
 /// Bounds of the latency of deletions, in seconds. Mirrors `pkg/controller/devicetainteviction/metrics/metrics.go`, `New`, v1.37.2.
 const LATENCIES: [f64; 12] = [0.005, 0.025, 0.1, 0.5, 1., 2.5, 10., 30., 60., 120., 180., 240.];
 
-/// Result of a check whether the rules still fit the cluster.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum RecheckResult {
-    Same,
-    Differs,
-    /// The API server could not be asked.
-    Failed,
-}
-
 /// The metrics of a run.
 #[derive(Debug)]
 pub(super) struct Metrics {
@@ -193,17 +184,16 @@ impl Metrics {
         self.jobs.get_or_create(&labels).inc();
     }
 
-    /// The cluster was compared with what the rules were made for.
-    pub(super) fn rechecked(&self, result: RecheckResult) {
-        let outcome = match result {
-            RecheckResult::Same => "same",
-            RecheckResult::Differs => "differs",
-            RecheckResult::Failed => "failed",
+    /// The cluster was compared with what the rules were made for: whether it differs, if the API server could be asked.
+    pub(super) fn rechecked(&self, differs: Option<bool>) {
+        let outcome = match differs {
+            Some(false) => "same",
+            Some(true) => "differs",
+            None => "failed",
         };
         self.rechecks.get_or_create(&[("outcome", outcome)]).inc();
-        if !matches!(result, RecheckResult::Failed) {
-            self.differs
-                .set(i64::from(matches!(result, RecheckResult::Differs)));
+        if let Some(differs) = differs {
+            self.differs.set(i64::from(differs));
         }
     }
 
@@ -374,8 +364,8 @@ mod tests {
         };
         metrics.wishes(counts(3, 5));
         metrics.wishes(counts(2, 7));
-        metrics.rechecked(RecheckResult::Differs);
-        metrics.rechecked(RecheckResult::Failed);
+        metrics.rechecked(Some(true));
+        metrics.rechecked(None);
         metrics.watch(Kind::Pod, false);
         metrics.watch(Kind::Pod, true);
         metrics.unreadable(Kind::Pod);

@@ -115,7 +115,7 @@ impl<'a> Executor<'a> {
         }
         let tasks = self.tasks(survey, &BTreeSet::new());
         if self.order.mode != Mode::Client {
-            preflight::check(self.live, survey.cluster.environment(), &tasks).await??;
+            preflight::check(self.live, survey.cluster.environment(), &tasks).await?;
         }
         Ok(())
     }
@@ -226,15 +226,7 @@ impl<'a> Executor<'a> {
             }
             let tried = tasks.len();
             self.watcher.pass(report.passes, tried);
-            let shared = Shared {
-                live: self.live,
-                environment: survey.cluster.environment(),
-                mode: self.order.mode,
-                record: record.as_deref(),
-                patience: self.order.patience,
-                stop: &self.stop,
-                traffic: Traffic::new(self.order.at_once),
-            };
+            let shared = self.shared(&survey, record.as_deref());
             let purpose = Purpose::Convert(&self.order.options);
             let work = tasks.into_iter().map(|task| (purpose, task));
             let Written {
@@ -284,6 +276,18 @@ impl<'a> Executor<'a> {
                 report.interrupted = true;
                 Ok(())
             }
+        }
+    }
+
+    fn shared<'s>(&'s self, survey: &'s Survey, record: Option<&'s Record>) -> Shared<'s> {
+        Shared {
+            live: self.live,
+            environment: survey.cluster.environment(),
+            mode: self.order.mode,
+            record,
+            patience: self.order.patience,
+            stop: &self.stop,
+            traffic: Traffic::new(self.order.at_once),
         }
     }
 
@@ -414,15 +418,7 @@ impl<'a> Executor<'a> {
         report: &mut Report,
     ) -> Option<Trouble> {
         let mut failure = None;
-        let shared = Shared {
-            live: self.live,
-            environment: survey.cluster.environment(),
-            mode: self.order.mode,
-            record: Some(record),
-            patience: self.order.patience,
-            stop: &self.stop,
-            traffic: Traffic::new(self.order.at_once),
-        };
+        let shared = self.shared(survey, Some(record));
         for (claim, patch) in half_released(&survey.cluster, record.earlier()) {
             let task = Task {
                 key: claim.key(),

@@ -253,17 +253,7 @@ pub enum Outcome {
 impl Outcome {
     /// Returns whether the claim got another list.
     pub fn is_of_new_list(self) -> bool {
-        match self {
-            Self::Converted | Self::Replanned => true,
-            Self::Released
-            | Self::AlreadyDone
-            | Self::Kept
-            | Self::Refused
-            | Self::Failed
-            | Self::NotTried
-            | Self::WouldConvert
-            | Self::WouldRelease => false,
-        }
+        matches!(self, Self::Converted | Self::Replanned)
     }
 
     /// Returns whether the claim was written.
@@ -273,15 +263,7 @@ impl Outcome {
 
     /// Returns whether something stays that was to go.
     pub fn leaves_something(self) -> bool {
-        match self {
-            Self::Kept | Self::Refused | Self::Failed | Self::NotTried => true,
-            Self::Converted
-            | Self::Replanned
-            | Self::Released
-            | Self::AlreadyDone
-            | Self::WouldConvert
-            | Self::WouldRelease => false,
-        }
+        matches!(self, Self::Kept | Self::Refused | Self::Failed | Self::NotTried)
     }
 
     /// The name that reports show.

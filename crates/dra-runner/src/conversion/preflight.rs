@@ -7,7 +7,7 @@ use super::task::Task;
 use dra_model::{Environment, Kind};
 use dra_rules::reservation::asks_for_binding;
 use dra_rules::validation::is_of_policy;
-use dra_sources::live::{Error, Live, MissingRights, Right};
+use dra_sources::live::{Error, Live, Right};
 
 /// Claims that are tried until one is not in the middle of a change.
 const TRIALS: usize = 5;
@@ -44,7 +44,7 @@ pub(super) async fn check(
     live: &Live,
     environment: &Environment,
     tasks: &[Task],
-) -> Result<Result<(), MissingRights>, Error> {
+) -> Result<(), super::Error> {
     let mut missing = BTreeSet::new();
     let mut everywhere = BTreeMap::new();
     for right in wanted(environment, tasks) {
@@ -66,7 +66,7 @@ pub(super) async fn check(
         }
     }
     if let Some(missing) = live.lacks(missing).await? {
-        return Ok(Err(missing));
+        return Err(missing.into());
     }
     for task in tasks.iter().take(TRIALS) {
         match live.patch_claim(&task.key, &task.patch, true).await {
@@ -74,7 +74,7 @@ pub(super) async fn check(
             Err(Error::Refused { code: 404 | 409, .. }) => {}
             Err(Error::Refused { message, .. }) if lacks_binding(&message) => {
                 let missing = live.lacks(BTreeSet::from([right("binding", "")])).await?;
-                return Ok(missing.map_or(Ok(()), Err));
+                return missing.map_or(Ok(()), |missing| Err(missing.into()));
             }
             // Temporary conditions are handled by the writes.
             Ok(_)
@@ -94,8 +94,8 @@ pub(super) async fn check(
             Err(Error::Refused {
                 code: 400, message, ..
             }) if message.contains("does not support dry run") => break,
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
-    Ok(Ok(()))
+    Ok(())
 }

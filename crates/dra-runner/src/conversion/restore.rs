@@ -93,7 +93,7 @@ pub fn saved(backup: &Path, journal: &Path) -> Result<Vec<Old>, RecordError> {
                     uid.clone_from(&write.uid);
                     writes.clear();
                 }
-                writes.push(Noted::of(write));
+                writes.push(Noted { write, answer: None });
             }
             Entry::Write(write) => _ = open.remove(&write.uid),
             Entry::Result { uid, answer, .. } => {
@@ -101,7 +101,7 @@ pub fn saved(backup: &Path, journal: &Path) -> Result<Vec<Old>, RecordError> {
                 if let Some((_, writes)) = key.and_then(|key| found.get_mut(&key))
                     && let Some(last) = writes.last_mut()
                 {
-                    last.fate = Fate::of(&answer);
+                    last.answer = Some(answer);
                 }
             }
             Entry::Start { .. } | Entry::End { .. } => {}
@@ -157,72 +157,36 @@ struct NamedStatus {
     reserved_for: Option<Vec<ConsumerReference>>,
 }
 
-/// A write of the journal.
+/// A write of the journal, and its answer; nothing where the process was killed before.
 struct Noted {
-    before: Vec<ConsumerReference>,
-    after: Vec<ConsumerReference>,
-    releases: bool,
-    fate: Fate,
-}
-
-/// Result of a write according to the journal.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// It took effect.
-    Done,
-    /// It was never sent.
-    NotSent,
-    /// Anything else, such as an error, or nothing where the process was killed.
-    Open,
-}
-
-impl Fate {
-    fn of(answer: &Answered) -> Self {
-        match answer {
-            Answered::NotSent => Self::NotSent,
-            Answered::Version(_) => Self::Done,
-            Answered::Otherwise(_) => Self::Open,
-        }
-    }
+    write: Write,
+    answer: Option<Answered>,
 }
 
 impl Noted {
-    fn of(write: Write) -> Self {
-        Self {
-            before: write.before,
-            after: write.after,
-            releases: write.action == WriteAction::Release,
-            fate: Fate::Open,
-        }
+    fn releases(&self) -> bool {
+        self.write.action == WriteAction::Release
     }
 
     /// Returns whether the first write that happened, or one before it that did not, was to `list`: the backup is made between the reading and
     /// the first write, and others write meanwhile. What is there after devices were deallocated is another story.
     fn begin_with(writes: &[Self], list: &[ConsumerReference]) -> bool {
-        let mut first = writes.len();
-        for (at, write) in writes.iter().enumerate() {
-            if write.may_have_happened(writes.get(at + 1)) {
-                first = at;
-                break;
-            }
-        }
-        writes.iter().any(|write| write.releases)
-            || writes.iter().take(first + 1).any(|write| write.before == list)
+        let happened = |(at, write): (usize, &Self)| write.may_have_happened(writes.get(at + 1));
+        let first = writes.iter().enumerate().position(happened);
+        let until_first = first.map_or(writes, |first| &writes[..=first]);
+        writes.iter().any(Self::releases) || until_first.iter().any(|noted| noted.write.before == list)
     }
 
     /// Returns whether the write may have happened, as far as `next`, which was planned from what was there afterwards, does not show otherwise.
     fn may_have_happened(&self, next: Option<&Self>) -> bool {
-        match (self.fate, next) {
-            (Fate::Done, _) | (Fate::Open, None) => true,
-            (Fate::NotSent, _) => false,
-            (Fate::Open, Some(next)) => {
-                let is_there = |entry: &ConsumerReference| next.before.contains(entry);
-                let mut added = self
-                    .after
-                    .iter()
-                    .filter(|entry| !self.before.contains(entry))
-                    .peekable();
-                let mut removed = self.before.iter().filter(|entry| !self.after.contains(entry));
+        let Write { before, after, .. } = &self.write;
+        match (&self.answer, next) {
+            (Some(Answered::NotSent), _) => false,
+            (Some(Answered::Version(_)), _) | (_, None) => true,
+            (Some(Answered::Otherwise(_)) | None, Some(next)) => {
+                let is_there = |entry: &ConsumerReference| next.write.before.contains(entry);
+                let mut added = after.iter().filter(|entry| !before.contains(entry)).peekable();
+                let mut removed = before.iter().filter(|entry| !after.contains(entry));
                 if added.peek().is_some() {
                     added.any(is_there)
                 } else {
@@ -243,16 +207,16 @@ impl Old {
             .map(|(_, write)| write)
             .collect();
         // What was there before the devices were deallocated means nothing any more.
-        let release = happened.iter().rposition(|write| write.releases);
+        let release = happened.iter().rposition(|write| write.releases());
         let released = release.is_some_and(|at| at + 1 == happened.len());
         happened.drain(..release.map_or(0, |at| if released { at } else { at + 1 }));
         let first = happened.first().copied().or(writes.last());
-        let before = first.map(|write| write.before.clone()).unwrap_or_default();
+        let before = first.map(|noted| noted.write.before.clone()).unwrap_or_default();
         let after = if happened.is_empty() {
             vec![before.clone()]
         } else {
-            let lists = happened.iter().filter(|write| !write.releases);
-            lists.map(|write| write.after.clone()).collect()
+            let lists = happened.iter().filter(|noted| !noted.releases());
+            lists.map(|noted| noted.write.after.clone()).collect()
         };
         Self {
             key,

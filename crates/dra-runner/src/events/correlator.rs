@@ -88,33 +88,20 @@ impl Correlator {
         };
         let object = group.object.clone();
         self.uses += 1;
-        let uses = self.uses;
-        let correlated = match self.known.get_mut(&(group.clone(), key_message.clone())) {
-            Some(known) => {
-                known.count += 1;
-                known.used = uses;
-                Correlated {
-                    message,
-                    count: known.count,
-                    first: known.first,
-                    name: Some(known.name.clone()),
-                }
-            }
-            None => {
-                let known = Known {
-                    count: 1,
-                    first: now,
-                    name: name.to_owned(),
-                    used: uses,
-                };
-                self.known.insert((group, key_message), known);
-                Correlated {
-                    message,
-                    count: 1,
-                    first: now,
-                    name: None,
-                }
-            }
+        let known = self.known.entry((group, key_message));
+        let known = known.or_insert_with(|| Known {
+            count: 0,
+            first: now,
+            name: name.to_owned(),
+            used: 0,
+        });
+        known.count += 1;
+        known.used = self.uses;
+        let correlated = Correlated {
+            message,
+            count: known.count,
+            first: known.first,
+            name: (known.count > 1).then(|| known.name.clone()),
         };
         self.takes(event.component, object, now).then_some(correlated)
     }
@@ -151,27 +138,19 @@ impl Correlator {
     }
 
     fn bound(&mut self) {
-        if self.known.len() > REMEMBERED {
-            let mut uses: Vec<u64> = self.known.values().map(|known| known.used).collect();
-            let middle = uses.len() / 2;
-            let (_, limit, _) = uses.select_nth_unstable(middle);
-            let limit = *limit;
-            self.known.retain(|_, known| known.used > limit);
-        }
-        if self.similar.len() > REMEMBERED {
-            let mut times: Vec<Time> = self.similar.values().map(|similar| similar.last).collect();
-            let middle = times.len() / 2;
-            let (_, limit, _) = times.select_nth_unstable(middle);
-            let limit = *limit;
-            self.similar.retain(|_, similar| similar.last > limit);
-        }
-        if self.full.len() > REMEMBERED {
-            let mut times: Vec<Time> = self.full.values().copied().collect();
-            let middle = times.len() / 2;
-            let (_, limit, _) = times.select_nth_unstable(middle);
-            let limit = *limit;
-            self.full.retain(|_, full| *full > limit);
-        }
+        forget_oldest(&mut self.known, |known| known.used);
+        forget_oldest(&mut self.similar, |similar| similar.last);
+        forget_oldest(&mut self.full, |full| *full);
+    }
+}
+
+/// Forgets the older half of a memory that is full; `age` says when an entry was used last.
+fn forget_oldest<K, V, T: Ord>(memory: &mut HashMap<K, V, RandomState>, age: impl Fn(&V) -> T) {
+    if memory.len() > REMEMBERED {
+        let mut ages: Vec<T> = memory.values().map(&age).collect();
+        let middle = ages.len() / 2;
+        let (_, limit, _) = ages.select_nth_unstable(middle);
+        memory.retain(|_, entry| age(entry) > *limit);
     }
 }
 
