@@ -123,13 +123,33 @@ impl Live {
         read_at: Time,
         observer: Arc<dyn Observer>,
     ) -> Result<Loaded, Error> {
-        let survey = self.survey(needs).await?;
+        let (lists, environment, warnings) = self
+            .read(needs, versions, read_at, observer, Objects::new)
+            .await?;
+        let mut loaded = Loaded {
+            warnings,
+            ..Loaded::default()
+        };
+        loaded.take(lists, environment);
+        Ok(loaded)
+    }
+
+    /// Lists what `needs` says, and finds out the state of the server; with warnings about that.
+    async fn read<S: Sink>(
+        &self,
+        needs: &Needs,
+        versions: &VersionSettings,
+        read_at: Time,
+        observer: Arc<dyn Observer>,
+        sink: impl Fn(Kind, &'static str) -> S,
+    ) -> Result<(Vec<(Kind, Listed<S>)>, Environment, Vec<String>), Error> {
+        let mut survey = self.survey(needs).await?;
         let meter = Arc::new(Meter::new(observer));
-        let lists = self.lists(needs, &survey.served, &meter, Objects::new);
+        let lists = self.lists(needs, &survey.served, &meter, sink);
         let (lists, gates, scheduler_profiles) =
             try_join3(lists, self.gates(needs, &survey), self.schedulers(needs)).await?;
-
         let mut environment = Environment {
+            gates,
             scheduler_profiles,
             read_at: Some(read_at),
             source: format!("cluster {}", self.name()),
@@ -137,15 +157,8 @@ impl Live {
             gaps: lists.gaps,
             ..survey.environment
         };
-        environment.gates = gates;
-        let warnings = versions.apply(&mut environment);
-        let mut loaded = Loaded {
-            warnings: survey.warnings,
-            ..Loaded::default()
-        };
-        loaded.warnings.extend(warnings);
-        loaded.take(lists.listed, environment);
-        Ok(loaded)
+        survey.warnings.extend(versions.apply(&mut environment));
+        Ok((lists.listed, environment, survey.warnings))
     }
 
     /// Reads what `needs` says as of now, of a server whose versions and gates are known already.

@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::future::try_join3;
-
-use super::list::{Listed, Meter, Sink};
+use super::list::{Listed, Sink};
 use super::waiting::WaitingPods;
-use super::{Error, Lists, Live};
+use super::{Error, Live};
 use crate::bundle::{Compression, Part, Redaction, Snapshot, SnapshotError, SnapshotInfo, add_owner};
 use crate::gates::VersionSettings;
 use crate::needs::{Needs, Observer};
-use dra_model::{Environment, Gap, Kind, Time};
+use dra_model::{Gap, Kind, Time};
 
 /// Content and form of a snapshot.
 #[derive(Clone, Debug)]
@@ -75,28 +73,23 @@ impl Live {
             ),
             waiting: (kind == Kind::Pod).then(WaitingPods::default),
         };
-        let (lists, mut environment, mut warnings) = self.parts(&needs, observer, part).await?;
-        environment.read_at = Some(request.now);
-        warnings.extend(request.versions.apply(&mut environment));
-        let Lists {
-            mut listed,
-            gaps,
-            not_served,
-        } = lists;
-        environment.not_served = not_served;
+        let (mut listed, mut environment, mut warnings) = self
+            .read(&needs, request.versions, request.now, observer, part)
+            .await?;
         listed.sort_by_key(|(kind, _)| *kind);
 
         let malformed = |(kind, listed): &(Kind, Listed<Recorder>)| {
             let broken = listed.sink.part.broken();
             (broken > 0).then(|| Gap::of_kind(*kind, format!("{broken} items of the list were malformed")))
         };
-        let mut unreadable = gaps;
-        unreadable.extend(listed.iter().filter_map(malformed));
-        environment.gaps.clone_from(&unreadable);
+        environment.gaps.extend(listed.iter().filter_map(malformed));
+        let unreadable = environment.gaps.clone();
+        // A snapshot of one namespace lacks the others.
         if let Some(namespace) = request.namespace {
-            environment
-                .gaps
-                .extend(elsewhere(namespace, listed.iter().map(|(kind, _)| *kind)));
+            let kinds = listed.iter().map(|(kind, _)| *kind);
+            let gaps = kinds.filter(|kind| kind.is_namespaced());
+            let gaps = gaps.map(|kind| Gap::elsewhere(kind, namespace));
+            environment.gaps.extend(gaps);
         }
         environment.gaps.sort();
 
@@ -148,32 +141,6 @@ impl Live {
         }
         Ok(items)
     }
-
-    async fn parts(
-        &self,
-        needs: &Needs,
-        observer: Arc<dyn Observer>,
-        part: impl Fn(Kind, &'static str) -> Recorder,
-    ) -> Result<(Lists<Recorder>, Environment, Vec<String>), Error> {
-        let survey = self.survey(needs).await?;
-        let meter = Arc::new(Meter::new(observer));
-        let lists = self.lists(needs, &survey.served, &meter, part);
-        let (lists, gates, scheduler_profiles) =
-            try_join3(lists, self.gates(needs, &survey), self.schedulers(needs)).await?;
-        let environment = Environment {
-            gates,
-            scheduler_profiles,
-            source: format!("cluster {}", self.name()),
-            ..survey.environment
-        };
-        Ok((lists, environment, survey.warnings))
-    }
-}
-
-/// Returns what a snapshot of one namespace lacks about the others.
-fn elsewhere(namespace: &str, kinds: impl Iterator<Item = Kind>) -> impl Iterator<Item = Gap> {
-    let namespaced = kinds.filter(|kind| kind.is_namespaced());
-    namespaced.map(move |kind| Gap::elsewhere(kind, namespace))
 }
 
 /// A list on its way into the snapshot.

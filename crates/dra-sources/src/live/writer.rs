@@ -252,13 +252,8 @@ impl Writer {
     /// # Errors
     /// The server's refusal, or that it did not answer.
     pub async fn reserve(&self, key: &Key, patch: &ReservationPatch) -> Result<Object, Error> {
-        let path = claim_path(self.claims, key) + "/status" + FIELD_MANAGER;
-        let path = self.limited(path);
-        let claim = self
-            .live
-            .send_claim(self.claims, key, &path, &patch.to_json())
-            .await?;
-        Ok(Object::ResourceClaim(Arc::new(claim)))
+        let path = claim_path(self.claims, key) + "/status";
+        self.send_claim(key, path, &patch.to_json()).await
     }
 
     /// Changes the claim itself.
@@ -266,11 +261,13 @@ impl Writer {
     /// # Errors
     /// The server's refusal, or that it did not answer.
     pub async fn patch_claim(&self, key: &Key, patch: &ClaimPatch) -> Result<Object, Error> {
-        let path = self.limited(claim_path(self.claims, key) + FIELD_MANAGER);
-        let claim = self
-            .live
-            .send_claim(self.claims, key, &path, &patch.to_json())
-            .await?;
+        let path = claim_path(self.claims, key);
+        self.send_claim(key, path, &patch.to_json()).await
+    }
+
+    async fn send_claim(&self, key: &Key, path: String, patch: &Value) -> Result<Object, Error> {
+        let path = self.limited(path + FIELD_MANAGER);
+        let claim = self.live.send_claim(self.claims, key, &path, patch).await?;
         Ok(Object::ResourceClaim(Arc::new(claim)))
     }
 
