@@ -3,6 +3,7 @@
 //! Reading those texts is the same wherever they come from; asking a cluster for them is `live`'s part.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use dra_model::{Component, Environment, Evidence, Gate, GateState, ReleaseEvidence, Stage, Version, json};
 
@@ -260,22 +261,11 @@ fn image_version(image: &str) -> Option<Version> {
 
 /// The release of a node's kubelet.
 pub(crate) fn kubelet_version(json: &[u8]) -> Option<Version> {
-    #[derive(Deserialize)]
-    struct Node {
-        status: Status,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Status {
-        node_info: Info,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Info {
-        kubelet_version: String,
-    }
-    let node: Node = json::from_slice(json).ok()?;
-    node.status.node_info.kubelet_version.parse().ok()
+    let node: Value = json::from_slice(json).ok()?;
+    node["status"]["nodeInfo"]["kubeletVersion"]
+        .as_str()?
+        .parse()
+        .ok()
 }
 
 /// Component and arguments of a static control plane pod.

@@ -1,28 +1,13 @@
 //! Names of objects without the objects: for completion, and to say where something is that was looked for elsewhere.
 
+use std::borrow::Cow;
+
 use super::error::Error;
+use super::request::Items;
 use super::{Live, list};
+use crate::files::named;
 use crate::needs::by_name;
 use dra_model::Kind;
-
-#[derive(Default, serde::Deserialize)]
-#[serde(default)]
-struct List {
-    items: Vec<Item>,
-}
-
-#[derive(Default, serde::Deserialize)]
-#[serde(default)]
-struct Item {
-    metadata: Metadata,
-}
-
-#[derive(Default, serde::Deserialize)]
-#[serde(default)]
-struct Metadata {
-    namespace: String,
-    name: String,
-}
 
 /// The metadata alone: the server then does not send what is not looked at.
 const METADATA: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
@@ -55,11 +40,11 @@ impl Live {
         for version in kind.versions() {
             let path = list::collection(kind, version, namespace) + query;
             let what = list::name(kind, namespace);
-            let found = self.target.find::<List>(&path, METADATA, &what).await?;
-            if let Some(List { items }) = found {
-                let names = items.into_iter().map(|Item { metadata }| metadata);
-                return Ok(names
-                    .map(|Metadata { namespace, name }| (namespace, name))
+            if let Some(found) = self.target.find::<Items>(&path, METADATA, &what).await? {
+                let text = |text: Option<Cow<'_, str>>| text.unwrap_or_default().into_owned();
+                let named = found.items.iter().filter_map(|item| named(item.get().as_bytes()));
+                return Ok(named
+                    .map(|found| (text(found.namespace), text(found.name)))
                     .collect());
             }
         }

@@ -71,19 +71,12 @@ impl Live {
     /// # Errors
     /// When the server cannot be asked at all.
     pub async fn lease_holder(&self, name: &str) -> Result<Option<String>, Error> {
-        #[derive(Deserialize)]
-        struct Lease {
-            #[serde(default)]
-            spec: Spec,
-        }
-        #[derive(Default, Deserialize)]
-        #[serde(rename_all = "camelCase", default)]
-        struct Spec {
-            holder_identity: Option<String>,
-        }
         let path = format!("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/{name}");
-        match self.target.get::<Lease>(&path, JSON, "read a lease").await {
-            Ok(lease) => Ok(lease.spec.holder_identity.filter(|holder| !holder.is_empty())),
+        match self.target.get::<Value>(&path, JSON, "read a lease").await {
+            Ok(lease) => {
+                let holder = lease["spec"]["holderIdentity"].as_str();
+                Ok(holder.filter(|holder| !holder.is_empty()).map(str::to_owned))
+            }
             Err(error) if error.is_fatal() => Err(error),
             Err(_) => Ok(None),
         }

@@ -3,13 +3,12 @@
 //! Each is sent once and times out at the server within [`WRITE_TIMEOUT`], because its writer may have lost its lease
 //! by then. The caller decides whether to send it again.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use foldhash::fast::RandomState;
 use http::Method;
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::discovery::{Served, discover};
@@ -18,7 +17,7 @@ use super::request::JSON;
 use super::write::{FIELD_MANAGER, claim_path};
 use super::{Live, asked, list};
 use dra_model::{
-    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Object, ReservationPatch, Str, Time, json,
+    Claim, ClaimPatch, ClaimTemplate, Condition, Key, Kind, Object, ReservationPatch, Str, Time,
 };
 
 const APPLY: &str = "application/apply-patch+yaml";
@@ -41,12 +40,24 @@ pub struct Writer {
 }
 
 /// A template as the server sent it.
+#[derive(Deserialize)]
 struct SentTemplate {
+    metadata: Identity,
+    spec: TemplateSpec,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Identity {
     uid: Str,
-    version: Str,
-    labels: Option<Box<RawValue>>,
-    annotations: BTreeMap<String, Value>,
-    spec: Box<RawValue>,
+    resource_version: Str,
+}
+
+#[derive(Deserialize)]
+struct TemplateSpec {
+    #[serde(default)]
+    metadata: Value,
+    spec: Value,
 }
 
 impl Live {
@@ -133,7 +144,7 @@ impl Writer {
         let Some(sent) = self.template(template).await? else {
             return Ok(None);
         };
-        let body = self.claim_body(claim, &sent)?;
+        let body = self.claim_body(claim, &sent.spec);
         let metadata = &claim.metadata;
         let what = format!("create resourceclaim/{}", metadata.key());
         let path = list::collection(Kind::ResourceClaim, self.claims, Some(&metadata.namespace));
@@ -144,9 +155,10 @@ impl Writer {
             .map(Some)
     }
 
-    fn claim_body(&self, claim: &Claim, template: &SentTemplate) -> Result<Value, Error> {
+    fn claim_body(&self, claim: &Claim, template: &TemplateSpec) -> Value {
         let metadata = &claim.metadata;
-        let mut annotations: Map<String, Value> = template.annotations.clone().into_iter().collect();
+        let annotations = template.metadata["annotations"].as_object();
+        let mut annotations = annotations.cloned().unwrap_or_default();
         for (name, value) in &metadata.annotations {
             annotations.insert(name.to_string(), json!(value.as_str()));
         }
@@ -163,10 +175,6 @@ impl Writer {
                        "uid": owner.uid.as_str(), "controller": owner.controller})
             })
             .collect();
-        let unreadable = |error: serde_json::Error| {
-            let what = format!("create a claim from template/{}", metadata.key());
-            self.live.target.foreign(what, error.to_string())
-        };
         let mut head = Map::from_iter([
             ("name".to_owned(), json!(metadata.name.as_str())),
             ("namespace".to_owned(), json!(metadata.namespace.as_str())),
@@ -176,45 +184,20 @@ impl Writer {
         if let Some(prefix) = metadata.generate_name() {
             head.insert("generateName".to_owned(), json!(prefix));
         }
-        if let Some(labels) = &template.labels {
-            let labels = json::from_str(labels.get()).map_err(unreadable)?;
-            head.insert("labels".to_owned(), labels);
+        let labels = &template.metadata["labels"];
+        if !labels.is_null() {
+            head.insert("labels".to_owned(), labels.clone());
         }
-        let spec: Value = json::from_str(template.spec.get()).map_err(unreadable)?;
-        Ok(
-            json!({"apiVersion": format!("{}/{}", Kind::ResourceClaim.group(), self.claims),
-                   "kind": "ResourceClaim", "metadata": head, "spec": spec}),
-        )
+        json!({"apiVersion": format!("{}/{}", Kind::ResourceClaim.group(), self.claims),
+               "kind": "ResourceClaim", "metadata": head, "spec": template.spec})
     }
 
     /// The template as the server sends it; nothing where it is not the one that was read.
     async fn template(&self, read: &ClaimTemplate) -> Result<Option<Arc<SentTemplate>>, Error> {
-        #[derive(Deserialize)]
-        struct Sent {
-            metadata: Identity,
-            spec: Spec,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Identity {
-            uid: Str,
-            resource_version: Str,
-        }
-        #[derive(Deserialize)]
-        struct Spec {
-            #[serde(default)]
-            metadata: Metadata,
-            spec: Box<RawValue>,
-        }
-        #[derive(Default, Deserialize)]
-        struct Metadata {
-            labels: Option<Box<RawValue>>,
-            #[serde(default)]
-            annotations: Option<BTreeMap<String, Value>>,
-        }
         let key = read.metadata.key();
         let is_it = |known: &SentTemplate| {
-            known.uid == read.metadata.uid && known.version == read.metadata.resource_version
+            known.metadata.uid == read.metadata.uid
+                && known.metadata.resource_version == read.metadata.resource_version
         };
         let known = self
             .templates
@@ -228,17 +211,10 @@ impl Writer {
         let what = format!("read resourceclaimtemplate/{key}");
         // In the version in which the claim is written, as fields can differ.
         let path = list::object(Kind::ResourceClaimTemplate, self.claims, &key);
-        let Some(sent) = self.live.target.find::<Sent>(&path, JSON, &what).await? else {
+        let Some(sent) = self.live.target.find::<SentTemplate>(&path, JSON, &what).await? else {
             return Ok(None);
         };
-        let Sent { metadata, spec } = sent;
-        let sent = Arc::new(SentTemplate {
-            uid: metadata.uid,
-            version: metadata.resource_version,
-            labels: spec.metadata.labels,
-            annotations: spec.metadata.annotations.unwrap_or_default(),
-            spec: spec.spec,
-        });
+        let sent = Arc::new(sent);
         let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
         if templates.len() >= TEMPLATES {
             templates.clear();
