@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 
 use http::Uri;
+use ipnet::IpNet;
 
 use super::address::shown;
 use super::error::Error;
@@ -84,11 +85,10 @@ fn bypasses(list: &str, server: &Uri) -> bool {
             if entry == "*" {
                 return true;
             }
-            if let Some((network, bits)) = entry.split_once('/') {
-                let (Ok(network), Ok(bits)) = (network.parse::<IpAddr>(), bits.parse::<u32>()) else {
-                    return false;
-                };
-                return address.is_some_and(|address| in_network(address, network, bits));
+            if entry.contains('/') {
+                let network = entry.parse::<IpNet>();
+                return network
+                    .is_ok_and(|network| address.is_some_and(|address| network.contains(&address)));
             }
             let (name, wanted_port) = split_port(&entry);
             if wanted_port.is_some_and(|wanted| wanted != port) {
@@ -122,20 +122,6 @@ fn split_port(entry: &str) -> (&str, Option<u16>) {
             Err(_) => (entry, None),
         },
         _ => (entry.trim_start_matches('[').trim_end_matches(']'), None),
-    }
-}
-
-fn in_network(address: IpAddr, network: IpAddr, bits: u32) -> bool {
-    match (address, network) {
-        (IpAddr::V4(address), IpAddr::V4(network)) if bits <= 32 => {
-            let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
-            address.to_bits() & mask == network.to_bits() & mask
-        }
-        (IpAddr::V6(address), IpAddr::V6(network)) if bits <= 128 => {
-            let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
-            address.to_bits() & mask == network.to_bits() & mask
-        }
-        _ => false,
     }
 }
 
