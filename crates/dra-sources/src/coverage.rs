@@ -156,7 +156,11 @@ impl Coverage {
             if told.contains(&Told::Everything) {
                 continue;
             }
-            let gaps: Vec<Gap> = told.into_iter().filter_map(Told::gaps).flatten().collect();
+            let gaps = told.into_iter().flat_map(|told| match told {
+                Told::Gaps(gaps) => gaps,
+                Told::Everything | Told::Nothing => Vec::new(),
+            });
+            let gaps: Vec<Gap> = gaps.collect();
             if !gaps.is_empty() {
                 verdict.gaps.extend(gaps);
             } else if (is_picture && !IN_EVERY_CLUSTER.contains(&kind) && !Kind::OF_RIGHTS.contains(&kind)
@@ -198,15 +202,6 @@ enum Told {
     Gaps(Vec<Gap>),
     /// Nothing.
     Nothing,
-}
-
-impl Told {
-    fn gaps(self) -> Option<Vec<Gap>> {
-        match self {
-            Self::Gaps(gaps) => Some(gaps),
-            Self::Everything | Self::Nothing => None,
-        }
-    }
 }
 
 impl File {

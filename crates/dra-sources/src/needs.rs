@@ -251,33 +251,19 @@ impl Problem {
         } else {
             "appears more than once with the same content"
         };
-        Self {
-            place: place.to_owned(),
-            object: Some(object(twin.kind, &twin.key)),
-            message: message.to_owned(),
-        }
+        Self::about(twin.kind, &twin.key, place, message.to_owned())
     }
 
     pub(crate) fn repeated(kind: Kind, key: &Key, place: &str) -> Self {
-        Self {
-            place: place.to_owned(),
-            object: Some(object(kind, key)),
-            message: format!(
-                "appears more than once in a list of all {}: the list may lack others",
-                kind.plural()
-            ),
-        }
+        let kinds = kind.plural();
+        let message = format!("appears more than once in a list of all {kinds}: the list may lack others");
+        Self::about(kind, key, place, message)
     }
 
     pub(crate) fn same_uid(kind: Kind, one: &Key, other: &Key, place: &str) -> Self {
-        Self {
-            place: place.to_owned(),
-            object: Some(object(kind, other)),
-            message: format!(
-                "has the same UID as `{}`: one of them is wrong",
-                object(kind, one)
-            ),
-        }
+        let one = object(kind, one);
+        let message = format!("has the same UID as `{one}`: one of them is wrong");
+        Self::about(kind, other, place, message)
     }
 
     pub(crate) fn lacking(kind: Kind, key: &Key, has: &str, lacks: &str) -> Self {
@@ -286,18 +272,20 @@ impl Problem {
         } else {
             format!("exists, but not in `{lacks}`, which lists all {}", kind.plural())
         };
-        Self {
-            place: has.to_owned(),
-            object: Some(object(kind, key)),
-            message: format!("{message}: the files are from different times or clusters"),
-        }
+        let message = format!("{message}: the files are from different times or clusters");
+        Self::about(kind, key, has, message)
     }
 
     pub(crate) fn of_another_cluster(namespace: &Key, one: &str, other: &str) -> Self {
+        let message = format!("has a different UID in `{one}`: the files are from different clusters");
+        Self::about(Kind::Namespace, namespace, other, message)
+    }
+
+    fn about(kind: Kind, key: &Key, place: &str, message: String) -> Self {
         Self {
-            place: other.to_owned(),
-            object: Some(object(Kind::Namespace, namespace)),
-            message: format!("has a different UID in `{one}`: the files are from different clusters"),
+            place: place.to_owned(),
+            object: Some(object(kind, key)),
+            message,
         }
     }
 
@@ -344,9 +332,7 @@ impl std::fmt::Display for Problem {
 /// Receives the progress of reading, from any thread. The default does nothing.
 pub trait Observer: Send + Sync {
     /// So many objects and bytes were read so far, of all kinds together.
-    fn progress(&self, objects: u64, bytes: u64) {
-        let _ = (objects, bytes);
-    }
+    fn progress(&self, _objects: u64, _bytes: u64) {}
 }
 
 /// Nothing is observed.

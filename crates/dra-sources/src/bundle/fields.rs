@@ -194,71 +194,37 @@ metadata.ownerReferences.{apiVersion, kind, name, uid, controller}";
 fn lines(kind: Kind) -> &'static str {
     match kind {
         Kind::Namespace | Kind::CompositePodGroup => "",
-        Kind::Workload | Kind::DeviceTaintRule => MANAGED,
-        Kind::Node => NODE,
-        Kind::DeviceClass => CLASS,
-        Kind::ResourceSlice => SLICE,
-        Kind::ResourceClaimTemplate => TEMPLATE,
-        Kind::ResourceClaim => CLAIM,
-        Kind::Pod => POD,
-        Kind::PodGroup => GROUP,
-        Kind::PodDisruptionBudget => BUDGET,
-        Kind::ResourceQuota => QUOTA,
-        Kind::Event => EVENT,
-        Kind::ClusterRole | Kind::Role => ROLE,
-        Kind::ClusterRoleBinding | Kind::RoleBinding => BINDING,
-    }
-}
-
-const MANAGED: &str = "metadata.managedFields.{manager, apiVersion, subresource, time}";
-
-const ROLE: &str = "\
-rules.{verbs, apiGroups, resources, resourceNames}";
-
-const BINDING: &str = "\
-roleRef.{kind, name}
-subjects.{kind, namespace, name}";
-
-const QUOTA: &str = "\
-spec.scopes
-spec.scopeSelector.matchExpressions.scopeName
-status.{hard, used}.*";
-
-const NODE: &str = "\
+        Kind::Workload | Kind::DeviceTaintRule => "metadata.managedFields.{manager, apiVersion, subresource, time}",
+        Kind::Node => "\
 spec.unschedulable
 spec.taints.{key, value, effect, timeAdded}
 status.allocatable.*
 status.conditions.{type, status, reason, message, lastTransitionTime, lastHeartbeatTime, observedGeneration}
 status.nodeInfo.kubeletVersion
-status.declaredFeatures";
-
-const CLASS: &str = "\
+status.declaredFeatures",
+        Kind::DeviceClass => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
-spec.config.opaque.parameters#";
-
-const SLICE: &str = "\
+spec.config.opaque.parameters#",
+        Kind::ResourceSlice => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.devices.nodeAllocatableResourceMappings.*?
-spec.devices.basic.nodeAllocatableResourceMappings.*?";
-
-// `reservedFor` is that of KEP-5194, which no release has.
-const TEMPLATE: &str = "\
+spec.devices.basic.nodeAllocatableResourceMappings.*?",
+        // `reservedFor` is that of KEP-5194, which no release has.
+        Kind::ResourceClaimTemplate => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.metadata.{name, namespace, generateName, finalizers}
 spec.metadata.labels.*
 spec.metadata.ownerReferences.{apiVersion, kind, name, uid, controller}
 spec.spec.devices.config.opaque.parameters#
-spec.spec.reservedFor.{apiGroup, resource, name, uid}";
-
-const CLAIM: &str = "\
+spec.spec.reservedFor.{apiGroup, resource, name, uid}",
+        Kind::ResourceClaim => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.devices.config.opaque.parameters#
 spec.reservedFor.{apiGroup, resource, name, uid}
 status.allocation.reservedForAnyPod
 status.allocation.devices.config.opaque.parameters#
-status.devices.data#";
-
-const POD: &str = "\
+status.devices.data#",
+        Kind::Pod => "\
 spec.{nodeName, schedulerName, serviceAccountName, hostNetwork, priority, preemptionPolicy, terminationGracePeriodSeconds, restartPolicy}
 spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.schedulingGroup.podGroupName
@@ -288,9 +254,8 @@ status.{containerStatuses, initContainerStatuses}.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.name
 status.{containerStatuses, initContainerStatuses}.allocatedResourcesStatus.resources.{resourceID, health, message}
 status.{containerStatuses, initContainerStatuses}.state.waiting.{reason, message}
-status.{containerStatuses, initContainerStatuses}.{state, lastState}.terminated.{exitCode, reason, finishedAt}";
-
-const GROUP: &str = "\
+status.{containerStatuses, initContainerStatuses}.{state, lastState}.terminated.{exitCode, reason, finishedAt}",
+        Kind::PodGroup => "\
 metadata.managedFields.{manager, apiVersion, subresource, time}
 spec.resourceClaims.{name, resourceClaimName, resourceClaimTemplateName}
 spec.workloadRef.{workloadName, templateName}
@@ -299,13 +264,28 @@ spec.schedulingPolicy.gang.minCount
 spec.{priority, parentCompositePodGroupName}
 spec.schedulingConstraints?
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
-status.resourceClaimStatuses.{name, resourceClaimName}";
-
-const BUDGET: &str = "\
+status.resourceClaimStatuses.{name, resourceClaimName}",
+        Kind::PodDisruptionBudget => "\
 spec.{minAvailable, maxUnavailable}
 spec.selector.matchLabels.*
 spec.selector.matchExpressions.{key, operator, values}
-status.{disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods}";
+status.{disruptionsAllowed, currentHealthy, desiredHealthy, expectedPods}",
+        Kind::ResourceQuota => "\
+spec.scopes
+spec.scopeSelector.matchExpressions.scopeName
+status.{hard, used}.*",
+        Kind::Event => "\
+involvedObject.{kind, namespace, name, uid}
+{reason, message, type, reportingComponent, firstTimestamp, lastTimestamp, eventTime, count}
+source.component
+series.{count, lastObservedTime}",
+        Kind::ClusterRole | Kind::Role => "\
+rules.{verbs, apiGroups, resources, resourceNames}",
+        Kind::ClusterRoleBinding | Kind::RoleBinding => "\
+roleRef.{kind, name}
+subjects.{kind, namespace, name}",
+    }
+}
 
 /// What `Owners::add` of the model reads. Pod templates are where these kinds have them.
 const OWNER: &str = "\
@@ -321,12 +301,6 @@ status.{replicas, failed, status, phase}
 status.nodes.{name, status}
 status.conditions.{type, status, reason, message, lastTransitionTime, observedGeneration}
 status.admissionChecks.{name, state, message, lastTransitionTime}";
-
-const EVENT: &str = "\
-involvedObject.{kind, namespace, name, uid}
-{reason, message, type, reportingComponent, firstTimestamp, lastTimestamp, eventTime, count}
-source.component
-series.{count, lastObservedTime}";
 
 #[cfg(test)]
 mod tests {

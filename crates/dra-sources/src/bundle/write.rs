@@ -124,7 +124,7 @@ pub(crate) struct Part {
     line: Vec<u8>,
     count: u64,
     /// Items that are not objects and were left out.
-    broken: u64,
+    pub(crate) broken: u64,
 }
 
 impl Part {
@@ -168,11 +168,6 @@ impl Part {
         }
     }
 
-    /// Notes an item that is none.
-    pub(crate) fn bad(&mut self) {
-        self.broken += 1;
-    }
-
     /// Returns what was written, for the info.
     pub(crate) fn info(&self, resource_version: String) -> ListInfo {
         ListInfo {
@@ -181,11 +176,6 @@ impl Part {
             resource_version,
             count: self.count,
         }
-    }
-
-    /// Number of items that were left out because they are not objects.
-    pub(crate) fn broken(&self) -> u64 {
-        self.broken
     }
 }
 
@@ -293,7 +283,7 @@ mod tests {
         pods.add(br#"{"metadata":{"name":"a"}}"#);
         pods.add(b"[]");
         pods.add(br#"{"metadata":{"name":"b"}}"#);
-        assert_eq!((pods.info(String::new()).count, pods.broken()), (2, 1));
+        assert_eq!((pods.info(String::new()).count, pods.broken), (2, 1));
         let nodes = Part::new(Kind::Node, "v1".into(), redaction, directory, compression);
         let snapshot = Snapshot::new(
             SnapshotInfo::default(),

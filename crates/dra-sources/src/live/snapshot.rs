@@ -79,7 +79,7 @@ impl Live {
         listed.sort_by_key(|(kind, _)| *kind);
 
         let malformed = |(kind, listed): &(Kind, Listed<Recorder>)| {
-            let broken = listed.sink.part.broken();
+            let broken = listed.sink.part.broken;
             (broken > 0).then(|| Gap::of_kind(*kind, format!("{broken} items of the list were malformed")))
         };
         environment.gaps.extend(listed.iter().filter_map(malformed));
@@ -159,6 +159,6 @@ impl Sink for Recorder {
     }
 
     fn bad(&mut self, _: String, _: String) {
-        self.part.bad();
+        self.part.broken += 1;
     }
 }

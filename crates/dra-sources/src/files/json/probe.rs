@@ -20,14 +20,7 @@ pub(crate) struct Head<'a> {
 ///
 /// Most objects begin with both, and no more than that is read of them.
 pub(crate) fn head(object: &[u8]) -> Head<'_> {
-    let mut head = Head::default();
-    for (key, value) in Members::of(object) {
-        head.note(key, value);
-        if head.api_version.is_some() && head.kind.is_some() {
-            break;
-        }
-    }
-    head
+    head_until(object, |_| false)
 }
 
 /// Like [`head`], but gives up at the first member that is an object or an array.
@@ -35,15 +28,17 @@ pub(crate) fn head(object: &[u8]) -> Head<'_> {
 /// For the items of a list that says what its items are: a server leaves `apiVersion` and `kind` out of them, and
 /// reading each to its end to find that out would double the work.
 pub(crate) fn leading_head(object: &[u8]) -> Head<'_> {
+    head_until(object, |first| matches!(first, Some(b'{' | b'[')))
+}
+
+/// Reads up to the first member whose value begins so.
+fn head_until(object: &[u8], ends_with: impl Fn(Option<&u8>) -> bool) -> Head<'_> {
     let mut head = Head::default();
     let mut members = Members::of(object);
-    while let Some((key, value_start)) = members.next_key() {
-        if matches!(object.get(value_start), Some(b'{' | b'[')) {
-            break;
-        }
-        let Some(value) = members.skip_value(value_start) else {
-            break;
-        };
+    while let Some((key, start)) = members.next_key()
+        && !ends_with(object.get(start))
+        && let Some(value) = members.skip_value(start)
+    {
         head.note(key, value);
         if head.api_version.is_some() && head.kind.is_some() {
             break;
