@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 pub use self::identity::FileIdentity;
-use self::save::{Existing, replace, write_through};
+use self::save::{replace, write_through};
 
 /// The most links that are followed from one to the next. Linux follows as many.
 const MOST_LINKS: usize = 40;
@@ -28,7 +28,7 @@ pub enum DestinationError {
         /// As the user has named it.
         path: PathBuf,
         /// The reason why not.
-        reason: String,
+        reason: &'static str,
         /// Suggested alternative.
         hint: Option<&'static str>,
     },
@@ -51,6 +51,29 @@ pub enum DestinationError {
 }
 
 impl DestinationError {
+    fn unusable(named: &Path, reason: &'static str, hint: Option<&'static str>) -> Self {
+        Self::Unusable {
+            path: named.to_owned(),
+            reason,
+            hint,
+        }
+    }
+
+    /// The error of a file called `named`, by the system's reason.
+    fn of(named: &Path) -> impl Fn(io::Error) -> Self {
+        |source| Self::File {
+            path: named.to_owned(),
+            source,
+        }
+    }
+
+    fn temporary(folder: &Path) -> impl FnOnce(io::Error) -> Self {
+        |source| Self::Temporary {
+            folder: folder.to_owned(),
+            source,
+        }
+    }
+
     /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -95,7 +118,10 @@ pub struct NamedFile {
 #[derive(Debug)]
 enum Place {
     /// A regular file, or nothing yet.
-    Regular { folder: PathBuf, old: Option<Existing> },
+    Regular {
+        folder: PathBuf,
+        old: Option<Box<Metadata>>,
+    },
     /// Something that takes bytes and keeps its place.
     Through,
     /// A file that the process got open, named by its number.
@@ -132,55 +158,40 @@ impl Destination {
         if named.as_os_str() == "-" {
             return Ok(Self::Stdout);
         }
-        let unusable = |reason: &str, hint: Option<&'static str>| DestinationError::Unusable {
-            path: named.to_owned(),
-            reason: reason.to_owned(),
-            hint,
-        };
-        let failed = |source| DestinationError::File {
-            path: named.to_owned(),
-            source,
-        };
+        let unusable = |reason, hint| Err(DestinationError::unusable(named, reason, hint));
         let (path, place) = match end_of(named)? {
             End::Descriptor { own: Some(1), .. } => return Ok(Self::Stdout),
             End::Descriptor { path, .. } => (path, Place::Descriptor),
             End::Name {
                 path,
                 folder,
-                metadata: None,
-            } => (path, Place::Regular { folder, old: None }),
-            End::Name {
-                path,
-                folder,
-                metadata: Some(metadata),
+                metadata,
             } => {
-                let kind = metadata.file_type();
-                if kind.is_dir() {
-                    return Err(unusable("it is a directory", Some("name a file in it")));
-                }
-                if kind.is_file() {
-                    // A user with write permission on the directory could replace the file, but the file is read-only.
-                    fs::OpenOptions::new().write(true).open(&path).map_err(failed)?;
-                    let old = Some(Existing::of(&metadata));
-                    (path, Place::Regular { folder, old })
-                } else if is_disk(&metadata) {
-                    return Err(unusable(
-                        "it is a disk, and writing would destroy its content",
-                        None,
-                    ));
-                } else if is_socket(&metadata) {
-                    return Err(unusable("it is a socket", None));
-                } else {
-                    (path, Place::Through)
-                }
+                let place = match metadata {
+                    Some(old) if old.is_dir() => {
+                        return unusable("it is a directory", Some("name a file in it"));
+                    }
+                    Some(old) if is_disk(&old) => {
+                        return unusable("it is a disk, and writing would destroy its content", None);
+                    }
+                    Some(old) if is_socket(&old) => return unusable("it is a socket", None),
+                    Some(old) if !old.is_file() => Place::Through,
+                    old => {
+                        if old.is_some() {
+                            // A user with write permission on the directory could replace the file, but the file is read-only.
+                            let opened = fs::OpenOptions::new().write(true).open(&path);
+                            opened.map_err(DestinationError::of(named))?;
+                        }
+                        let old = old.map(Box::new);
+                        Place::Regular { folder, old }
+                    }
+                };
+                (path, place)
             }
         };
         if let Place::Regular { folder, .. } = &place {
             // It is deleted immediately: it only detects late failures early.
-            tempfile::tempfile_in(folder).map_err(|source| DestinationError::Temporary {
-                folder: folder.clone(),
-                source,
-            })?;
+            tempfile::tempfile_in(folder).map_err(DestinationError::temporary(folder))?;
         }
         Ok(Self::File(NamedFile {
             named: named.to_owned(),
@@ -234,21 +245,15 @@ impl NamedFile {
         readers: Readers,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), DestinationError> {
-        let failed = |source| DestinationError::File {
-            path: self.named.clone(),
-            source,
-        };
+        let failed = DestinationError::of(&self.named);
         match &self.place {
             Place::Regular { folder, old } => {
                 let file = tempfile::Builder::new()
                     .prefix(".kubectl-dra-")
                     .tempfile_in(folder)
-                    .map_err(|source| DestinationError::Temporary {
-                        folder: folder.clone(),
-                        source,
-                    })?;
-                let old = old.as_ref().map(|old| old.for_readers(readers));
-                replace(file, &self.path, old.as_ref(), write).map_err(failed)
+                    .map_err(DestinationError::temporary(folder))?;
+                let old = old.as_deref().map(|old| (old, readers));
+                replace(file, &self.path, old, write).map_err(failed)
             }
             Place::Through => write_through(&self.path, false, write).map_err(failed),
             Place::Descriptor => write_through(&self.path, true, write).map_err(failed),
@@ -258,30 +263,20 @@ impl NamedFile {
 
 /// Follows all links from `named` on.
 fn end_of(named: &Path) -> Result<End, DestinationError> {
-    let unusable = |reason: String, hint: Option<&'static str>| DestinationError::Unusable {
-        path: named.to_owned(),
-        reason,
-        hint,
-    };
-    let failed = |source| DestinationError::File {
-        path: named.to_owned(),
-        source,
-    };
+    let unusable = |reason, hint| Err(DestinationError::unusable(named, reason, hint));
+    let failed = DestinationError::of(named);
     if named.as_os_str().is_empty() {
-        return Err(unusable(
-            "the name is empty".to_owned(),
+        return unusable(
+            "the name is empty",
             Some("name a file, or `-` for standard output"),
-        ));
+        );
     }
     let mut path = named.to_owned();
     for _ in 0..=MOST_LINKS {
         let (Some(name), false) = (path.file_name(), ends_as_directory(&path)) else {
-            return Err(unusable(
-                "it names a directory".to_owned(),
-                Some("name a file in it"),
-            ));
+            return unusable("it names a directory", Some("name a file in it"));
         };
-        let folder = folder_of(&path).canonicalize().map_err(failed)?;
+        let folder = folder_of(&path).canonicalize().map_err(&failed)?;
         let full = folder.join(name);
         if let Some(number) = descriptor_number(name).filter(|_| holds_descriptors(&folder)) {
             let is_own = is_of_this_process(&folder);
@@ -296,13 +291,13 @@ fn end_of(named: &Path) -> Result<End, DestinationError> {
             Err(error) => return Err(failed(error)),
         };
         if let Some(link) = metadata.as_ref().filter(|metadata| metadata.is_symlink()) {
-            if is_trap(link, &folder.metadata().map_err(failed)?) {
-                return Err(unusable(
-                    "it is a link that another user created in a shared directory".to_owned(),
+            if is_trap(link, &folder.metadata().map_err(&failed)?) {
+                return unusable(
+                    "it is a link that another user created in a shared directory",
                     Some("name the file itself, or a directory of your own"),
-                ));
+                );
             }
-            path = folder.join(fs::read_link(&full).map_err(failed)?);
+            path = folder.join(fs::read_link(&full).map_err(&failed)?);
             continue;
         }
         return Ok(End::Name {
@@ -311,7 +306,7 @@ fn end_of(named: &Path) -> Result<End, DestinationError> {
             metadata,
         });
     }
-    Err(unusable("its links form a loop".to_owned(), None))
+    unusable("its links form a loop", None)
 }
 
 /// The directory of `path`.

@@ -8,88 +8,43 @@ use tempfile::NamedTempFile;
 
 use super::{Readers, folder_of, sync_folder};
 
-/// Properties that a new file inherits from the replaced one.
-#[derive(Debug)]
-pub(super) struct Existing {
-    #[cfg(unix)]
-    mode: u32,
-    #[cfg(unix)]
-    owner: (u32, u32),
+/// Gives `file` what the old one had, as far as it is for these readers.
+#[cfg(unix)]
+fn keep(old: &Metadata, readers: Readers, file: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
+
+    let mut mode = match readers {
+        Readers::Owner => old.mode() & 0o700,
+        Readers::AsBefore => old.mode() & 0o777,
+    };
+    let (user, group) = (old.uid(), old.gid());
+    let new = file.metadata()?;
+    if (new.uid(), new.gid()) != (user, group) {
+        let is_given = fchown(file, Some(user), Some(group)).or_else(|_| fchown(file, None, Some(group)));
+        if is_given.is_err() {
+            // What the old group was allowed is not for another one.
+            mode &= !0o070;
+        }
+    }
+    file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-impl Existing {
-    #[cfg(unix)]
-    pub(super) fn of(metadata: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt as _;
-
-        Self {
-            mode: metadata.mode() & 0o777,
-            owner: (metadata.uid(), metadata.gid()),
-        }
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn of(_: &Metadata) -> Self {
-        Self {}
-    }
-
-    /// Returns what a file for these readers keeps.
-    #[cfg(unix)]
-    pub(super) fn for_readers(&self, readers: Readers) -> Self {
-        Self {
-            mode: match readers {
-                Readers::Owner => self.mode & 0o700,
-                Readers::AsBefore => self.mode,
-            },
-            owner: self.owner,
-        }
-    }
-
-    #[cfg(not(unix))]
-    #[expect(clippy::unused_self, reason = "as where files have modes")]
-    pub(super) fn for_readers(&self, _: Readers) -> Self {
-        Self {}
-    }
-
-    /// Gives `file` what the old one had.
-    #[cfg(unix)]
-    fn keep(&self, file: &File) -> io::Result<()> {
-        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
-
-        let metadata = file.metadata()?;
-        let mut mode = self.mode;
-        if (metadata.uid(), metadata.gid()) != self.owner {
-            let (user, group) = self.owner;
-            let is_given = fchown(file, Some(user), Some(group)).or_else(|_| fchown(file, None, Some(group)));
-            if is_given.is_err() {
-                // What the old group was allowed is not for another one.
-                mode &= !0o070;
-            }
-        }
-        file.set_permissions(fs::Permissions::from_mode(mode))
-    }
-
-    #[cfg(not(unix))]
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "as where files have modes"
-    )]
-    fn keep(&self, _: &File) -> io::Result<()> {
-        Ok(())
-    }
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as where files have modes")]
+fn keep(_: &Metadata, _: Readers, _: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Fills `new` and gives it the name `path`. Whatever fails, the old file stays, and nothing of the new one does.
 pub(super) fn replace(
     new: NamedTempFile,
     path: &Path,
-    old: Option<&Existing>,
+    old: Option<(&Metadata, Readers)>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     fill(new.as_file(), write)?;
-    if let Some(old) = old {
-        old.keep(new.as_file())?;
+    if let Some((old, readers)) = old {
+        keep(old, readers, new.as_file())?;
     }
     new.as_file().sync_all()?;
     // Another process may have put something else there in the meantime.
