@@ -168,7 +168,7 @@ impl Coverage {
                 && (!self.referred.contains(&kind) || cannot_exist(kind, environment))
             {
                 verdict.assumed.push(kind);
-            } else if Kind::OF_RIGHTS.contains(&kind) || !needs.takes_files_for_whole() {
+            } else if Kind::OF_RIGHTS.contains(&kind) || !needs.whole_files {
                 // Every cluster has roles: files without roles do not contain them.
                 verdict.gaps.push(Gap::of_kind(kind, self.silence().to_owned()));
                 if !needs.is_optional(kind) {

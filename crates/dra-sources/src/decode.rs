@@ -40,6 +40,11 @@ impl Decoder {
         complete(&object)?;
         Ok(object)
     }
+
+    /// The memory of what was decoded since this was asked the last time, about, in bytes.
+    pub(crate) fn take_weight(&mut self) -> u64 {
+        std::mem::take(&mut self.weight)
+    }
 }
 
 /// Returns whether the object says which devices it is about. Without that a slice has no pool, and a result holds nothing.
@@ -157,13 +162,6 @@ fn in_field(kind: Kind, version: &str, json: &[u8], error: serde_json::Error) ->
 
 /// Fields of one object that are named where they hold something else than they should.
 const MOST_FIELDS: usize = 5;
-
-impl Decoder {
-    /// The memory of what was decoded since this was asked the last time, about, in bytes.
-    pub(crate) fn take_weight(&mut self) -> u64 {
-        std::mem::take(&mut self.weight)
-    }
-}
 
 /// Group and version of an `apiVersion`.
 pub(crate) fn group_version(api_version: &str) -> (&str, &str) {

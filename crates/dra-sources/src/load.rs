@@ -217,11 +217,7 @@ pub struct Request<'a> {
 /// # Errors
 /// When a file cannot be read to its end; with `strict` at the first problem.
 pub fn load(request: &Request<'_>, needs: &Needs, observer: Arc<dyn Observer>) -> Result<Loaded, LoadError> {
-    let sources = request
-        .names
-        .iter()
-        .map(|name| source(name))
-        .collect::<Result<Vec<_>, _>>()?;
+    let sources = sources(request.names)?;
     load_sources(&sources, request, needs, observer)
 }
 
@@ -300,8 +296,13 @@ pub fn files_read(names: &[String]) -> Vec<(String, FileIdentity)> {
     files
 }
 
+/// Returns what the arguments of `--from` name.
+pub(super) fn sources(names: &[String]) -> Result<Vec<Source>, LoadError> {
+    names.iter().map(|name| source(name)).collect()
+}
+
 /// Returns what an argument of `--from` names.
-pub(super) fn source(name: &str) -> Result<Source, LoadError> {
+fn source(name: &str) -> Result<Source, LoadError> {
     let Some(example) = name.strip_prefix("example:") else {
         return Ok(Source::from_argument(OsStr::new(name)));
     };
@@ -479,7 +480,7 @@ impl Collected {
             self.problem(problem, request.strict)?;
         }
         environment.told.clone_from(&covered.absent);
-        let assumed = if needs.takes_files_for_whole() {
+        let assumed = if needs.whole_files {
             &[]
         } else {
             covered.assumed.as_slice()

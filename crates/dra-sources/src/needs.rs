@@ -9,9 +9,9 @@ use dra_model::{Cluster, Key, Kind, Twin};
 pub struct Needs {
     wants: BTreeMap<Kind, Want>,
     gates: bool,
-    schedulers: bool,
-    pods_after_claims: bool,
-    whole_files: bool,
+    pub(crate) schedulers: bool,
+    pub(crate) pods_after_claims: bool,
+    pub(crate) whole_files: bool,
     assumes_rare: bool,
 }
 
@@ -174,10 +174,6 @@ impl Needs {
         self.assumes_rare && RARE.contains(&kind)
     }
 
-    pub(crate) fn takes_files_for_whole(&self) -> bool {
-        self.whole_files
-    }
-
     pub(crate) fn wants(&self) -> impl Iterator<Item = (Kind, &Want)> {
         self.wants.iter().map(|(kind, want)| (*kind, want))
     }
@@ -198,14 +194,6 @@ impl Needs {
     /// Returns whether the gates of the components are asked for.
     pub fn wants_gates(&self) -> bool {
         self.gates
-    }
-
-    pub(crate) fn wants_schedulers(&self) -> bool {
-        self.schedulers
-    }
-
-    pub(crate) fn wants_pods_after_claims(&self) -> bool {
-        self.pods_after_claims
     }
 }
 

@@ -17,7 +17,7 @@ use super::bundle::{
 };
 use super::files::{Found, RawItem, ReadError, ReadOptions, Source, read};
 use super::gates::VersionSettings;
-use super::load::{LoadError, Request, load_sources, source};
+use super::load::{LoadError, Request, load_sources, sources};
 use super::needs::{Needs, Unobserved};
 use super::recognize::{Recognized, recognize};
 use dra_model::{Claim, Cluster, Condition, Key, Kind, Meta, Object, PodClaimStatus, Time, json};
@@ -112,11 +112,7 @@ impl Successor<'_> {
     /// # Errors
     /// When the files cannot be read, nothing can be written in the directory, or the copy is not what it should be.
     pub fn snapshot(&self, directory: &Path, compression: Compression) -> Result<Snapshot, SuccessorError> {
-        let sources = self
-            .names
-            .iter()
-            .map(|name| source(name))
-            .collect::<Result<Vec<_>, _>>()?;
+        let sources = sources(self.names)?;
         let mut parts = Parts {
             directory,
             compression,

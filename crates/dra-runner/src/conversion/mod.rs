@@ -156,15 +156,11 @@ impl Planned {
 /// Told how far the work is. The default does nothing.
 pub trait Watcher: Sync {
     /// A pass begins that writes so many claims.
-    fn pass(&self, number: u32, writes: usize) {
-        let _ = (number, writes);
-    }
+    fn pass(&self, _number: u32, _writes: usize) {}
     /// One claim is through.
     fn done(&self) {}
     /// Nothing is done for so long.
-    fn waits(&self, pause: Duration) {
-        let _ = pause;
-    }
+    fn waits(&self, _pause: Duration) {}
 }
 
 /// Time for requests in flight after a run is asked to stop. A slower server may never respond.

@@ -11,8 +11,8 @@ pub struct ItemBatch {
     /// The text of all items, one after the other.
     buffer: Vec<u8>,
     entries: Vec<Entry>,
-    /// Bytes of files that had been read when the batch was full.
-    read: u64,
+    /// Bytes of files that had been read when the batch was full, as far as they are counted.
+    pub read: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -102,16 +102,6 @@ impl ItemBatch {
     /// The number of things in it.
     pub fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    /// Bytes of files that had been read when the batch was full, as far as they are counted.
-    pub fn read_so_far(&self) -> u64 {
-        self.read
-    }
-
-    /// Notes how many bytes of files have been read.
-    pub(super) fn note_read(&mut self, bytes: u64) {
-        self.read = bytes;
     }
 
     /// Returns whether there is nothing in it.

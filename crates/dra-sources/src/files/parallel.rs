@@ -63,9 +63,9 @@ where
         collected?;
         match outcome {
             Ok(summary) => Ok(summary),
-            Err(Stop::Failed(error)) => Err(error.into()),
+            Err(Some(error)) => Err(error.into()),
             // Only a `collect` that failed, or a worker that panicked, ends the reader like this.
-            Err(Stop::Abandoned) => Ok(Summary::default()),
+            Err(None) => Ok(Summary::default()),
         }
     })
 }
@@ -78,23 +78,13 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     }
 }
 
-enum Stop {
-    Failed(ReadError),
-    Abandoned,
-}
-
-impl From<ReadError> for Stop {
-    fn from(error: ReadError) -> Self {
-        Self::Failed(error)
-    }
-}
-
+/// Reads until there is nothing more, or nothing that takes it: then there is no error either.
 fn read_batches(
     sources: &[Source],
     options: &ReadOptions,
     empty: Receiver<ItemBatch>,
     full: SyncSender<(u64, ItemBatch)>,
-) -> Result<Summary, Stop> {
+) -> Result<Summary, Option<ReadError>> {
     let mut number = 0;
     let mut batch: Option<ItemBatch> = None;
     let mut send = |mut batch: ItemBatch| {
@@ -103,13 +93,13 @@ fn read_batches(
             .bytes_read
             .as_ref()
             .map(|read| read.load(Ordering::Relaxed));
-        batch.note_read(read.unwrap_or_default());
-        full.send((number - 1, batch)).map_err(|_| Stop::Abandoned)
+        batch.read = read.unwrap_or_default();
+        full.send((number - 1, batch)).map_err(|_| None)
     };
     let outcome = read(sources, options, |found: Found<'_>| {
         let mut current = match batch.take() {
             Some(batch) => batch,
-            None => empty.recv().map_err(|_| Stop::Abandoned)?,
+            None => empty.recv().map_err(|_| None)?,
         };
         current.push(found);
         if current.bytes() >= BATCH_BYTES || current.len() >= BATCH_BYTES / 256 {

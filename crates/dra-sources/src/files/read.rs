@@ -256,38 +256,28 @@ impl<E: From<ReadError>> Reader<'_, E> {
 
     /// Reads the file once more, up to the end of the list that comes after `lists` others.
     fn read_ahead(&self, source: &Source, lists: u64) -> Result<ListHead, E> {
-        enum Stop {
-            Found(Box<ListHead>),
-            Failed(ReadError),
-        }
-        impl From<ReadError> for Stop {
-            fn from(error: ReadError) -> Self {
-                Self::Failed(error)
-            }
-        }
-
         // What is read twice is counted once.
         let options = ReadOptions {
             bytes_read: None,
             ..self.options.clone()
         };
-        let mut seen = 0;
-        let outcome = walk(source, &options, &mut |event| {
+        let (mut seen, mut found) = (0, None);
+        // An error that is none ends the reading.
+        let outcome = walk::<Option<ReadError>>(source, &options, &mut |event| {
             let Event::ListEnd(head) = event else {
                 return Ok(());
             };
             seen += 1;
-            if seen > lists {
-                Err(Stop::Found(Box::new(head.clone())))
-            } else {
-                Ok(())
+            if seen <= lists {
+                return Ok(());
             }
+            found = Some(head.clone());
+            Err(None)
         });
         match outcome {
-            Err(Stop::Found(head)) => Ok(*head),
-            Err(Stop::Failed(error)) => Err(error.into()),
-            // The file has changed in between.
-            Ok(()) => Ok(ListHead::default()),
+            Err(Some(error)) => Err(error.into()),
+            // Without one the file has changed in between.
+            Err(None) | Ok(()) => Ok(found.unwrap_or_default()),
         }
     }
 

@@ -215,7 +215,7 @@ impl Live {
     }
 
     async fn schedulers(&self, needs: &Needs) -> Result<Option<Vec<SchedulerProfile>>, Error> {
-        if !needs.wants_schedulers() {
+        if !needs.schedulers {
             return Ok(None);
         }
         evidence::schedulers(&self.target).await
@@ -233,7 +233,7 @@ impl Live {
         // Pods that are listed after the claims include every pod that was there when a claim was written.
         let (first, later): (Vec<_>, Vec<_>) = needs
             .wants()
-            .partition(|(kind, _)| !(needs.wants_pods_after_claims() && *kind == Kind::Pod));
+            .partition(|(kind, _)| !(needs.pods_after_claims && *kind == Kind::Pod));
         let mut answers = join_all(first.iter().map(|(kind, want)| one(*kind, want))).await;
         answers.extend(join_all(later.iter().map(|(kind, want)| one(*kind, want))).await);
 

@@ -90,7 +90,7 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decod
         }
         decoded.weight = decoder.take_weight().saturating_add(decoded.owners.weight());
     });
-    decoded.read = batch.read_so_far();
+    decoded.read = batch.read;
     let known = std::mem::take(&mut decoded.known);
     let counted = known.into_iter().map(|(kind, (file, count))| (file, kind, count));
     decoded.counted.extend(counted);

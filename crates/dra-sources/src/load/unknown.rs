@@ -48,7 +48,7 @@ impl UnknownFields {
                 continue;
             }
             let describe = || Field {
-                first: described(item, &fault),
+                first: item.problem(format!("ignoring {fault}")).to_string(),
                 count: 0,
             };
             self.fields.entry(key).or_insert_with(describe).count += 1;
@@ -90,25 +90,17 @@ impl UnknownFields {
     }
 }
 
-fn described(item: &RawItem<'_>, fault: &FieldFault) -> String {
-    item.problem(format!("ignoring {fault}")).to_string()
-}
-
 /// The path without the numbers of places in lists.
 fn without_places(path: &str) -> String {
-    let mut plain = String::with_capacity(path.len());
-    let mut rest = path;
-    while let Some((before, behind)) = rest.split_once('[') {
-        plain.push_str(before);
-        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
-        let is_place = digits > 0 && behind[digits..].starts_with(']');
+    let mut parts = path.split('[');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let behind = part.trim_start_matches(|letter: char| letter.is_ascii_digit());
         plain.push('[');
-        rest = if is_place { &behind[digits..] } else { behind };
+        plain.push_str(if behind.starts_with(']') { behind } else { part });
     }
-    plain.push_str(rest);
     plain
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -194,6 +194,17 @@ impl JsonItems {
     pub(crate) fn is_between_objects(&self) -> bool {
         self.state == State::Top
     }
+
+    fn begin_list(&mut self) {
+        self.is_list = true;
+        self.list.has_items = true;
+        self.object.cancel();
+    }
+
+    /// Returns whether the completed top-level object is a list. A list without `items` is recognized by its kind.
+    fn ends_list(&self) -> bool {
+        self.is_list || self.list.has_list_kind()
+    }
 }
 
 /// One piece of text being read. Events borrow from it and from the parser.
@@ -480,19 +491,6 @@ impl Feed<'_> {
             offset: self.items.offset + self.position as u64,
             kind,
         }
-    }
-}
-
-impl JsonItems {
-    fn begin_list(&mut self) {
-        self.is_list = true;
-        self.list.has_items = true;
-        self.object.cancel();
-    }
-
-    /// Returns whether the completed top-level object is a list. A list without `items` is recognized by its kind.
-    fn ends_list(&self) -> bool {
-        self.is_list || self.list.has_list_kind()
     }
 }
 
