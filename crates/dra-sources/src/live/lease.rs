@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Live;
 use super::error::Error;
 use super::list::encoded;
-use super::request::JSON;
+use super::request::{JSON, in_time};
 use dra_model::{Key, json};
 
 /// Timeout of a request about a lease. The server gets the same timeout, so that an abandoned write does not
@@ -24,7 +24,7 @@ impl Live {
     pub async fn lease(&self, key: &Key) -> Result<Option<Value>, Error> {
         let what = format!("read lease/{key}");
         let path = path(key, true);
-        match in_time(&what, self.target.whole(&path, JSON, &what)).await {
+        match in_time(LIMIT, &what, self.target.whole(&path, JSON, &what)).await {
             Ok(text) => self.parsed(what, &text).map(Some),
             Err(error) if error.says_gone(&key.name) => Ok(None),
             Err(error) => Err(error),
@@ -64,23 +64,13 @@ impl Live {
         let path = format!("{path}?timeout={}s", LIMIT.as_secs());
         let body = lease.to_string().into_bytes();
         let asked = self.target.submit(method, &path, JSON, body, &what);
-        let text = in_time(&what, asked).await?;
+        let text = in_time(LIMIT, &what, asked).await?;
         self.parsed(what, &text)
     }
 
     fn parsed(&self, what: String, text: &[u8]) -> Result<Value, Error> {
         json::from_slice(text).map_err(|error| self.target.foreign(what, error.to_string()))
     }
-}
-
-async fn in_time<T>(what: &str, asked: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
-    let answered = tokio::time::timeout(LIMIT, asked).await;
-    answered.unwrap_or_else(|_| {
-        Err(Error::TimedOut {
-            what: what.to_owned(),
-            after: LIMIT,
-        })
-    })
 }
 
 fn path(key: &Key, named: bool) -> String {

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use super::asked::misplaced;
 use super::connect::Target;
 use super::error::Error;
-use super::request::{Answer, JSON, Patience};
+use super::request::{Answer, JSON, Patience, joined};
 use crate::decode::{group_version, name_of};
 use crate::files::{JsonEvent, JsonItem, JsonItems, JsonLimits, ListHead, named};
 use crate::needs::{Observer, Want};
@@ -253,14 +253,9 @@ async fn page<S: Sink>(
         move || decode(inbox, sink, &meter)
     });
     // As a task of the runtime this runs on the thread that reads the connection, instead of waking another one for every piece.
-    let receiver = tokio::spawn(receive(answer, pieces));
+    let receiver = joined(what, tokio::spawn(receive(answer, pieces)));
     let (received, decoded) = tokio::join!(receiver, decoder);
-    received.unwrap_or_else(|error| {
-        Err(Error::Cut {
-            what: what.to_owned(),
-            message: error.to_string(),
-        })
-    })?;
+    received?;
     let cut = |message: String| Error::Cut {
         what: what.to_owned(),
         message,

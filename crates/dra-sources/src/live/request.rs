@@ -9,6 +9,7 @@ use http_body_util::{BodyDataStream, BodyExt as _};
 use kube::client::Body;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
+use tokio::task::JoinHandle;
 
 use super::connect::Target;
 use super::error::{Error, innermost};
@@ -54,12 +55,7 @@ impl Target {
         // As a task of the runtime this runs on the thread that reads the connection; who waits is woken once.
         let answer =
             tokio::spawn(async move { target.send(request, Body::from(json), &sent).await?.small().await });
-        answer.await.unwrap_or_else(|error| {
-            Err(Error::Cut {
-                what: what.to_owned(),
-                message: error.to_string(),
-            })
-        })
+        joined(what, answer).await
     }
 
     async fn send(&self, request: request::Builder, body: Body, what: &str) -> Result<Answer, Error> {
@@ -190,6 +186,31 @@ impl Target {
             retry_after,
         }
     }
+}
+
+/// Returns what `asked` comes to, if that does not take longer than `limit`.
+pub(super) async fn in_time<T>(
+    limit: Duration,
+    what: &str,
+    asked: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    let answered = tokio::time::timeout(limit, asked).await;
+    answered.unwrap_or_else(|_| {
+        Err(Error::TimedOut {
+            what: what.to_owned(),
+            after: limit,
+        })
+    })
+}
+
+/// Returns what a task came to that asked, which panicked or was ended with the runtime otherwise.
+pub(super) async fn joined<T>(what: &str, task: JoinHandle<Result<T, Error>>) -> Result<T, Error> {
+    task.await.unwrap_or_else(|error| {
+        Err(Error::Cut {
+            what: what.to_owned(),
+            message: error.to_string(),
+        })
+    })
 }
 
 /// A list of which only the items count.

@@ -22,7 +22,7 @@ use super::connect::Target;
 use super::discovery::{Serving, discover};
 use super::error::Error;
 use super::list::{self, Listing, Meter};
-use super::request::{JSON, jittered};
+use super::request::{JSON, in_time, jittered};
 use super::{Live, Objects, Unread};
 use crate::decode::{Decoder, key_of, name_of};
 use crate::files::{JsonEvent, JsonItems, JsonLimits, named};
@@ -532,13 +532,7 @@ impl Watcher {
             Persistence::UntilRefused => (timing.first_byte, timing.watch_pause),
             Persistence::Lasting => (timing.watch_opens, timing.lasting_watch_pause),
         };
-        let opening = tokio::time::timeout(limit, self.target.open(&path, JSON, &what)).await;
-        let opened = opening.unwrap_or_else(|_| {
-            Err(Error::TimedOut {
-                what: what.clone(),
-                after: limit,
-            })
-        });
+        let opened = in_time(limit, &what, self.target.open(&path, JSON, &what)).await;
         let mut answer = match opened {
             Ok(answer) => answer.with_pause(pause),
             Err(Error::Refused { code: 410, .. }) => return Ok(Followed::unopened(End::Expired)),
@@ -658,13 +652,7 @@ impl Watcher {
                 }
                 Ok(Some(JsonEvent::Bad { reason, .. })) => {
                     taken.heard = true;
-                    taken.gapped = true;
-                    self.unread.nameless = true;
-                    taken.unreadable.push(Unreadable {
-                        kind: self.kind,
-                        name: None,
-                        reason: reason.to_string(),
-                    });
+                    self.missed(&mut taken, None, reason.to_string());
                 }
                 Ok(Some(JsonEvent::ListEnd(_))) => {}
                 Err(error) => {
@@ -693,10 +681,8 @@ impl Watcher {
         let event = match json::from_slice::<Event<'_>>(json) {
             Ok(event) => event,
             Err(error) => {
-                taken.gapped = true;
-                self.unread.nameless = true;
-                taken.unreadable.push(self.unreadable(json, error.to_string()));
-                return;
+                let name = name_of(json, self.kind);
+                return self.missed(taken, name, error.to_string());
             }
         };
         let object = event.object.get().as_bytes();
@@ -745,11 +731,8 @@ impl Watcher {
                         taken.changes.push(Change::Delete(self.kind, key));
                     }
                     None => {
-                        taken.gapped = true;
-                        self.unread.nameless = true;
-                        taken
-                            .unreadable
-                            .push(self.unreadable(object, "has no name".to_owned()));
+                        let name = name_of(object, self.kind);
+                        self.missed(taken, name, "has no name".to_owned());
                     }
                 }
             }
@@ -766,17 +749,30 @@ impl Watcher {
                         // It exists and was unknown before; a new list must treat it neither as deleted nor as known.
                         taken.gapped = true;
                         self.unread.add(object);
-                        taken.unreadable.push(self.unreadable(object, why));
+                        taken.unreadable.push(Unreadable {
+                            kind: self.kind,
+                            name: name_of(object, self.kind),
+                            reason: why,
+                        });
                     }
                 }
             }
             other => {
-                taken.gapped = true;
-                self.unread.nameless = true;
                 let reason = format!("an event of the unknown type `{other}`");
-                taken.unreadable.push(self.unreadable(object, reason));
+                self.missed(taken, name_of(object, self.kind), reason);
             }
         }
+    }
+
+    /// An event may have been about any object.
+    fn missed(&mut self, taken: &mut Taken, name: Option<String>, reason: String) {
+        taken.gapped = true;
+        self.unread.nameless = true;
+        taken.unreadable.push(Unreadable {
+            kind: self.kind,
+            name,
+            reason,
+        });
     }
 
     /// The object of an event, or why there is none.
@@ -789,14 +785,6 @@ impl Watcher {
         self.decoder
             .decode(self.kind, self.kind.group(), self.version, json)
             .map_err(|error| error.to_string())
-    }
-
-    fn unreadable(&self, json: &[u8], reason: String) -> Unreadable {
-        Unreadable {
-            kind: self.kind,
-            name: name_of(json, self.kind),
-            reason,
-        }
     }
 
     /// The server answers otherwise than an API server.
