@@ -118,10 +118,6 @@ impl Coverage {
     }
 
     fn file(&mut self, name: &Arc<str>) -> &mut File {
-        // Cloned for the first object alone.
-        if !self.files.contains_key(name) {
-            self.files.insert(Arc::clone(name), File::default());
-        }
         self.files.entry(Arc::clone(name)).or_default()
     }
 

@@ -362,7 +362,6 @@ impl Collected {
             profiles,
             owners,
             ignored,
-            known: _,
             counted,
             lists,
             versions,
@@ -393,7 +392,7 @@ impl Collected {
             self.coverage.refers(&object);
             self.builder.add(object);
         }
-        for (file, kind, count) in counted {
+        for ((file, kind), count) in counted {
             self.knows_any = true;
             self.coverage.objects(&file, kind, count);
         }

@@ -128,7 +128,7 @@ impl Credentials {
         if user.client_certificate.is_some() || user.client_certificate_data.is_some() {
             return Ok(Self::None);
         }
-        let plugin = Plugin::new(exec);
+        let plugin = Plugin(exec);
         let told = plugin.run()?;
         if let Some((certificate, key)) = &told.certificate {
             user.client_certificate_data = Some(BASE64.encode(certificate.expose()));

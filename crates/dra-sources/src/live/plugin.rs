@@ -31,9 +31,7 @@ const VERSIONS: [&str; 2] = [
 
 /// A plugin as the kubeconfig has it.
 #[derive(Clone)]
-pub(super) struct Plugin {
-    exec: ExecConfig,
-}
+pub(super) struct Plugin(pub(super) ExecConfig);
 
 /// Output of a plugin.
 pub(super) struct Told {
@@ -84,13 +82,9 @@ const FIELDS: &[&str] = &[
 ];
 
 impl Plugin {
-    pub(super) fn new(exec: ExecConfig) -> Self {
-        Self { exec }
-    }
-
     /// The program's name, for errors. Its arguments may hold secrets.
     pub(super) fn name(&self) -> String {
-        self.exec.command.clone().unwrap_or_default()
+        self.0.command.clone().unwrap_or_default()
     }
 
     fn failed(&self, message: impl Into<String>) -> Error {
@@ -156,7 +150,7 @@ impl Plugin {
     }
 
     fn version(&self) -> Result<&'static str, Error> {
-        let wanted = self.exec.api_version.as_deref().unwrap_or_default();
+        let wanted = self.0.api_version.as_deref().unwrap_or_default();
         VERSIONS
             .into_iter()
             .find(|version| *version == wanted)
@@ -172,7 +166,7 @@ impl Plugin {
     fn printed(&self) -> Result<Vec<u8>, Error> {
         let ExecConfig {
             command, args, env, ..
-        } = &self.exec;
+        } = &self.0;
         let Some(program) = command.as_deref().filter(|command| !command.is_empty()) else {
             return Err(self.failed("the kubeconfig's `exec` has no `command`"));
         };
@@ -189,7 +183,7 @@ impl Plugin {
             }
         }
         let terminal = std::io::stdin().is_terminal();
-        let interactive = match self.exec.interactive_mode {
+        let interactive = match self.0.interactive_mode {
             Some(ExecInteractiveMode::Never) => false,
             Some(ExecInteractiveMode::Always) if !terminal => {
                 return Err(self.failed("it needs to prompt, but standard input is not a terminal"));
@@ -197,12 +191,7 @@ impl Plugin {
             _ => terminal,
         };
         let mut spec = json!({ "interactive": interactive });
-        if let Some(cluster) = self
-            .exec
-            .cluster
-            .as_ref()
-            .filter(|_| self.exec.provide_cluster_info)
-        {
+        if let Some(cluster) = self.0.cluster.as_ref().filter(|_| self.0.provide_cluster_info) {
             spec["cluster"] = serde_json::to_value(cluster).unwrap_or_default();
         }
         let info = json!({"kind": "ExecCredential", "apiVersion": self.version()?, "spec": spec});
@@ -218,7 +207,7 @@ impl Plugin {
         let (mut child, _running) = Running::start(command, interactive).map_err(|error| Error::Plugin {
             command: program.to_owned(),
             message: error.to_string(),
-            install_hint: self.exec.install_hint.clone(),
+            install_hint: self.0.install_hint.clone(),
         })?;
         let mut printed = Vec::new();
         let read = match child.stdout.take() {

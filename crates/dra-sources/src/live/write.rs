@@ -17,6 +17,8 @@ use super::error::Error;
 use super::list::{self, Listing, Meter, Sink};
 use super::request::JSON;
 use super::{Live, Unobserved};
+use crate::bundle::Redaction;
+use crate::decode::key_of;
 use crate::needs::Want;
 use dra_model::{Claim, ClaimPatch, ConsumerReference, Key, Kind, Object, Str, json};
 
@@ -223,37 +225,16 @@ struct Raw {
 
 impl Sink for Raw {
     fn item(&mut self, json: &[u8]) {
-        #[derive(Deserialize)]
-        struct Named {
-            kind: Option<Str>,
-            metadata: Metadata,
-        }
-        #[derive(Deserialize)]
-        struct Metadata {
-            namespace: Str,
-            name: Str,
-        }
-        let Ok(Named { kind, metadata }) = json::from_slice::<Named>(json) else {
-            return;
-        };
-        if !self.wanted.contains(&Key::new(metadata.namespace, metadata.name)) {
+        if !key_of(json).is_some_and(|key| self.wanted.contains(&key)) {
             return;
         }
-        let text = String::from_utf8_lossy(json);
         // Items of a list need not say what they are; objects in a file must.
-        if kind.is_some() {
-            self.found.extend(RawValue::from_string(text.into_owned()).ok());
-            return;
+        let mut text = Vec::new();
+        let written = Redaction::Off.write(Kind::ResourceClaim, &self.api_version, json, &mut text);
+        if written.is_ok() {
+            let text = String::from_utf8_lossy(&text).into_owned();
+            self.found.extend(RawValue::from_string(text).ok());
         }
-        let Some(fields) = text.trim_start().strip_prefix('{') else {
-            return;
-        };
-        let head = format!(
-            "{{\"apiVersion\":\"{}\",\"kind\":\"ResourceClaim\",",
-            self.api_version
-        );
-        self.found
-            .extend(RawValue::from_string(format!("{head}{fields}")).ok());
     }
 
     fn bad(&mut self, _: String, _: String) {}

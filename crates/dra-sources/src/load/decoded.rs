@@ -36,8 +36,7 @@ pub(super) struct Decoded {
     pub(super) owners: Owners,
     pub(super) ignored: BTreeMap<String, u64>,
     /// Objects of kinds that are known, whether they are needed or not, by file.
-    pub(super) known: BTreeMap<Kind, (Arc<str>, u64)>,
-    pub(super) counted: Vec<(Arc<str>, Kind, u64)>,
+    pub(super) counted: BTreeMap<(Arc<str>, Kind), u64>,
     /// Lists of a single kind, and whether they are whole.
     pub(super) lists: Vec<(Arc<str>, Kind, bool)>,
     pub(super) versions: Vec<(Kind, String)>,
@@ -91,9 +90,6 @@ pub(super) fn decode(batch: &ItemBatch, needs: &Needs, namespace: &Str) -> Decod
         decoded.weight = decoder.take_weight().saturating_add(decoded.owners.weight());
     });
     decoded.read = batch.read;
-    let known = std::mem::take(&mut decoded.known);
-    let counted = known.into_iter().map(|(kind, (file, count))| (file, kind, count));
-    decoded.counted.extend(counted);
     decoded
 }
 
@@ -150,7 +146,8 @@ impl Decoded {
             }
             Recognized::Unclear { kind, why } => return self.problem(kind, item.problem(why).into()),
         };
-        self.count(kind, &item.origin.file);
+        let file = Arc::clone(&item.origin.file);
+        *self.counted.entry((file, kind)).or_default() += 1;
         if kind == Kind::Pod && needs.wants_gates() {
             self.control_plane.extend(ControlPlanePod::of(item.json));
         }
@@ -240,16 +237,6 @@ impl Decoded {
             Some(kind) => Hidden::Of(kind, Str::default()),
         };
         self.problems.push((hidden, problem));
-    }
-
-    /// Counts an object. Those of one batch nearly always come from one file.
-    fn count(&mut self, kind: Kind, file: &Arc<str>) {
-        let (of, count) = self.known.entry(kind).or_insert_with(|| (Arc::clone(file), 0));
-        if Arc::ptr_eq(of, file) {
-            *count += 1;
-        } else {
-            self.counted.push((Arc::clone(file), kind, 1));
-        }
     }
 }
 
