@@ -195,71 +195,64 @@ impl ReadError {
 
     /// Returns what to do about it, as a sentence without full stop, where there is something to do.
     pub fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::Open { file, source } => match source.kind() {
                 _ if file.starts_with("http://") || file.starts_with("https://") => {
-                    "URLs are not supported: download it, or pipe it to `--from -`".to_owned()
+                    "URLs are not supported: download it, or pipe it to `--from -`"
                 }
-                io::ErrorKind::NotFound => "check the path; `-` reads standard input".to_owned(),
-                io::ErrorKind::PermissionDenied => format!("make `{file}` readable for the current user"),
+                io::ErrorKind::NotFound => "check the path; `-` reads standard input",
+                io::ErrorKind::PermissionDenied => {
+                    return Some(format!("make `{file}` readable for the current user"));
+                }
                 _ => return None,
             },
             Self::EmptyDirectory {
                 has_directories: true,
                 ..
-            } => "subdirectories are not read: name one of them instead".to_owned(),
-            Self::EmptyDirectory { .. } => "name files with other extensions explicitly".to_owned(),
+            } => "subdirectories are not read: name one of them instead",
+            Self::EmptyDirectory { .. } => "name files with other extensions explicitly",
             Self::NoObjects { .. } => {
                 "save the cluster again with `kubectl dra snapshot` or `kubectl get … -o yaml`, and check \
                 that the command succeeded"
-                    .to_owned()
             }
             Self::TruncatedCompression { .. } | Self::CorruptCompression { .. } => {
-                "copy or download the file again; none of it was used".to_owned()
+                "copy or download the file again; none of it was used"
             }
-            Self::Window { .. } => {
-                "unpack it with `zstd -d --long=31`, or compress it without `--long`".to_owned()
+            Self::Window { .. } => "unpack it with `zstd -d --long=31`, or compress it without `--long`",
+            Self::Bomb { compression, .. } => {
+                return Some(format!(
+                    "cluster objects do not compress this well; if you trust the file, unpack it with \
+                    `{compression} -d`: plain files have no such limit"
+                ));
             }
-            Self::Bomb { compression, .. } => format!(
-                "cluster objects do not compress this well; if you trust the file, unpack it with \
-                `{compression} -d`: plain files have no such limit"
-            ),
             Self::NotText { .. } | Self::TooManyProblems { .. } | Self::Empty { .. } => {
-                "pass a file saved by `kubectl dra snapshot` or `kubectl get … -o yaml`".to_owned()
+                "pass a file saved by `kubectl dra snapshot` or `kubectl get … -o yaml`"
             }
-            Self::NotAFile { .. } => "name the file explicitly, or move it out of the directory".to_owned(),
-            Self::Unsupported { remedy, .. } => (*remedy).to_owned(),
+            Self::NotAFile { .. } => "name the file explicitly, or move it out of the directory",
+            Self::Unsupported { remedy, .. } => remedy,
             Self::NotUtf8 { .. } => {
-                "if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`".to_owned()
+                "if it is text, convert it, for example with `iconv -f ISO-8859-1 -t UTF-8`"
             }
-            Self::Json { error, .. } => return json_hint(&error.kind),
-            Self::Yaml { .. } => {
-                "fix the file or save it again; the items after this line cannot be read".to_owned()
-            }
-            Self::ValueTooLarge { .. } => {
-                "no Kubernetes object contains such a value: check the file".to_owned()
-            }
+            Self::Json { error, .. } => match error.kind {
+                JsonErrorKind::Truncated { .. } => {
+                    "the file is incomplete: save it again, and check that the command succeeded"
+                }
+                JsonErrorKind::Unexpected {
+                    found: b'[',
+                    expected: "an object",
+                } => r#"make a list of it: `jq '{apiVersion: "v1", kind: "List", items: .}'`"#,
+                JsonErrorKind::Unexpected { .. }
+                | JsonErrorKind::HeadTooLarge { .. }
+                | JsonErrorKind::ItemsNotAnArray => return None,
+            },
+            Self::Yaml { .. } => "fix the file or save it again; the items after this line cannot be read",
+            Self::ValueTooLarge { .. } => "no Kubernetes object contains such a value: check the file",
             Self::KindTooLate { .. } => {
                 "read it from a plain file instead of standard input, or put `kind` first: \
                  `jq '{kind, apiVersion, metadata, items}'`"
-                    .to_owned()
             }
             Self::Read { .. } => return None,
-        })
-    }
-}
-
-fn json_hint(kind: &JsonErrorKind) -> Option<String> {
-    match kind {
-        JsonErrorKind::Truncated { .. } => {
-            Some("the file is incomplete: save it again, and check that the command succeeded".to_owned())
-        }
-        JsonErrorKind::Unexpected {
-            found: b'[',
-            expected: "an object",
-        } => Some(r#"make a list of it: `jq '{apiVersion: "v1", kind: "List", items: .}'`"#.to_owned()),
-        JsonErrorKind::Unexpected { .. }
-        | JsonErrorKind::HeadTooLarge { .. }
-        | JsonErrorKind::ItemsNotAnArray => None,
+        };
+        Some(hint.to_owned())
     }
 }

@@ -95,35 +95,30 @@ pub enum RecordError {
 impl RecordError {
     /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::Destination(error) => return error.hint(),
             Self::File { source, .. } => match source.kind() {
-                io::ErrorKind::NotFound => "check the paths of `--backup` and `--journal`".to_owned(),
+                io::ErrorKind::NotFound => "check the paths of `--backup` and `--journal`",
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
                     "free some space, or choose files on another disk with `--backup` and `--journal`, and \
                     run it again"
-                        .to_owned()
                 }
                 _ => return None,
             },
             Self::Foreign { .. } => {
                 "it was not changed; choose another file with `--backup` or `--journal`, or restore the \
                 undamaged one"
-                    .to_owned()
             }
             Self::OtherCluster { .. } => {
                 "select the journal's cluster with `--context`, or choose other files with `--backup` and \
                 `--journal`"
-                    .to_owned()
             }
             Self::Busy { .. } => {
                 "wait for that conversion to finish, or choose other files with `--backup` and `--journal`"
-                    .to_owned()
             }
-            Self::NoFile { .. } | Self::Same { .. } => {
-                "use different files for `--backup` and `--journal`".to_owned()
-            }
-        })
+            Self::NoFile { .. } | Self::Same { .. } => "use different files for `--backup` and `--journal`",
+        };
+        Some(hint.to_owned())
     }
 }
 
