@@ -126,14 +126,11 @@ impl Baseline {
 
     /// Differences from the start, as far as rules or requests depend on them.
     fn differences(&mut self, facts: &Facts) -> Vec<String> {
-        let Facts {
-            environment: now,
-            served,
-        } = facts;
+        let now = &facts.environment;
         let before = &self.begun;
         let mut differences = Vec::new();
-        let first = self.served.get_or_insert_with(|| served.clone());
-        for (kind, version) in served {
+        let first = self.served.get_or_insert_with(|| facts.served.clone());
+        for (kind, version) in &facts.served {
             let known = if before.not_served.contains(kind) {
                 None
             } else {

@@ -58,12 +58,10 @@ impl Listed<'_> {
         recheck: Option<Recheck>,
         telemetry: &Arc<Telemetry>,
     ) -> Result<(Watch, DriftWatch), Error> {
-        let Self {
-            live, needs, loaded, ..
-        } = self;
+        let (live, loaded) = (self.live, &self.loaded);
         let watch = live
             .watch(
-                needs,
+                self.needs,
                 &loaded.cluster,
                 &loaded.resource_versions,
                 Persistence::Lasting,
@@ -71,7 +69,7 @@ impl Listed<'_> {
             .await?;
         telemetry.health.begin(watch.kinds());
         let environment = loaded.cluster.environment();
-        let drifts = DriftWatch::start(live, needs, environment, as_released, recheck, telemetry);
+        let drifts = DriftWatch::start(live, self.needs, environment, as_released, recheck, telemetry);
         Ok((watch, drifts))
     }
 }
@@ -182,32 +180,24 @@ pub(super) async fn drive<R: Role>(
     build: impl FnOnce(Cluster, Time) -> (Engine, R),
     tell: impl FnMut(Message),
 ) -> Result<Ended<R>, Error> {
-    let Options {
-        for_,
-        mut interruption,
-        as_released,
-        wall,
-        telemetry,
-        recheck,
-        shows_status,
-    } = options;
+    let mut interruption = options.interruption;
+    let telemetry = options.telemetry;
     let writes = writing.is_some();
-    let Writing {
-        qps,
-        burst,
-        lease,
-        dry_run,
-    } = writing.unwrap_or(Writing::NONE);
-    let until = for_.map(|time| Instant::now() + time);
-    let mut clock = listed.clock(wall);
-    let writer = Arc::new(listed.live.writer(dry_run).await?);
-    let (mut watch, mut drifts) = listed.watch(as_released, recheck, &telemetry).await?;
+    let writing = writing.unwrap_or(Writing::NONE);
+    let until = options.for_.map(|time| Instant::now() + time);
+    let mut clock = listed.clock(options.wall);
+    let writer = Arc::new(listed.live.writer(writing.dry_run).await?);
+    let (mut watch, mut drifts) = listed
+        .watch(options.as_released, options.recheck, &telemetry)
+        .await?;
     let live = listed.live;
     telemetry.begin(&listed.loaded.cluster);
-    let (recorder, broadcaster) = (!dry_run).then(|| Recorder::start(Arc::clone(&writer))).unzip();
+    let (recorder, broadcaster) = (!writing.dry_run)
+        .then(|| Recorder::start(Arc::clone(&writer)))
+        .unzip();
     let (mut engine, role) = build(listed.loaded.cluster, clock.now());
     telemetry.begin_queues(&mut engine);
-    let limiter = || Arc::new(RateLimiter::new(qps, burst));
+    let limiter = || Arc::new(RateLimiter::new(writing.qps, writing.burst));
     let shared = limiter();
     let worker_of = |name| {
         let worker = Worker {
@@ -224,13 +214,13 @@ pub(super) async fn drive<R: Role>(
         (name, worker)
     };
     let workers = BTreeMap::from(ControllerName::ALL.map(worker_of));
-    let mut election = LeaderElection::start(live, lease, R::REPLACES, &clock);
-    let mut ticker = StatusTicker::new(shows_status);
+    let mut election = LeaderElection::start(live, writing.lease, R::REPLACES, &clock);
+    let mut ticker = StatusTicker::new(options.shows_status);
     let mut manager = Manager {
         engine,
         role,
         clock,
-        skew: SkewCheck::with(wall),
+        skew: SkewCheck::with(options.wall),
         workers,
         jobs: JoinSet::new(),
         recorder,
@@ -386,45 +376,40 @@ impl<R: Role, T: FnMut(Message)> Manager<R, T> {
     /// Takes in the result of a job.
     fn finish(&mut self, result: JobResult) {
         let moment = self.clock.moment();
-        let JobResult {
-            job,
-            seen,
-            outcome,
-            unanswered,
-            trouble,
-            lacks_right,
-        } = result;
-        for object in seen {
+        for object in result.seen {
             self.see(Change::Put(object), moment);
         }
         let health = &self.telemetry.health;
-        let is_done = matches!(outcome, Outcome::Done | Outcome::Parked);
-        if is_done || matches!(outcome, Outcome::Gone) {
-            health.may_write(&job.subject);
+        let is_done = matches!(result.outcome, Outcome::Done | Outcome::Parked);
+        if is_done || matches!(result.outcome, Outcome::Gone) {
+            health.may_write(&result.job.subject);
         }
-        if let Some(why) = trouble.as_ref().filter(|_| lacks_right) {
-            health.may_not_write(&job.subject, why, Instant::now());
+        if let Some(why) = result.trouble.as_ref().filter(|_| result.lacks_right) {
+            health.may_not_write(&result.job.subject, why, Instant::now());
         }
         self.counts.carried_out += u64::from(is_done);
-        self.counts.refused += u64::from(matches!(outcome, Outcome::Refused(_)));
-        let controller = job.controller;
+        self.counts.refused += u64::from(matches!(result.outcome, Outcome::Refused(_)));
+        let controller = result.job.controller;
         if self.writes {
-            self.telemetry.metrics.job(controller, &outcome);
+            self.telemetry.metrics.job(controller, &result.outcome);
         }
-        self.engine.done(job.id, outcome, moment.now);
-        let message = self.role.finished(&mut self.engine, &job, is_done, moment.now);
+        self.engine.done(result.job.id, result.outcome, moment.now);
+        let message = self
+            .role
+            .finished(&mut self.engine, &result.job, is_done, moment.now);
         let failed = |(object, why)| Message::Failed {
             controller,
             object,
             why,
         };
         let failures: Vec<(String, String)> = if self.writes {
-            trouble
-                .map(|why| (job.subject.to_string(), why))
+            result
+                .trouble
+                .map(|why| (result.job.subject.to_string(), why))
                 .into_iter()
                 .collect()
         } else {
-            unanswered
+            result.unanswered
         };
         let messages = message.into_iter().chain(failures.into_iter().map(failed));
         messages.for_each(&mut self.tell);

@@ -199,17 +199,11 @@ impl Metrics {
 
     /// The number of wishes of the shadow has changed.
     pub(super) fn wishes(&self, counts: Counts) {
-        let Counts {
-            open,
-            overdue,
-            fulfilled,
-            moot,
-        } = counts;
-        for (state, count) in [("open", open), ("overdue", overdue)] {
+        for (state, count) in [("open", counts.open), ("overdue", counts.overdue)] {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
             self.wishes.get_or_create(&[("state", state)]).set(count);
         }
-        for (how, count) in [("fulfilled", fulfilled), ("given-up", moot)] {
+        for (how, count) in [("fulfilled", counts.fulfilled), ("given-up", counts.moot)] {
             let counter = self.ended.get_or_create(&[("how", how)]);
             counter.inc_by(count.saturating_sub(counter.get()));
         }

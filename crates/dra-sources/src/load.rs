@@ -351,65 +351,46 @@ impl Collected {
         (limits, size): (&Limits, u64),
         strict: bool,
     ) -> Result<(), LoadError> {
-        let Decoded {
-            objects,
-            parts,
-            problems,
-            harmless,
-            infos,
-            control_plane,
-            kubelet,
-            profiles,
-            owners,
-            ignored,
-            counted,
-            lists,
-            versions,
-            weight,
-            read,
-            unknown_fields,
-            refused,
-        } = decoded;
-        if let Some(problem) = refused {
+        if let Some(problem) = decoded.refused {
             return Err(LoadError::Refused(Refused::stored(problem)));
         }
-        self.unknown_fields.add_all(unknown_fields);
-        self.weight = self.weight.saturating_add(weight);
-        let limit = limits.memory(read.max(size));
+        self.unknown_fields.add_all(decoded.unknown_fields);
+        self.weight = self.weight.saturating_add(decoded.weight);
+        let limit = limits.memory(decoded.read.max(size));
         if self.weight > limit {
             return Err(LoadError::TooMuchMemory { limit });
         }
-        for (hidden, problem) in problems {
+        for (hidden, problem) in decoded.problems {
             *self.broken.entry(hidden).or_default() += 1;
             self.problem(problem, strict)?;
         }
-        for problem in harmless {
+        for problem in decoded.harmless {
             self.problem(problem, strict)?;
         }
-        self.parts.append(parts);
-        self.objects += objects.len() as u64;
-        for object in objects {
+        self.parts.append(decoded.parts);
+        self.objects += decoded.objects.len() as u64;
+        for object in decoded.objects {
             self.coverage.refers(&object);
             self.builder.add(object);
         }
-        for ((file, kind), count) in counted {
+        for ((file, kind), count) in decoded.counted {
             self.knows_any = true;
             self.coverage.objects(&file, kind, count);
         }
-        for (file, kind, whole) in lists {
+        for (file, kind, whole) in decoded.lists {
             self.coverage.list(&file, kind, whole);
         }
-        for (file, info) in infos {
+        for (file, info) in decoded.infos {
             self.coverage.snapshot(&file, info);
         }
-        self.control_plane.extend(control_plane);
-        self.kubelet = self.kubelet.max(kubelet);
-        self.profiles.extend(profiles);
-        self.owners.extend(owners);
-        for (kind, count) in ignored {
+        self.control_plane.extend(decoded.control_plane);
+        self.kubelet = self.kubelet.max(decoded.kubelet);
+        self.profiles.extend(decoded.profiles);
+        self.owners.extend(decoded.owners);
+        for (kind, count) in decoded.ignored {
             count_ignored(&mut self.loaded.ignored, kind, count);
         }
-        self.loaded.resource_versions.extend(versions);
+        self.loaded.resource_versions.extend(decoded.versions);
         Ok(())
     }
 

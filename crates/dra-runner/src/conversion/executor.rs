@@ -13,7 +13,7 @@ use super::reading::{reload, still_served};
 use super::record::{Entry, Head, Paths, Record, Write, WriteAction, read_journal};
 use super::step::Answer;
 use super::task::{Purpose, Task};
-use super::worker::{Shared, Traffic, Written};
+use super::worker::{Shared, Traffic};
 use super::{ClaimResult, Error, Mode, Order, Outcome, Report, Stop, Survey, Trouble, Watcher};
 use dra_model::{Claim, ClaimPatch, Cluster, Environment, Key, Kind, Str};
 use dra_rules::reservation::conversion::{Action, ClaimGate, ClaimPlan, complete, plan, unbound, verify};
@@ -229,20 +229,16 @@ impl<'a> Executor<'a> {
             let shared = self.shared(&survey, record.as_deref());
             let purpose = Purpose::Convert(&self.order.options);
             let work = tasks.into_iter().map(|task| (purpose, task));
-            let Written {
-                count: wrote,
-                listed,
-                failure,
-            } = shared.carry_all(work, report, self.watcher).await;
-            converted.extend(listed);
-            report.failure = failure;
+            let written = shared.carry_all(work, report, self.watcher).await;
+            converted.extend(written.listed);
+            report.failure = written.failure;
             report.interrupted = self.stop.is_asked();
             if report.failure.is_some() || report.interrupted || self.order.mode != Mode::Write {
                 return Ok(());
             }
             let seen = pass::Seen {
                 number: report.passes,
-                wrote,
+                wrote: written.count,
                 waiting,
                 elapsed: begin.elapsed(),
             };

@@ -141,24 +141,18 @@ impl Done {
 
     /// Puts what became of the claim into the report. What a later pass did again is still a conversion.
     pub(super) fn note(self, report: &mut Report) {
-        let Self {
-            task,
-            outcome,
-            message,
-            fatal: _,
-        } = self;
-        let known = report.claims.get(&task.key);
-        if outcome == Outcome::AlreadyDone && known.is_some_and(|known| known.outcome.is_of_new_list()) {
+        let known = report.claims.get(&self.task.key);
+        if self.outcome == Outcome::AlreadyDone && known.is_some_and(|known| known.outcome.is_of_new_list()) {
             return;
         }
         let result = ClaimResult {
-            key: task.key.clone(),
-            claim: Some(task.claim),
-            plan: task.plan,
-            outcome,
-            message,
+            key: self.task.key.clone(),
+            claim: Some(self.task.claim),
+            plan: self.task.plan,
+            outcome: self.outcome,
+            message: self.message,
         };
-        report.claims.insert(task.key, result);
+        report.claims.insert(self.task.key, result);
     }
 }
 

@@ -159,15 +159,11 @@ impl Exporter {
         options: Options,
         mut tell: impl FnMut(Message),
     ) -> Result<(), Failure> {
-        let Options {
-            mut interruption,
-            as_released,
-            wall,
-            recheck,
-            ..
-        } = options;
-        let clock = listed.clock(wall);
-        let (mut watch, mut drifts) = listed.watch(as_released, recheck, &self.telemetry).await?;
+        let mut interruption = options.interruption;
+        let clock = listed.clock(options.wall);
+        let (mut watch, mut drifts) = listed
+            .watch(options.as_released, options.recheck, &self.telemetry)
+            .await?;
         let mut latencies = Latencies::since(listed.at);
         *self.state() = Some(State {
             cluster: listed.loaded.cluster,

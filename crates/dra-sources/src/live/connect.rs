@@ -157,11 +157,7 @@ impl Connection {
     }
 
     async fn target(&self, ready: Ready, context: Option<String>) -> Result<Target, Error> {
-        let Ready {
-            mut config,
-            headers,
-            warning,
-        } = ready;
+        let mut config = ready.config;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let shown = server.clone();
         // A credential plugin may take its time, or ask the user something.
@@ -183,8 +179,8 @@ impl Connection {
         Ok(Target {
             client,
             credentials,
-            headers,
-            warning,
+            headers: ready.headers,
+            warning: ready.warning,
             server,
             context,
             request_timeout: self.request_timeout.filter(|limit| !limit.is_zero()),
@@ -234,17 +230,12 @@ impl Connection {
 
     /// Error for an impersonated name that cannot be sent, with the flag or kubeconfig field.
     fn impersonation_error(&self, field: &'static str, wrong: &str) -> Error {
-        let Impersonation {
-            user,
-            uid,
-            groups,
-            extra,
-        } = &self.impersonate;
+        let flags = &self.impersonate;
         let flag = match field {
-            "as" if user.is_some() => Some("--as"),
-            "as-uid" if uid.is_some() => Some("--as-uid"),
-            "as-groups" if !groups.is_empty() => Some("--as-group"),
-            "as-user-extra" if !extra.is_empty() => Some("--as-user-extra"),
+            "as" if flags.user.is_some() => Some("--as"),
+            "as-uid" if flags.uid.is_some() => Some("--as-uid"),
+            "as-groups" if !flags.groups.is_empty() => Some("--as-group"),
+            "as-user-extra" if !flags.extra.is_empty() => Some("--as-user-extra"),
             _ => None,
         };
         match flag {

@@ -82,18 +82,9 @@ impl Credentials {
             server: server.to_owned(),
             message,
         };
-        let AuthInfo {
-            username,
-            password,
-            token,
-            token_file,
-            exec,
-            auth_provider,
-            ..
-        } = user;
-        let (username, password, token) = (username.take(), password.take(), token.take());
-        let (token_file, exec) = (token_file.take(), exec.take());
-        if let Some(provider) = auth_provider {
+        let (username, password, token) = (user.username.take(), user.password.take(), user.token.take());
+        let (token_file, exec) = (user.token_file.take(), user.exec.take());
+        if let Some(provider) = &user.auth_provider {
             return match provider.name.as_str() {
                 "oidc" => Ok(Self::None),
                 name @ ("gcp" | "azure") => Err(failed(format!(

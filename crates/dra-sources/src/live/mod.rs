@@ -356,22 +356,17 @@ impl Loaded {
                 String::new()
             };
             self.resource_versions.insert(kind, version);
-            let Objects {
-                objects,
-                problems,
-                broken,
-                ..
-            } = listed.sink;
+            let sink = listed.sink;
             // What cannot be read is missing, and a verdict that depends on it is unknown.
-            if let Some(first) = problems.first().filter(|_| broken > 0) {
+            if let Some(first) = sink.problems.first().filter(|_| sink.broken > 0) {
                 let reason = format!(
-                    "{broken} could not be read, the first because it {}",
-                    first.message
+                    "{} could not be read, the first because it {}",
+                    sink.broken, first.message
                 );
                 environment.gaps.push(Gap::of_kind(kind, reason));
             }
-            self.problems.extend(problems);
-            for object in objects {
+            self.problems.extend(sink.problems);
+            for object in sink.objects {
                 builder.add(object);
             }
         }

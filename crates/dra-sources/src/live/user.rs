@@ -2,7 +2,7 @@
 
 use kube::config::AuthInfo;
 
-use super::connect::{Connection, Impersonation, given};
+use super::connect::{Connection, given};
 use super::credentials::{Secret, bearer, secret_of};
 use super::error::Error;
 
@@ -40,26 +40,21 @@ pub(super) fn override_credentials(flags: &Connection, user: &mut AuthInfo) -> R
         user.client_key = Some(path.to_string_lossy().into_owned());
         user.client_key_data = None;
     }
-    let Impersonation {
-        user: name,
-        uid,
-        groups,
-        extra,
-    } = &flags.impersonate;
-    if let Some(name) = given(name.as_deref()) {
+    let flags = &flags.impersonate;
+    if let Some(name) = given(flags.user.as_deref()) {
         user.impersonate = Some(name.to_owned());
         // Another user does not belong to the groups of the user in the file.
         user.impersonate_uid = None;
         user.impersonate_groups = None;
         user.impersonate_user_extra = None;
     }
-    if let Some(uid) = given(uid.as_deref()) {
+    if let Some(uid) = given(flags.uid.as_deref()) {
         user.impersonate_uid = Some(uid.to_owned());
     }
-    if !groups.is_empty() {
-        user.impersonate_groups = Some(groups.clone());
+    if !flags.groups.is_empty() {
+        user.impersonate_groups = Some(flags.groups.clone());
     }
-    for (key, value) in extra {
+    for (key, value) in &flags.extra {
         let extras = user.impersonate_user_extra.get_or_insert_default();
         extras.entry(key.clone()).or_default().push(value.clone());
     }

@@ -410,19 +410,13 @@ impl Watcher {
 
     /// Counts a watch that ended before it showed that it works.
     fn judge(&mut self, followed: &Followed) {
-        let Followed {
-            end,
-            opened,
-            proven,
-            gapped: _,
-        } = followed;
-        match end {
-            _ if *proven => {}
+        match followed.end {
+            _ if followed.proven => {}
             // What a watch says cannot be understood, and no other one will be.
-            End::Failed(Error::Foreign { .. }) if *opened => self.fruitless = FRUITLESS,
+            End::Failed(Error::Foreign { .. }) if followed.opened => self.fruitless = FRUITLESS,
             _ if self.garbled.is_some() => self.fruitless = FRUITLESS,
             End::Expired => self.fruitless += 1,
-            End::Closed | End::Failed(_) if *opened => self.fruitless += 1,
+            End::Closed | End::Failed(_) if followed.opened => self.fruitless += 1,
             End::Closed | End::Failed(_) => {}
         }
     }
@@ -810,18 +804,13 @@ impl Watcher {
         self.heard();
         self.partial = false;
         self.resource_version = listed.resource_version;
-        let Objects {
-            objects,
-            problems,
-            unread,
-            ..
-        } = listed.sink;
-        let changes = difference(self.kind, &mut self.known, objects, &unread);
-        self.unread = unread;
+        let sink = listed.sink;
+        let changes = difference(self.kind, &mut self.known, sink.objects, &sink.unread);
+        self.unread = sink.unread;
         if self.unread.is_empty() {
             self.unreadable = None;
         }
-        let unreadable = problems.into_iter().map(|problem| Unreadable {
+        let unreadable = sink.problems.into_iter().map(|problem| Unreadable {
             kind: self.kind,
             name: problem.object,
             reason: problem.message,
