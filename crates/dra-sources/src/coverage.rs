@@ -166,20 +166,19 @@ impl Coverage {
                 verdict.assumed.push(kind);
             } else if Kind::OF_RIGHTS.contains(&kind) || !needs.whole_files {
                 // Every cluster has roles: files without roles do not contain them.
-                verdict.gaps.push(Gap::of_kind(kind, self.silence().to_owned()));
+                let files = if self.files.len() > 1 {
+                    "files do"
+                } else {
+                    "file does"
+                };
+                let silence = format!("the {files} not contain them");
+                verdict.gaps.push(Gap::of_kind(kind, silence));
                 if !needs.is_optional(kind) {
                     verdict.absent.push(kind);
                 }
             }
         }
         verdict
-    }
-
-    fn silence(&self) -> &'static str {
-        match self.files.len() {
-            0 | 1 => "the file does not contain them",
-            _ => "the files do not contain them",
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use dra_model::{
     AllocationMode, Interner, Key, Kind, Looking, Object, Str, Taint, check_fields, json, with_interner,
 };
 
+use super::needs::object_name;
 use super::upgrade::{UpgradeError, upgrade};
 
 /// Decodes the objects of one source or list. Texts that repeat among them share their memory.
@@ -170,12 +171,7 @@ pub(crate) fn group_version(api_version: &str) -> (&str, &str) {
 
 /// `Kind/namespace/name` of an object that could not be decoded, as far as it tells.
 pub(crate) fn name_of(json: &[u8], kind: Kind) -> Option<String> {
-    let Key { namespace, name } = key_of(json)?;
-    Some(if namespace.is_empty() {
-        format!("{kind}/{name}")
-    } else {
-        format!("{kind}/{namespace}/{name}")
-    })
+    Some(object_name(kind, &key_of(json)?))
 }
 
 /// The key of an object that cannot be decoded, if it has one.

@@ -249,7 +249,7 @@ impl Problem {
     }
 
     pub(crate) fn same_uid(kind: Kind, one: &Key, other: &Key, place: &str) -> Self {
-        let one = object(kind, one);
+        let one = object_name(kind, one);
         let message = format!("has the same UID as `{one}`: one of them is wrong");
         Self::about(kind, other, place, message)
     }
@@ -272,7 +272,7 @@ impl Problem {
     fn about(kind: Kind, key: &Key, place: &str, message: String) -> Self {
         Self {
             place: place.to_owned(),
-            object: Some(object(kind, key)),
+            object: Some(object_name(kind, key)),
             message,
         }
     }
@@ -289,7 +289,7 @@ impl Problem {
 }
 
 /// Returns how problems name an object.
-fn object(kind: Kind, key: &Key) -> String {
+pub(crate) fn object_name(kind: Kind, key: &Key) -> String {
     if key.namespace.is_empty() {
         format!("{kind}/{}", key.name)
     } else {

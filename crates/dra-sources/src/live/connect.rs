@@ -118,45 +118,12 @@ impl Connection {
         })
     }
 
-    /// Reads the configuration and leaves it at that: no plugin runs.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        self.configuration().map(|_| ())
-    }
-
     /// Builds a client. Nothing is sent to the API server yet, but a credential plugin runs.
     ///
     /// # Errors
     /// Says which file, context or flag does not lead to a cluster.
     pub(super) async fn resolve(&self) -> Result<Target, Error> {
         let (ready, context) = self.configuration()?;
-        self.target(ready, context).await
-    }
-
-    /// The configuration, and the name of the context it comes from.
-    fn configuration(&self) -> Result<(Ready, Option<String>), Error> {
-        let files = self.kubeconfig_files();
-        let merged = files.merged()?;
-        let nothing_configured = merged.clusters.is_empty() && merged.contexts.is_empty();
-        if nothing_configured && given(self.server.as_deref()).is_none() {
-            return Ok((self.in_cluster(&files)?, None));
-        }
-        let (name, context) = self.context(&merged, &files)?;
-        let cluster = self.cluster(&merged, &files, context.as_ref())?;
-        let user = self.user(&merged, &files, context.as_ref(), &cluster)?;
-        let namespace = context
-            .and_then(|context| context.namespace)
-            .filter(|name| !name.is_empty());
-        if let Some(wrong) = namespace.as_deref().and_then(no_path_segment) {
-            return Err(Error::Configured {
-                what: "context",
-                message: format!("its namespace {wrong}"),
-            });
-        }
-        let config = to_server(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
-        Ok((self.ready(config)?, name))
-    }
-
-    async fn target(&self, ready: Ready, context: Option<String>) -> Result<Target, Error> {
         let mut config = ready.config;
         let server = config.cluster_url.to_string().trim_end_matches('/').to_owned();
         let shown = server.clone();
@@ -187,6 +154,30 @@ impl Connection {
             timing: Timing::default(),
             server_time: ServerTime::default(),
         })
+    }
+
+    /// The configuration, and the name of the context it comes from.
+    pub(super) fn configuration(&self) -> Result<(Ready, Option<String>), Error> {
+        let files = self.kubeconfig_files();
+        let merged = files.merged()?;
+        let nothing_configured = merged.clusters.is_empty() && merged.contexts.is_empty();
+        if nothing_configured && given(self.server.as_deref()).is_none() {
+            return Ok((self.in_cluster(&files)?, None));
+        }
+        let (name, context) = self.context(&merged, &files)?;
+        let cluster = self.cluster(&merged, &files, context.as_ref())?;
+        let user = self.user(&merged, &files, context.as_ref(), &cluster)?;
+        let namespace = context
+            .and_then(|context| context.namespace)
+            .filter(|name| !name.is_empty());
+        if let Some(wrong) = namespace.as_deref().and_then(no_path_segment) {
+            return Err(Error::Configured {
+                what: "context",
+                message: format!("its namespace {wrong}"),
+            });
+        }
+        let config = to_server(&cluster, user, namespace.as_deref().unwrap_or("default"))?;
+        Ok((self.ready(config)?, name))
     }
 
     /// Inside a pod, with the flags that make sense there.
@@ -263,29 +254,25 @@ impl Connection {
     }
 
     fn kubeconfig_files(&self) -> Files {
-        if let Some(path) = self
+        let flag = self
             .kubeconfig
             .as_ref()
-            .filter(|path| !path.as_os_str().is_empty())
-        {
-            return Files {
-                paths: vec![path.clone()],
-                explicit: true,
-            };
-        }
-        // As for kubectl, any bytes are a path, and a list of empty paths is one without files. Mirrors client-go
-        // `tools/clientcmd/loader.go`, `NewDefaultClientConfigLoadingRules`, v0.37.1.
-        if let Some(list) = std::env::var_os("KUBECONFIG").filter(|list| !list.is_empty()) {
-            let paths = std::env::split_paths(&list).filter(|path| !path.as_os_str().is_empty());
-            return Files {
-                paths: paths.collect(),
-                explicit: false,
-            };
-        }
-        let home = std::env::home_dir().unwrap_or_default();
+            .filter(|path| !path.as_os_str().is_empty());
+        let paths = if let Some(path) = flag {
+            vec![path.clone()]
+        } else if let Some(list) = std::env::var_os("KUBECONFIG").filter(|list| !list.is_empty()) {
+            // As for kubectl, any bytes are a path, and a list of empty paths is one without files. Mirrors client-go
+            // `tools/clientcmd/loader.go`, `NewDefaultClientConfigLoadingRules`, v0.37.1.
+            std::env::split_paths(&list)
+                .filter(|path| !path.as_os_str().is_empty())
+                .collect()
+        } else {
+            let home = std::env::home_dir().unwrap_or_default();
+            vec![home.join(".kube").join("config")]
+        };
         Files {
-            paths: vec![home.join(".kube").join("config")],
-            explicit: false,
+            paths,
+            explicit: flag.is_some(),
         }
     }
 
@@ -475,7 +462,7 @@ fn to_server(cluster: &Cluster, mut user: AuthInfo, namespace: &str) -> Result<k
 }
 
 /// A configuration, and what is sent with every request apart from it.
-struct Ready {
+pub(super) struct Ready {
     config: kube::Config,
     headers: HeaderMap,
     warning: Option<String>,

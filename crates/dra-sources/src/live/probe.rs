@@ -14,7 +14,7 @@ pub fn configured(path: PathBuf) -> Result<(), Error> {
         ..Connection::default()
     };
     connection.names()?;
-    connection.check()
+    connection.configuration().map(drop)
 }
 
 /// Returns what is shown of an address, right or wrong.

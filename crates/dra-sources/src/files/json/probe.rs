@@ -60,19 +60,11 @@ impl<'a> Head<'a> {
 
 /// The one of `apiVersion` and `kind` that the object has twice.
 pub(crate) fn repeated_head(object: &[u8]) -> Option<&'static str> {
-    let (mut versions, mut kinds) = (0, 0);
-    for (key, _) in Members::of(object) {
-        match key {
-            b"apiVersion" => versions += 1,
-            b"kind" => kinds += 1,
-            _ => {}
-        }
-    }
-    match (versions, kinds) {
-        (_, 2..) => Some("kind"),
-        (2.., _) => Some("apiVersion"),
-        _ => None,
-    }
+    let times = |key: &str| {
+        let own = Members::of(object).filter(|(own, _)| *own == key.as_bytes());
+        own.count()
+    };
+    ["kind", "apiVersion"].into_iter().find(|key| times(key) > 1)
 }
 
 /// `apiVersion` and `kind` of an object that cannot be decoded, if it says both, and each once.

@@ -9,7 +9,7 @@ use granit_parser::{Event, ScalarStyle, Tag};
 use serde_json::value::RawValue;
 
 use super::Fault;
-use super::scalar::{self, Scalar, Wanted};
+use super::scalar::{self, Scalar};
 use crate::files::json::Members;
 use crate::files::options::Limits;
 use dra_model::json;
@@ -357,16 +357,12 @@ impl Builder {
 
 /// The meaning of a scalar with its notation and tag.
 fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Scalar, Fault> {
-    let wanted = match tag {
-        None if style == ScalarStyle::Plain => Wanted::Anything,
-        None => Wanted::Text,
-        Some(tag) => match yaml_tag(tag).as_deref() {
-            Some("binary") => return Err(Fault::Binary),
-            Some(name) => Wanted::by_tag(name),
-            None => Wanted::Text,
-        },
-    };
-    scalar::resolve(text, wanted)
+    let name = tag.map(|tag| yaml_tag(tag).unwrap_or("str".into()));
+    match name.as_deref() {
+        Some("binary") => Err(Fault::Binary),
+        None if style != ScalarStyle::Plain => Ok(Scalar::Text),
+        name => scalar::resolve(text, name),
+    }
 }
 
 /// The name of a tag of the YAML namespace: `int` for `!!int`.

@@ -44,7 +44,7 @@ pub(super) enum Fault {
     #[error("infinity and not-a-number have no JSON form")]
     NotFinite,
     #[error("`{text}` is not a value of `!!{tag}`")]
-    WrongTag { text: String, tag: &'static str },
+    WrongTag { text: String, tag: String },
     #[error("`!!binary` is not supported: write the base64 text without the tag")]
     Binary,
     #[error("alias `*{name}` has no anchor")]

@@ -19,60 +19,21 @@ pub(super) enum Scalar {
     Text,
 }
 
-/// Type that a YAML tag gives a scalar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
-    Anything,
-    Null,
-    Bool,
-    Integer,
-    Float,
-    Timestamp,
-    Text,
-}
-
-impl Wanted {
-    /// Returns the type for the tag `!!name`. Unknown tags make a scalar a string.
-    pub(super) fn by_tag(name: &str) -> Self {
-        match name {
-            "null" => Self::Null,
-            "bool" => Self::Bool,
-            "int" => Self::Integer,
-            "float" => Self::Float,
-            "timestamp" => Self::Timestamp,
-            _ => Self::Text,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Anything | Self::Text => "str",
-            Self::Null => "null",
-            Self::Bool => "bool",
-            Self::Integer => "int",
-            Self::Float => "float",
-            Self::Timestamp => "timestamp",
-        }
-    }
-}
-
-/// Returns what `text` means, being unquoted or tagged.
-pub(super) fn resolve(text: &str, wanted: Wanted) -> Result<Scalar, Fault> {
-    if wanted == Wanted::Text {
-        return Ok(Scalar::Text);
-    }
-    match (wanted, meaning(text)) {
-        (Wanted::Anything, scalar)
-        | (Wanted::Null, scalar @ Scalar::Null)
-        | (Wanted::Bool, scalar @ Scalar::Bool(_))
-        | (Wanted::Integer, scalar @ (Scalar::Integer(_) | Scalar::Unsigned(_)))
-        | (Wanted::Float, scalar @ Scalar::Float(_)) => Ok(scalar),
-        (Wanted::Float, Scalar::Integer(number)) => Ok(Scalar::Float(number as f64)),
-        (Wanted::Timestamp, Scalar::Text) if looks_like_date(text) => Ok(Scalar::Text),
-        _ => Err(Fault::WrongTag {
+/// Returns what `text` means, being unquoted or tagged: `int` for `!!int`. Unknown tags make a scalar a string.
+pub(super) fn resolve(text: &str, tag: Option<&str>) -> Result<Scalar, Fault> {
+    match (tag, meaning(text)) {
+        (None, scalar)
+        | (Some("null"), scalar @ Scalar::Null)
+        | (Some("bool"), scalar @ Scalar::Bool(_))
+        | (Some("int"), scalar @ (Scalar::Integer(_) | Scalar::Unsigned(_)))
+        | (Some("float"), scalar @ Scalar::Float(_)) => Ok(scalar),
+        (Some("float"), Scalar::Integer(number)) => Ok(Scalar::Float(number as f64)),
+        (Some("timestamp"), Scalar::Text) if looks_like_date(text) => Ok(Scalar::Text),
+        (Some(tag @ ("null" | "bool" | "int" | "float" | "timestamp")), _) => Err(Fault::WrongTag {
             text: text.chars().take(40).collect(),
-            tag: wanted.name(),
+            tag: tag.to_owned(),
         }),
+        (Some(_), _) => Ok(Scalar::Text),
     }
 }
 
